@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "cambium",
+    products: [
+        .library(name: "Cambium", targets: ["Cambium"]),
+        .library(name: "CambiumTesting", targets: ["CambiumTesting"]),
+        .executable(name: "cambium", targets: ["CambiumCommand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    ],
+    targets: [
+        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+        .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+        .target(name: "CChecksum"),
+        .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
+        .target(name: "CambiumBytes", dependencies: ["CLZ4", "CXXHash", "CChecksum"]),
+        .target(name: "CambiumJSON", dependencies: ["CSimdJSON"]),
+        .target(name: "CambiumModel", dependencies: ["CambiumJSON", "CRE2"]),
+        .target(name: "CambiumGraph", dependencies: ["CambiumModel", "CambiumBytes"]),
+        .target(name: "CambiumLog", dependencies: [
+            "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto"),
+        ]),
+        .target(name: "Cambium", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"]),
+        .target(name: "CambiumTesting", dependencies: ["Cambium"]),
+        .executableTarget(name: "CambiumCommand", dependencies: [
+            "Cambium", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]),
+        .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel"]),
+        .testTarget(name: "CambiumLogTests", dependencies: ["CambiumLog"]),
+        .testTarget(name: "CambiumGraphTests", dependencies: ["CambiumGraph"]),
+        .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting"]),
+        .testTarget(name: "RepositoryTests"),
+    ],
+    cxxLanguageStandard: .cxx17
+)
+
+for target in package.targets where [.regular, .executable, .test].contains(target.type) {
+    if target.name.hasPrefix("C"), !target.name.hasPrefix("Cambium") { continue }
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .treatAllWarnings(as: .error),
+    ]
+}

@@ -1,0 +1,31 @@
+/// An attribute of an entity, as resolved from a schema.
+public final class Attribute: Sendable {
+    public let number: PropertyNumber
+    public let name: String
+    /// The entity that declares the attribute; sub-entities inherit it.
+    public let entity: EntityNumber
+    public let root: EntityNumber
+    public let type: AttributeType
+    public let isOptional: Bool
+    /// The value of a new object that gives none; null where the schema has no default.
+    public let defaultValue: Value
+    public let constraints: AttributeConstraints
+    public let isTransient: Bool
+    public let userInfo: [String: String]
+
+    package init(
+        number: PropertyNumber, name: String, entity: EntityNumber, root: EntityNumber, type: AttributeType, isOptional: Bool,
+        defaultValue: Value, constraints: AttributeConstraints, isTransient: Bool, userInfo: [String: String]
+    ) {
+        self.number = number
+        self.name = name
+        self.entity = entity
+        self.root = root
+        self.type = type
+        self.isOptional = isOptional
+        self.defaultValue = defaultValue
+        self.constraints = constraints
+        self.isTransient = isTransient
+        self.userInfo = userInfo
+    }
+}

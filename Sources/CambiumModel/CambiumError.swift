@@ -1,0 +1,71 @@
+/// The error of every public call: what happened, to what, and what to do.
+///
+/// Unless a call says otherwise, nothing was changed when it throws.
+public struct CambiumError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure. Open: later versions add codes, so a `switch` over codes needs a `default`.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// A schema, JSON, model or option that breaks its rules.
+        public static let invalidInput = Code(rawValue: "invalidInput")
+        /// A rule of the schema refuses the change.
+        public static let ruleViolated = Code(rawValue: "ruleViolated")
+        /// No such file, store, object, entity or moment.
+        public static let notFound = Code(rawValue: "notFound")
+        /// The store or file cannot be made here.
+        public static let cannotCreate = Code(rawValue: "cannotCreate")
+        /// The system refused to read or write.
+        public static let ioFailure = Code(rawValue: "ioFailure")
+        /// Bytes that are not what was written.
+        public static let damaged = Code(rawValue: "damaged")
+        /// Another process writes to the store.
+        public static let locked = Code(rawValue: "locked")
+        /// Written by a newer version than this one.
+        public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")
+        /// A named limit is exceeded.
+        public static let limitExceeded = Code(rawValue: "limitExceeded")
+        /// The store was closed, or an earlier write or sync failed.
+        public static let notWritable = Code(rawValue: "notWritable")
+    }
+
+    /// Where in the input the mistake is.
+    public struct Place: Hashable, Sendable {
+        public var file: String?
+        /// Counted from 1.
+        public var line: Int?
+        /// Counted from 1, in bytes.
+        public var column: Int?
+        /// A JSON pointer (RFC 6901).
+        public var pointer: String?
+
+        public init(file: String? = nil, line: Int? = nil, column: Int? = nil, pointer: String? = nil) {
+            self.file = file
+            self.line = line
+            self.column = column
+            self.pointer = pointer
+        }
+    }
+
+    public var code: Code
+    public var message: String
+    public var place: Place?
+    public var underlying: (any Error)?
+
+    public init(_ code: Code, _ message: String, place: Place? = nil, underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.place = place
+        self.underlying = underlying
+    }
+
+    public var description: String {
+        guard let place else { return message }
+        var parts = [place.file ?? ""]
+        if let line = place.line { parts.append(String(line)) }
+        if let column = place.column { parts.append(String(column)) }
+        let position = parts.filter { !$0.isEmpty }.joined(separator: ":")
+        let pointer = place.pointer.map { $0.isEmpty ? "" : " at \($0)" } ?? ""
+        return (position.isEmpty ? "" : position + ": ") + message + pointer
+    }
+}

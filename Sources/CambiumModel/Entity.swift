@@ -1,0 +1,64 @@
+/// An entity, as resolved from a schema: inherited properties included, in declaration order, the parent's first.
+public final class Entity: Sendable {
+    public let number: EntityNumber
+    public let name: String
+    /// The root of the hierarchy, whose table holds the objects; the entity itself where it has no parent.
+    public let root: EntityNumber
+    public let parent: EntityNumber?
+    public let isAbstract: Bool
+    /// The entity itself and everything below it.
+    public let family: Set<EntityNumber>
+    public let attributes: [Attribute]
+    public let relationships: [Relationship]
+    /// The attributes by which imports recognise an object; empty where they always insert.
+    public let identity: [Attribute]
+    /// Sets of attributes whose values no two objects share; an identity is one of them.
+    public let uniqueSets: [UniqueSet]
+    public let userInfo: [String: String]
+
+    private let attributesByName: [String: Attribute]
+    private let relationshipsByName: [String: Relationship]
+    private let attributesByNumber: [PropertyNumber: Attribute]
+    private let relationshipsByNumber: [PropertyNumber: Relationship]
+
+    package init(
+        number: EntityNumber, name: String, root: EntityNumber, parent: EntityNumber?, isAbstract: Bool,
+        family: Set<EntityNumber>, attributes: [Attribute], relationships: [Relationship], identity: [Attribute],
+        uniqueSets: [UniqueSet], userInfo: [String: String]
+    ) {
+        self.number = number
+        self.name = name
+        self.root = root
+        self.parent = parent
+        self.isAbstract = isAbstract
+        self.family = family
+        self.attributes = attributes
+        self.relationships = relationships
+        self.identity = identity
+        self.uniqueSets = uniqueSets
+        self.userInfo = userInfo
+        attributesByName = Dictionary(uniqueKeysWithValues: attributes.map { ($0.name, $0) })
+        relationshipsByName = Dictionary(uniqueKeysWithValues: relationships.map { ($0.name, $0) })
+        attributesByNumber = Dictionary(uniqueKeysWithValues: attributes.map { ($0.number, $0) })
+        relationshipsByNumber = Dictionary(uniqueKeysWithValues: relationships.map { ($0.number, $0) })
+    }
+
+    public func attribute(_ name: String) -> Attribute? { attributesByName[name] }
+    public func relationship(_ name: String) -> Relationship? { relationshipsByName[name] }
+    public func attribute(_ number: PropertyNumber) -> Attribute? { attributesByNumber[number] }
+    public func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number] }
+}
+
+/// A set of attributes whose values no two objects of the entity (and its sub-entities) share. A null is never a duplicate.
+public struct UniqueSet: Sendable, Hashable {
+    /// The entity that declares the set.
+    public let entity: EntityNumber
+    public let attributes: [PropertyNumber]
+    public let isIdentity: Bool
+
+    public init(entity: EntityNumber, attributes: [PropertyNumber], isIdentity: Bool) {
+        self.entity = entity
+        self.attributes = attributes
+        self.isIdentity = isIdentity
+    }
+}

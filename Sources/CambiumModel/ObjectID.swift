@@ -1,0 +1,20 @@
+/// The permanent name of an object: the number of its root entity (16 bits) and its serial (48 bits).
+///
+/// A serial is handed out once per root entity, counted from 1, and never again. People see an id as `Note/42`, with the
+/// name of the object's concrete entity; `Schema.text(of:entity:)` prints it so.
+public struct ObjectID: Hashable, Sendable, Comparable {
+    /// The largest serial that can be handed out: 2^38 - 1.
+    public static let serialMax: UInt64 = (1 << 38) - 1
+
+    public let rawValue: UInt64
+
+    public init(root: EntityNumber, serial: UInt64) {
+        precondition(serial <= Self.serialMax, "A serial has at most 38 bits; \(serial) was not handed out by a store.")
+        rawValue = UInt64(root.rawValue) << 48 | serial
+    }
+
+    public var root: EntityNumber { EntityNumber(rawValue: UInt16(rawValue >> 48)) }
+    public var serial: UInt64 { rawValue & 0xFFFF_FFFF_FFFF }
+
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
