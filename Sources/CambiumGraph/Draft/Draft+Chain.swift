@@ -1,0 +1,42 @@
+extension Draft {
+    /// The members' columns of a chain, resolved once.
+    struct Chain {
+        let owners: Int
+        let members: Int
+        let first: Int
+        let last: Int
+        let count: Int
+        let previous: Int
+        let next: Int
+    }
+
+    mutating func append(_ chain: Chain, owner: UInt32, member: UInt32) {
+        let last = link(chain.owners, owner, chain.last)
+        if last == noRow {
+            setLink(chain.owners, owner, chain.first, member)
+        } else {
+            setLink(chain.members, last, chain.next, member)
+            setLink(chain.members, member, chain.previous, last)
+        }
+        setLink(chain.owners, owner, chain.last, member)
+        setLink(chain.owners, owner, chain.count, link(chain.owners, owner, chain.count) + 1)
+    }
+
+    mutating func remove(_ chain: Chain, owner: UInt32, member: UInt32) {
+        let previous = link(chain.members, member, chain.previous)
+        let next = link(chain.members, member, chain.next)
+        if previous == noRow {
+            setLink(chain.owners, owner, chain.first, next)
+        } else {
+            setLink(chain.members, previous, chain.next, next)
+            setLink(chain.members, member, chain.previous, noRow)
+        }
+        if next == noRow {
+            setLink(chain.owners, owner, chain.last, previous)
+        } else {
+            setLink(chain.members, next, chain.previous, previous)
+            setLink(chain.members, member, chain.next, noRow)
+        }
+        setLink(chain.owners, owner, chain.count, link(chain.owners, owner, chain.count) - 1)
+    }
+}

@@ -1,0 +1,107 @@
+public import CambiumModel
+
+extension Draft {
+    /// Checks everything that has to hold at the end of a transaction: mandatory attributes, numbers of members, uniqueness,
+    /// denied deletions. Throws `.ruleViolated` with a `RuleViolations` that has all of them. Complexity: O(changes).
+    public mutating func check() throws(CambiumError) {
+        let violations = violations()
+        guard !violations.isEmpty else { return }
+        let shown = violations.prefix(20).map(\.description)
+        let rest = violations.count - shown.count
+        throw CambiumError(
+            .ruleViolated, (shown + (rest > 0 ? ["and \(rest) more"] : [])).joined(separator: "\n"),
+            underlying: RuleViolations(violations: violations))
+    }
+
+    private mutating func violations() -> [Violation] {
+        var found: [Violation] = []
+        var seen = Set<ObjectPlace>()
+        for place in pending.objects where seen.insert(place).inserted && isLive(place) { found += violations(at: place) }
+        for duplicate in pending.duplicates { found += violation(of: duplicate) }
+        for denial in pending.denials { found += violation(of: denial) }
+        pending = PendingChecks()
+        return found
+    }
+
+    func isLive(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isLive(place.row) }
+
+    /// What an object lacks, or has too much of. A stub may lack attributes.
+    func violations(at place: ObjectPlace) -> [Violation] {
+        guard let entity = entity(at: place) else { return [] }
+        let table = layout.tables[Int(place.table)]
+        let rows = reader.rows(table.index)
+        var found: [Violation] = []
+        if !rows.isStub(place.row) {
+            for attribute in entity.attributes where !attribute.isOptional {
+                let slot = table.slot(of: attribute.number)
+                if rows.isNull(place.row, slot, table.columns[slot]) {
+                    found.append(Violation(object: text(place), rule: .mandatoryAttribute(attribute.name)))
+                }
+            }
+        }
+        for relationship in entity.relationships where layout.needsCount(table.index, relationship.number) {
+            let count = reader.memberCount(layout.end(relationship), owner: place.row)
+            if count < relationship.minCount, !rows.isStub(place.row) {
+                let rule = Violation.Rule.tooFewMembers(relationship.name, count: count, min: relationship.minCount)
+                found.append(Violation(object: text(place), rule: rule))
+            }
+            if let max = relationship.maxCount, count > max {
+                found.append(Violation(object: text(place), rule: .tooManyMembers(relationship.name, count: count, max: max)))
+            }
+        }
+        return found
+    }
+
+    private func violation(of duplicate: (table: Int, index: Int, row: UInt32)) -> [Violation] {
+        let table = layout.tables[duplicate.table]
+        let place = ObjectPlace(table: duplicate.table, row: duplicate.row)
+        guard isLive(place) else { return [] }
+        let index = table.indexes[duplicate.index]
+        let other = reader.duplicate(of: duplicate.row, table.index, index)
+        guard other != noRow, let entity = entity(at: place) else { return [] }
+        let names = index.set.attributes.map { entity.attribute($0)?.name ?? "" }
+        let rule = Violation.Rule.duplicate(attributes: names, of: text(ObjectPlace(table: duplicate.table, row: other)))
+        return [Violation(object: text(place), rule: rule)]
+    }
+
+    private func violation(of denial: PendingChecks.Denial) -> [Violation] {
+        guard let entity = schema.entity(denial.entity), let relationship = entity.relationship(denial.relationship),
+            let member = denial.members.first(where: { place(of: $0) != nil }), let place = place(of: member)
+        else { return [] }
+        let object = "\(entity.name)/\(denial.object.serial)"
+        return [Violation(object: object, rule: .deleteDenied(relationship: relationship.name, by: text(place)))]
+    }
+
+    func place(of id: ObjectID) -> ObjectPlace? { reader.place(of: id, layout) }
+
+    private func text(_ place: ObjectPlace) -> String {
+        "\(entity(at: place)?.name ?? "?")/\(id(place).serial)"
+    }
+}
+
+extension Reader {
+    func place(of id: ObjectID, _ layout: GraphLayout) -> ObjectPlace? {
+        guard let table = layout.table(of: id.root), let row = row(table.index, serial: id.serial) else { return nil }
+        return ObjectPlace(table: table.index, row: row)
+    }
+
+    /// How many objects are at the other end. Complexity: O(1).
+    func memberCount(_ end: EndLayout, owner: UInt32) -> Int {
+        switch end.layout {
+        case .pair(let tables, let slots):
+            return rows(tables[end.end]).link(owner, slots[end.end]) == noRow ? 0 : 1
+        case .list(let list, let childEnd):
+            if end.end != childEnd { return memberCount(list, owner: owner) }
+            return rows(list.memberTable).link(owner, list.ownerSlot) == noRow ? 0 : 1
+        case .edges(_, let lists, let isSymmetric):
+            let count = memberCount(lists[end.end], owner: owner)
+            return isSymmetric ? count + memberCount(lists[1 - end.end], owner: owner) : count
+        }
+    }
+}
+
+extension Rows {
+    @inline(__always) func isNull(_ row: UInt32, _ slot: Int, _ kind: ColumnKind) -> Bool {
+        if case .fixed = kind { !isPresent(row, slot) } else { isNullString(row, slot) }
+    }
+}

@@ -1,0 +1,69 @@
+import CambiumModel
+
+extension Draft {
+    /// Stores a value in a column, and in the indexes that the column is a part of. Returns whether it differed.
+    @discardableResult
+    mutating func set(_ table: TableLayout, _ row: UInt32, _ slot: Int, _ cell: Cell) -> Bool {
+        let kind = table.columns[slot]
+        if reader.rows(table.index).equals(row, slot, kind, cell) { return false }
+        let indexes = table.indexesOfSlot[slot]
+        for index in indexes { removeFromIndex(table, table.indexes[index], row) }
+        store(table.index, row, slot, kind, cell)
+        for index in indexes { addToIndex(table, table.indexes[index], row) }
+        touched?.markAttributes(table.index, row)
+        return true
+    }
+
+    /// Stores the value of a row that is in no index yet.
+    @inline(__always)
+    mutating func store(_ table: Int, _ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell) {
+        guard case .fixed(let width) = kind else {
+            setBytes(table, row, slot, cell.kind == .null ? nil : cell.bytes)
+            return
+        }
+        if cell.kind == .null { return clearFixed(table, row, slot, width: width) }
+        switch width {
+        case 1: setFixed(table, row, slot, UInt8(truncatingIfNeeded: cell.low))
+        case 2: setFixed(table, row, slot, UInt16(truncatingIfNeeded: cell.low))
+        case 4: setFixed(table, row, slot, UInt32(truncatingIfNeeded: cell.low))
+        case 8: setFixed(table, row, slot, cell.low)
+        default: setFixed(table, row, slot, SIMD2<UInt64>(cell.low, cell.high))
+        }
+    }
+
+    /// Puts a row in an index, where its entity is covered and its key has no null. A key that is there already is looked at
+    /// again at commit.
+    mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, _ row: UInt32) {
+        guard covers(index, table, row) else { return }
+        let reader = reader
+        guard let hash = reader.keyHash(index, reader.rows(table.index), row) else { return }
+        if reader.duplicate(of: row, hash: hash, table.index, index) != noRow { pending.noteDuplicate(table.index, index.number, row) }
+        addEntry(table.index, index.number, hash: hash, row: row)
+    }
+
+    mutating func removeFromIndex(_ table: TableLayout, _ index: IndexLayout, _ row: UInt32) {
+        guard covers(index, table, row) else { return }
+        let reader = reader
+        guard let hash = reader.keyHash(index, reader.rows(table.index), row) else { return }
+        removeEntry(table.index, index.number, hash: hash, row: row)
+    }
+
+    private func covers(_ index: IndexLayout, _ table: TableLayout, _ row: UInt32) -> Bool {
+        index.coversTable || index.family.contains(reader.rows(table.index).entity(row, table))
+    }
+
+    /// Makes an object a stub, or one no longer.
+    mutating func setStub(_ table: TableLayout, _ row: UInt32, _ isStub: Bool) {
+        guard reader.rows(table.index).isStub(row) != isStub else { return }
+        Rows.setBit(ownedGroup(table.index, row), GroupLayout.stubBitsOffset, row, isStub)
+        touched?.markAttributes(table.index, row)
+    }
+}
+
+extension Rows {
+    /// The concrete entity of a row.
+    @inline(__always) func entity(_ row: UInt32, _ table: TableLayout) -> EntityNumber {
+        guard let slot = table.entitySlot else { return table.entities[0] }
+        return EntityNumber(rawValue: fixed(row, slot, as: UInt16.self))
+    }
+}

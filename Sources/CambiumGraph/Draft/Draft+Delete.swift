@@ -1,0 +1,157 @@
+import CambiumModel
+
+extension Draft {
+    /// Deletes objects and what their cascades reach, and unlinks all of them. Algorithm 1: a cascade reaches an object once;
+    /// the order has no effect on the outcome.
+    mutating func delete(_ places: [ObjectPlace]) {
+        let dying = closure(of: places)
+        for place in dying { noteDenials(place) }
+        for place in dying { unlinkAll(place) }
+        for place in dying { erase(place) }
+    }
+
+    /// The objects themselves and everything that cascade rules reach from them.
+    private func closure(of places: [ObjectPlace]) -> [ObjectPlace] {
+        var seen = [RowSet](repeating: RowSet(), count: layout.tables.count)
+        var found: [ObjectPlace] = []
+        for place in places where seen[Int(place.table)].insert(place.row) { found.append(place) }
+        let reader = reader
+        var done = 0
+        while done < found.count {
+            let place = found[done]
+            done += 1
+            guard let entity = entity(at: place) else { continue }
+            for relationship in entity.relationships where relationship.deleteRule == .cascade {
+                let table = layout.tableIndex(ofKnown: relationship.destinationRoot)
+                reader.forEachMember(layout.end(relationship), owner: place.row) { row in
+                    if seen[table].insert(row) { found.append(ObjectPlace(table: table, row: row)) }
+                }
+            }
+        }
+        return found
+    }
+
+    func entity(at place: ObjectPlace) -> Entity? {
+        let table = layout.tables[Int(place.table)]
+        return schema.entity(reader.rows(table.index).entity(place.row, table))
+    }
+
+    /// Notes who has to be gone at commit for a `deny` rule to be content.
+    private mutating func noteDenials(_ place: ObjectPlace) {
+        guard let entity = entity(at: place) else { return }
+        for relationship in entity.relationships where relationship.deleteRule == .deny {
+            let table = layout.tableIndex(ofKnown: relationship.destinationRoot)
+            var members: [ObjectID] = []
+            reader.forEachMember(layout.end(relationship), owner: place.row) { row in
+                members.append(id(ObjectPlace(table: table, row: row)))
+            }
+            if !members.isEmpty {
+                pending.denials.append(.init(object: id(place), entity: entity.number, relationship: relationship.number, members: members))
+            }
+        }
+    }
+
+    /// Takes an object out of every link that it is in, also by ends that the schema does not name.
+    private mutating func unlinkAll(_ place: ObjectPlace) {
+        let table = Int(place.table)
+        for (link, layout) in self.layout.links.enumerated() {
+            for end in 0...1 {
+                let end = EndLayout(link: link, end: end, layout: layout)
+                guard self.layout.startTable(end) == table else { continue }
+                let noted = pending.objectCount
+                unlinkAll(end, place.row)
+                if isUnchecked(end, place) { pending.forgetObjects(after: noted) }
+            }
+        }
+    }
+
+    /// Whether the rule of an end is `noAction`: what it does to the other side is not checked.
+    private func isUnchecked(_ end: EndLayout, _ place: ObjectPlace) -> Bool {
+        let link = schema.links[end.link]
+        guard let property = (end.end == 0 ? link.first : link.second).property else { return false }
+        return entity(at: place)?.relationship(property)?.deleteRule == .noAction
+    }
+
+    private mutating func unlinkAll(_ end: EndLayout, _ row: UInt32) {
+        switch end.layout {
+        case .pair(let tables, let slots):
+            clearPair(end, tables, slots, row)
+        case .list(let list, let childEnd):
+            if end.end == childEnd {
+                setParent(end, list, childEnd, child: row, parent: noRow, at: nil)
+            } else {
+                for child in Array(ListRows(reader, list, owner: row)) {
+                    setParent(end, list, childEnd, child: child, parent: noRow, at: nil)
+                }
+            }
+        case .edges(let table, let lists, _):
+            for edge in Array(ListRows(reader, lists[end.end], owner: row)) {
+                removeEdge(end, layout.tables[table], lists, edge)
+            }
+        }
+    }
+
+    /// Clears the columns of an object and gives up its row.
+    private mutating func erase(_ place: ObjectPlace) {
+        let table = layout.tables[Int(place.table)]
+        for index in table.indexes { removeFromIndex(table, index, place.row) }
+        for (slot, kind) in table.columns.enumerated() where slot != table.entitySlot {
+            switch kind {
+            case .fixed(let width): clearFixed(table.index, place.row, slot, width: width)
+            case .string: if !reader.rows(table.index).isNullString(place.row, slot) { setBytes(table.index, place.row, slot, nil) }
+            case .rows, .numbers: break
+            }
+        }
+        removeRow(table, place.row)
+    }
+
+    func id(_ place: ObjectPlace) -> ObjectID { reader.id(place, layout) }
+}
+
+extension GraphLayout {
+    /// The table whose objects an end starts from.
+    @inline(__always) func startTable(_ end: EndLayout) -> Int {
+        let link = schema.links[end.link]
+        return tableIndex(ofKnown: end.end == 0 ? link.first.root : link.second.root)
+    }
+}
+
+extension Reader {
+    /// The id of the object at a place.
+    func id(_ place: ObjectPlace, _ layout: GraphLayout) -> ObjectID {
+        guard let root = layout.tables[Int(place.table)].root else {
+            preconditionFailure("A place is that of an object, never that of an edge.")
+        }
+        return ObjectID(root: root.number, serial: rows(Int(place.table)).serial(place.row))
+    }
+
+    /// Calls `body` with the row of each object at the other end: in order where ordered, else as linked.
+    @inline(__always)
+    func forEachMember(_ end: EndLayout, owner: UInt32, _ body: (UInt32) -> Void) {
+        switch end.layout {
+        case .pair(let tables, let slots):
+            let target = rows(tables[end.end]).link(owner, slots[end.end])
+            if target != noRow { body(target) }
+        case .list(let list, let childEnd):
+            if end.end == childEnd {
+                let parent = rows(list.memberTable).link(owner, list.ownerSlot)
+                if parent != noRow { body(parent) }
+            } else {
+                for row in ListRows(self, list, owner: owner) { body(row) }
+            }
+        case .edges(let table, let lists, let isSymmetric):
+            let edges = rows(table)
+            for edge in ListRows(self, lists[end.end], owner: owner) {
+                body(edges.link(edge, lists[1 - end.end].ownerSlot))
+            }
+            guard isSymmetric else { return }
+            for edge in ListRows(self, lists[1 - end.end], owner: owner) {
+                body(edges.link(edge, lists[end.end].ownerSlot))
+            }
+        }
+    }
+}
+
+extension Rows {
+    func isNullString(_ row: UInt32, _ slot: Int) -> Bool { StringLeaf.cell(leaf(group(row), slot), row) == 0 }
+}

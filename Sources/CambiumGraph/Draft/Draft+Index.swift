@@ -1,0 +1,157 @@
+import CambiumBytes
+#if canImport(Glibc)
+import Glibc
+#endif
+
+extension Draft {
+    /// Adds a row under its hash. An index of a draft is a multimap; duplicates are found at commit.
+    mutating func addEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
+        countEntry(table, index, by: 1)
+        while true {
+            let slot = ownedBucketSlot(table, index, hash)
+            let bucket = chunks[slot.pointee]
+            if Bucket.count(bucket) < Bucket.capacity {
+                Bucket.append(bucket, Bucket.fragment(hash), row)
+                return
+            }
+            if isCrowded(bucket, hash) { return addToOverflow(bucket, hash, row) }
+            split(table, index, slot, hash)
+        }
+    }
+
+    /// Removes a row from under the hash that it was added with.
+    mutating func removeEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
+        countEntry(table, index, by: -1)
+        var reference = ownedBucketSlot(table, index, hash)
+        while true {
+            let bucket = chunks[reference.pointee]
+            let count = Bucket.count(bucket)
+            let rows = Bucket.rows(bucket)
+            if let place = (0..<count).first(where: { rows[$0] == row }) {
+                rows[place] = rows[count - 1]
+                Bucket.fragments(bucket)[place] = Bucket.fragments(bucket)[count - 1]
+                Bucket.setCount(bucket, count - 1)
+                return
+            }
+            let overflow = (bucket + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
+            precondition(overflow.pointee != 0, "A row that is in the graph is in each index that covers it.")
+            own(&overflow.pointee)
+            reference = overflow
+        }
+    }
+
+    private mutating func countEntry(_ table: Int, _ index: Int, by step: Int) {
+        let offset = TablePage.indexesOffset + TablePage.indexStride * index + TablePage.indexEntryCountOffset
+        let count = (ownedTable(table) + offset).assumingMemoryBound(to: Int.self)
+        count.pointee += step
+    }
+
+    private mutating func ownedBucketSlot(_ table: Int, _ index: Int, _ hash: UInt64) -> UnsafeMutablePointer<PageRef> {
+        let place = ownedTable(table) + TablePage.indexesOffset + TablePage.indexStride * index
+        let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
+        let vector = place.assumingMemoryBound(to: RadixVector.self)
+        let slot = slot(&vector.pointee, bits == 0 ? 0 : Int(hash >> UInt64(64 - bits)))
+        if slot.pointee == 0 { slot.pointee = newBucket(depth: 0) } else { ownShared(slot, vector, bits, hash) }
+        return slot
+    }
+
+    /// Owns a bucket that several slots of the directory may point to: all of them have to point to the copy.
+    private mutating func ownShared(
+        _ slot: UnsafeMutablePointer<PageRef>, _ vector: UnsafeMutablePointer<RadixVector>, _ bits: UInt32, _ hash: UInt64
+    ) {
+        let old = slot.pointee
+        own(&slot.pointee)
+        guard slot.pointee != old else { return }
+        let new = slot.pointee
+        let depth = Bucket.depth(chunks[new])
+        let span = 1 << (Int(bits) - depth)
+        guard span > 1 else { return }
+        let first = Int(hash >> UInt64(64 - bits)) & ~(span - 1)
+        for place in first..<first + span { self.slot(&vector.pointee, place).pointee = new }
+    }
+
+    private mutating func newBucket(depth: Int) -> PageRef {
+        let page = allocate(Bucket.byteCount, .bucket)
+        memset(chunks[page] + PageLayout.header, 0, Bucket.fragmentsOffset - PageLayout.header)
+        Bucket.setDepth(chunks[page], depth)
+        return page
+    }
+
+    /// Whether splitting would not help: the bucket is as deep as can be, or mostly of one hash.
+    private func isCrowded(_ bucket: UnsafeMutableRawPointer, _ hash: UInt64) -> Bool {
+        if Bucket.overflow(bucket) != 0 || Bucket.depth(bucket) >= Bucket.depthMax { return true }
+        let fragment = Bucket.fragment(hash)
+        let fragments = Bucket.fragments(bucket)
+        return (0..<Bucket.capacity).count(where: { fragments[$0] == fragment }) > Bucket.capacity / 2
+    }
+
+    private mutating func addToOverflow(_ first: UnsafeMutableRawPointer, _ hash: UInt64, _ row: UInt32) {
+        let reference = (first + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
+        if reference.pointee != 0 { own(&reference.pointee) }
+        if reference.pointee == 0 || Bucket.count(chunks[reference.pointee]) == Bucket.capacity {
+            let page = newBucket(depth: Bucket.depth(first))
+            chunks[page].storeBytes(of: reference.pointee, toByteOffset: Bucket.overflowOffset, as: PageRef.self)
+            reference.pointee = page
+        }
+        Bucket.append(chunks[reference.pointee], Bucket.fragment(hash), row)
+    }
+
+    @inline(never)
+    private mutating func split(_ table: Int, _ index: Int, _ slot: UnsafeMutablePointer<PageRef>, _ hash: UInt64) {
+        let bucket = chunks[slot.pointee]
+        let depth = Bucket.depth(bucket)
+        let place = ownedTable(table) + TablePage.indexesOffset + TablePage.indexStride * index
+        if depth == Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)) { doubleDirectory(place) }
+        let bits = Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self))
+        let sibling = newBucket(depth: depth + 1)
+        Bucket.setDepth(bucket, depth + 1)
+        distribute(bucket, chunks[sibling], depth, table, layout.tables[table].indexes[index])
+        let span = 1 << (bits - depth)
+        let first = Int(hash >> UInt64(64 - bits)) & ~(span - 1)
+        let vector = place.assumingMemoryBound(to: RadixVector.self)
+        for upper in first + span / 2..<first + span { self.slot(&vector.pointee, upper).pointee = sibling }
+    }
+
+    /// Moves the entries whose hash has a 1 at the depth to the sibling.
+    private func distribute(
+        _ bucket: UnsafeMutableRawPointer, _ sibling: UnsafeMutableRawPointer, _ depth: Int, _ table: Int, _ index: IndexLayout
+    ) {
+        let fragments = Bucket.fragments(bucket)
+        let rows = Bucket.rows(bucket)
+        let reader = reader
+        let tableRows = reader.rows(table)
+        var kept = 0
+        for entry in 0..<Bucket.capacity {
+            let bit: UInt64
+            if depth >= 8, depth < 24 {
+                bit = UInt64(fragments[entry]) >> UInt64(23 - depth) & 1
+            } else {
+                let hash = reader.keyHash(index, tableRows, rows[entry]) ?? 0
+                bit = hash >> UInt64(63 - depth) & 1
+            }
+            if bit == 1 {
+                Bucket.append(sibling, fragments[entry], rows[entry])
+            } else {
+                fragments[kept] = fragments[entry]
+                rows[kept] = rows[entry]
+                kept += 1
+            }
+        }
+        Bucket.setCount(bucket, kept)
+    }
+
+    /// Gives the directory one more bit: each slot becomes two that point to the same bucket.
+    private mutating func doubleDirectory(_ place: UnsafeMutableRawPointer) {
+        let old = place.load(as: RadixVector.self)
+        let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
+        var new = RadixVector.empty
+        for index in 0..<(1 << Int(bits)) {
+            let bucket = old.get(index, chunks)
+            slot(&new, 2 * index).pointee = bucket
+            slot(&new, 2 * index + 1).pointee = bucket
+        }
+        discard(old)
+        place.storeBytes(of: new, as: RadixVector.self)
+        place.storeBytes(of: bits + 1, toByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
+    }
+}

@@ -1,0 +1,172 @@
+import CambiumModel
+
+/// One end of a link as seen from the objects that it starts from.
+struct EndLayout: Sendable {
+    let link: Int
+    let end: Int
+    let layout: LinkLayout
+}
+
+extension GraphLayout {
+    @inline(__always) func end(_ relationship: Relationship) -> EndLayout {
+        EndLayout(link: relationship.link, end: relationship.end, layout: links[relationship.link])
+    }
+}
+
+extension Draft {
+    /// Links two objects. What either end can have only once is unlinked from what it had.
+    ///
+    /// An index counts in the ordered list of `owner`; a target that is a member already is moved there.
+    mutating func link(_ end: EndLayout, owner: UInt32, target: UInt32, at index: Int? = nil) {
+        switch end.layout {
+        case .pair(let tables, let slots):
+            linkPair(end, tables, slots, owner, target)
+        case .list(let list, let childEnd):
+            let (child, parent) = end.end == childEnd ? (owner, target) : (target, owner)
+            setParent(end, list, childEnd, child: child, parent: parent, at: end.end == childEnd ? nil : index)
+        case .edges(let table, let lists, let isSymmetric):
+            linkEdge(end, layout.tables[table], lists, isSymmetric, owner, target, index)
+        }
+    }
+
+    /// Undoes a link. Returns whether there was one.
+    @discardableResult
+    mutating func unlink(_ end: EndLayout, owner: UInt32, target: UInt32) -> Bool {
+        switch end.layout {
+        case .pair(let tables, let slots):
+            guard link(tables[end.end], owner, slots[end.end]) == target else { return false }
+            clearPair(end, tables, slots, owner)
+        case .list(let list, let childEnd):
+            let (child, parent) = end.end == childEnd ? (owner, target) : (target, owner)
+            guard link(list.memberTable, child, list.ownerSlot) == parent else { return false }
+            setParent(end, list, childEnd, child: child, parent: noRow, at: nil)
+        case .edges(let table, let lists, let isSymmetric):
+            let (first, second) = pair(end.end, isSymmetric, owner, target)
+            let edge = reader.edge(table, first, second)
+            guard edge != noRow else { return false }
+            removeEdge(end, layout.tables[table], lists, edge)
+        }
+        return true
+    }
+
+    /// Moves a member of an ordered list to the index that it has afterwards. Returns whether it is a member.
+    mutating func move(_ end: EndLayout, owner: UInt32, target: UInt32, to index: Int) -> Bool {
+        switch end.layout {
+        case .list(let list, let childEnd) where end.end != childEnd:
+            guard link(list.memberTable, target, list.ownerSlot) == owner else { return false }
+            relocate(end, list, owner: owner, member: target, to: index)
+        case .edges(let table, let lists, let isSymmetric):
+            let (first, second) = pair(end.end, isSymmetric, owner, target)
+            let edge = reader.edge(table, first, second)
+            guard edge != noRow else { return false }
+            relocate(end, lists[end.end], owner: owner, member: edge, to: index)
+        default:
+            return false
+        }
+        return true
+    }
+
+    private mutating func relocate(_ end: EndLayout, _ list: ListLayout, owner: UInt32, member: UInt32, to index: Int) {
+        remove(list, owner: owner, member: member)
+        add(list, owner: owner, member: member, at: min(index, reader.memberCount(list, owner: owner)))
+        noteChange(end, list.ownerTable, owner)
+    }
+
+    // MARK: One to one
+
+    private mutating func linkPair(_ end: EndLayout, _ tables: [Int], _ slots: [Int], _ owner: UInt32, _ target: UInt32) {
+        let other = 1 - end.end
+        if link(tables[end.end], owner, slots[end.end]) == target { return }
+        clearPair(end, tables, slots, owner)
+        clearPair(EndLayout(link: end.link, end: other, layout: end.layout), tables, slots, target)
+        setLink(tables[end.end], owner, slots[end.end], target)
+        setLink(tables[other], target, slots[other], owner)
+        noteChange(end, tables[end.end], owner)
+        noteChange(EndLayout(link: end.link, end: other, layout: end.layout), tables[other], target)
+    }
+
+    /// Takes an object out of a one-to-one link, on both sides.
+    mutating func clearPair(_ end: EndLayout, _ tables: [Int], _ slots: [Int], _ row: UInt32) {
+        let other = 1 - end.end
+        let partner = link(tables[end.end], row, slots[end.end])
+        guard partner != noRow else { return }
+        setLink(tables[end.end], row, slots[end.end], noRow)
+        setLink(tables[other], partner, slots[other], noRow)
+        noteChange(end, tables[end.end], row)
+        noteChange(EndLayout(link: end.link, end: other, layout: end.layout), tables[other], partner)
+    }
+
+    // MARK: One to many
+
+    /// Gives a child another parent, or none.
+    mutating func setParent(
+        _ end: EndLayout, _ list: ListLayout, _ childEnd: Int, child: UInt32, parent: UInt32, at index: Int?
+    ) {
+        let parentEnd = EndLayout(link: end.link, end: 1 - childEnd, layout: end.layout)
+        let old = link(list.memberTable, child, list.ownerSlot)
+        if old == parent {
+            if parent != noRow, let index { relocate(parentEnd, list, owner: parent, member: child, to: index) }
+            return
+        }
+        if old != noRow {
+            remove(list, owner: old, member: child)
+            noteChange(parentEnd, list.ownerTable, old)
+        }
+        setLink(list.memberTable, child, list.ownerSlot, parent)
+        if parent != noRow {
+            add(list, owner: parent, member: child, at: index)
+            noteChange(parentEnd, list.ownerTable, parent)
+        }
+        noteChange(EndLayout(link: end.link, end: childEnd, layout: end.layout), list.memberTable, child)
+    }
+
+    // MARK: Many to many
+
+    /// The rows of an edge in the order of the link's ends; ascending where both ends are the same.
+    func pair(_ end: Int, _ isSymmetric: Bool, _ owner: UInt32, _ target: UInt32) -> (UInt32, UInt32) {
+        if isSymmetric { return (min(owner, target), max(owner, target)) }
+        return end == 0 ? (owner, target) : (target, owner)
+    }
+
+    private mutating func linkEdge(
+        _ end: EndLayout, _ table: TableLayout, _ lists: [ListLayout], _ isSymmetric: Bool, _ owner: UInt32,
+        _ target: UInt32, _ index: Int?
+    ) {
+        let (first, second) = pair(end.end, isSymmetric, owner, target)
+        let existing = reader.edge(table.index, first, second)
+        if existing != noRow {
+            if let index, lists[end.end].isOrdered {
+                relocate(end, lists[end.end], owner: owner, member: existing, to: index)
+            }
+            return
+        }
+        let edge = insertEdge(table, first, second)
+        add(lists[0], owner: first, member: edge, at: end.end == 0 ? index : nil)
+        // A thing that is its own friend has the edge once.
+        if !(isSymmetric && first == second) {
+            add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
+        }
+        noteChange(EndLayout(link: end.link, end: 0, layout: end.layout), lists[0].ownerTable, first)
+        noteChange(EndLayout(link: end.link, end: 1, layout: end.layout), lists[1].ownerTable, second)
+    }
+
+    mutating func removeEdge(_ end: EndLayout, _ table: TableLayout, _ lists: [ListLayout], _ edge: UInt32) {
+        let owners = [link(table.index, edge, 0), link(table.index, edge, 1)]
+        guard case .edges(_, _, let isSymmetric) = end.layout else { return }
+        remove(lists[0], owner: owners[0], member: edge)
+        if !(isSymmetric && owners[0] == owners[1]) { remove(lists[1], owner: owners[1], member: edge) }
+        removeEdge(table, edge)
+        for side in 0...1 {
+            noteChange(EndLayout(link: end.link, end: side, layout: end.layout), lists[side].ownerTable, owners[side])
+        }
+    }
+
+    /// Notes that the members which an object has at one end of a link changed.
+    private mutating func noteChange(_ end: EndLayout, _ table: Int, _ row: UInt32) {
+        touched?.markEnd(end.link, end.end, row)
+        let link = layout.schema.links[end.link]
+        guard let property = (end.end == 0 ? link.first : link.second).property else { return }
+        setProvenance(table, row, TableLayout.changedSlot)
+        if layout.needsCount(table, property) { pending.noteObject(table, row) }
+    }
+}

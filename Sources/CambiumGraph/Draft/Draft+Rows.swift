@@ -1,0 +1,201 @@
+import CambiumModel
+#if canImport(Glibc)
+import Glibc
+#endif
+
+extension Draft {
+    /// Makes the row of a new object. Its serial must never have been handed out.
+    mutating func insertRow(_ table: TableLayout, serial: UInt64, entity: EntityNumber) -> UInt32 {
+        let row = newRow(table, serial: serial)
+        if let slot = table.entitySlot { setFixed(table.index, row, slot, entity.rawValue) }
+        setProvenance(table.index, row, TableLayout.createdSlot)
+        setProvenance(table.index, row, TableLayout.changedSlot)
+        count(table, entity, by: 1)
+        return row
+    }
+
+    /// Takes an object's row out of the table; columns, indexes and links must be clear.
+    mutating func removeRow(_ table: TableLayout, _ row: UInt32) {
+        count(table, reader.rows(table.index).entity(row, table), by: -1)
+        let group = ownedGroup(table.index, row)
+        Rows.setBit(group, GroupLayout.liveBitsOffset, row, false)
+        Rows.setBit(group, GroupLayout.stubBitsOffset, row, false)
+        let live = group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self) - 1
+        group.storeBytes(of: live, toByteOffset: GroupLayout.liveCountOffset, as: UInt32.self)
+        let lastSerial = reader.rows(table.index).serial(row) | 127
+        if live == 0, lastSerial < reader.nextSerial(table.index) { releaseGroup(table, row >> 7) }
+    }
+
+    private mutating func newRow(_ table: TableLayout, serial: UInt64) -> UInt32 {
+        let page = ownedTable(table.index)
+        let next = page.load(fromByteOffset: TablePage.nextSerialOffset, as: UInt64.self)
+        if serial >= next { page.storeBytes(of: serial + 1, toByteOffset: TablePage.nextSerialOffset, as: UInt64.self) }
+        let map = (page + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
+        let mapped = slot(&map.pointee, Int(serial >> 7))
+        if mapped.pointee == 0 { mapped.pointee = newGroup(table, virtualPage: UInt32(serial >> 7)) + 1 }
+        let row = (mapped.pointee - 1) << 7 | UInt32(truncatingIfNeeded: serial & 127)
+        let group = ownedGroup(table.index, row)
+        Rows.setBit(group, GroupLayout.liveBitsOffset, row, true)
+        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += 1
+        return row
+    }
+
+    private mutating func count(_ table: TableLayout, _ entity: EntityNumber, by step: Int) {
+        let page = ownedTable(table.index)
+        (page + TablePage.liveCountOffset).assumingMemoryBound(to: Int.self).pointee += step
+        (page + table.countOffset(of: entity)).assumingMemoryBound(to: Int.self).pointee += step
+    }
+
+    // MARK: Groups
+
+    /// The index of a group whose leaves are the constant pages; one that was given up before, if there is any.
+    private mutating func newGroup(_ table: TableLayout, virtualPage: UInt32) -> UInt32 {
+        let page = ownedTable(table.index)
+        let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
+        let index: UInt32
+        if freeCount.pointee > 0 {
+            freeCount.pointee -= 1
+            let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
+            index = slot(&free.pointee, Int(freeCount.pointee)).pointee
+        } else {
+            let groupCount = (page + TablePage.groupCountOffset).assumingMemoryBound(to: UInt32.self)
+            index = groupCount.pointee
+            groupCount.pointee += 1
+            precondition(index < 1 << 25, "A table holds at most 2^32 rows.")
+        }
+        let group = makeGroup(table, virtualPage: virtualPage)
+        let rows = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
+        slot(&rows.pointee, Int(index)).pointee = group
+        return index
+    }
+
+    private mutating func makeGroup(_ table: TableLayout, virtualPage: UInt32) -> PageRef {
+        let group = allocate(table.groupByteCount, .rowGroup)
+        let pointer = chunks[group]
+        memset(pointer + PageLayout.header, 0, GroupLayout.columnsOffset - PageLayout.header)
+        pointer.storeBytes(of: virtualPage, toByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+        pointer.storeBytes(of: transaction, toByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
+        for (slot, kind) in table.columns.enumerated() {
+            pointer.storeBytes(
+                of: kind.emptyLeaf(space.constants), toByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+        }
+        return group
+    }
+
+    /// Gives up a group without live rows, whose serials have all been handed out.
+    private mutating func releaseGroup(_ table: TableLayout, _ index: UInt32) {
+        let page = ownedTable(table.index)
+        let rows = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
+        let reference = slot(&rows.pointee, Int(index))
+        let group = chunks[reference.pointee]
+        for slot in table.columns.indices {
+            discard(group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self))
+        }
+        let virtualPage = group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+        discard(reference.pointee)
+        reference.pointee = 0
+        forgetGroup()
+        if table.root != nil {
+            let map = (page + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
+            slot(&map.pointee, Int(virtualPage)).pointee = 0
+        }
+        let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
+        let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
+        slot(&free.pointee, Int(freeCount.pointee)).pointee = index
+        freeCount.pointee += 1
+    }
+
+    // MARK: Provenance
+
+    /// Notes the transaction under way as the one that made or last changed a row.
+    @inline(__always)
+    mutating func setProvenance(_ table: Int, _ row: UInt32, _ slot: Int) {
+        let group = ownedGroup(table, row)
+        let offset = transaction &- group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
+        let page = group.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
+        if offset == 0, page == space.constants.zeroes { return }
+        storeProvenance(group, row, slot, offset)
+    }
+
+    @inline(never)
+    private mutating func storeProvenance(_ group: UnsafeMutableRawPointer, _ row: UInt32, _ slot: Int, _ offset: UInt64) {
+        let reference = (group + GroupLayout.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)
+        if offset > UInt64(UInt32.max), chunks.kind(reference.pointee) == .linkLeaf { widen(reference) }
+        let leaf = ownedLeaf(group, slot)
+        let place = Int(row & 127)
+        if chunks.kind(reference.pointee) == .linkLeaf {
+            leaf.storeBytes(of: UInt32(offset), toByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self)
+        } else {
+            leaf.storeBytes(of: offset, toByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
+        }
+    }
+
+    /// Replaces a leaf of 32-bit offsets by one of 64 bits: the store has seen more than 2^32 transactions since the group
+    /// was made.
+    private mutating func widen(_ reference: UnsafeMutablePointer<PageRef>) {
+        let old = chunks[reference.pointee]
+        let page = allocate(PageLayout.wideLeafByteCount, .wideLeaf)
+        for place in 0..<PageLayout.fanOut {
+            let offset = old.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self)
+            chunks[page].storeBytes(
+                of: UInt64(offset), toByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
+        }
+        discard(reference.pointee)
+        reference.pointee = page
+    }
+
+    // MARK: Edges
+
+    /// A row in a table of edges, with both owners and in the index of pairs.
+    mutating func insertEdge(_ table: TableLayout, _ first: UInt32, _ second: UInt32) -> UInt32 {
+        let page = ownedTable(table.index)
+        let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
+        let row: UInt32
+        if freeCount.pointee > 0 {
+            freeCount.pointee -= 1
+            let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
+            row = slot(&free.pointee, Int(freeCount.pointee)).pointee
+        } else {
+            let next = (page + TablePage.nextSerialOffset).assumingMemoryBound(to: UInt64.self)
+            row = UInt32(next.pointee)
+            next.pointee += 1
+            if row & 127 == 0 { addEdgeGroup(table) }
+        }
+        let group = ownedGroup(table.index, row)
+        Rows.setBit(group, GroupLayout.liveBitsOffset, row, true)
+        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += 1
+        (ownedTable(table.index) + TablePage.liveCountOffset).assumingMemoryBound(to: Int.self).pointee += 1
+        setLink(table.index, row, 0, first)
+        setLink(table.index, row, 1, second)
+        addEntry(table.index, 0, hash: reader.edgeHash(first, second), row: row)
+        return row
+    }
+
+    /// Takes an edge out; it must have left the lists of its owners.
+    mutating func removeEdge(_ table: TableLayout, _ row: UInt32) {
+        let hash = reader.edgeHash(link(table.index, row, 0), link(table.index, row, 1))
+        removeEntry(table.index, 0, hash: hash, row: row)
+        for slot in table.columns.indices {
+            setLink(table.index, row, slot, table.columns[slot] == .numbers ? 0 : noRow)
+        }
+        let group = ownedGroup(table.index, row)
+        Rows.setBit(group, GroupLayout.liveBitsOffset, row, false)
+        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee -= 1
+        let page = ownedTable(table.index)
+        (page + TablePage.liveCountOffset).assumingMemoryBound(to: Int.self).pointee -= 1
+        let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
+        let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
+        slot(&free.pointee, Int(freeCount.pointee)).pointee = row
+        freeCount.pointee += 1
+    }
+
+    private mutating func addEdgeGroup(_ table: TableLayout) {
+        let page = ownedTable(table.index)
+        let groupCount = (page + TablePage.groupCountOffset).assumingMemoryBound(to: UInt32.self)
+        let index = groupCount.pointee
+        groupCount.pointee += 1
+        let group = makeGroup(table, virtualPage: index)
+        let rows = (ownedTable(table.index) + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
+        slot(&rows.pointee, Int(index)).pointee = group
+    }
+}

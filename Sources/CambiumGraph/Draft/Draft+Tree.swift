@@ -1,0 +1,99 @@
+import CambiumModel
+
+extension Draft {
+    /// The columns of an ordered list: a treap over the members, by position. The priority of a member is a hash of its row,
+    /// so the shape needs no storage and no history. Insert, remove, index: O(log n) expected.
+    struct Tree {
+        let owners: Int
+        let members: Int
+        let root: Int
+        let left: Int
+        let right: Int
+        let up: Int
+        let size: Int
+    }
+
+    mutating func insert(_ tree: Tree, owner: UInt32, member: UInt32, at index: Int) {
+        setLink(tree.members, member, tree.size, 1)
+        var node = link(tree.owners, owner, tree.root)
+        if node == noRow { return setLink(tree.owners, owner, tree.root, member) }
+        var index = index
+        while true {
+            setLink(tree.members, node, tree.size, link(tree.members, node, tree.size) + 1)
+            let left = link(tree.members, node, tree.left)
+            let leftCount = count(tree, left)
+            let goesLeft = index <= leftCount
+            if !goesLeft { index -= leftCount + 1 }
+            let child = goesLeft ? left : link(tree.members, node, tree.right)
+            if child == noRow {
+                setLink(tree.members, node, goesLeft ? tree.left : tree.right, member)
+                setLink(tree.members, member, tree.up, node)
+                break
+            }
+            node = child
+        }
+        while true {
+            let parent = link(tree.members, member, tree.up)
+            if parent == noRow || Self.priority(parent) >= Self.priority(member) { return }
+            rotateUp(tree, owner, member, parent)
+        }
+    }
+
+    mutating func remove(_ tree: Tree, owner: UInt32, member: UInt32) {
+        while true {
+            let left = link(tree.members, member, tree.left)
+            let right = link(tree.members, member, tree.right)
+            if left == noRow || right == noRow {
+                replace(tree, owner, member, by: left == noRow ? right : left)
+                break
+            }
+            rotateUp(tree, owner, Self.priority(left) > Self.priority(right) ? left : right, member)
+        }
+        var node = link(tree.members, member, tree.up)
+        while node != noRow {
+            setLink(tree.members, node, tree.size, link(tree.members, node, tree.size) - 1)
+            node = link(tree.members, node, tree.up)
+        }
+        for slot in [tree.left, tree.right, tree.up] { setLink(tree.members, member, slot, noRow) }
+        setLink(tree.members, member, tree.size, 0)
+    }
+
+    private func count(_ tree: Tree, _ node: UInt32) -> Int {
+        node == noRow ? 0 : Int(link(tree.members, node, tree.size))
+    }
+
+    /// Puts `child`, or nothing, in the place that `member` has under its parent.
+    private mutating func replace(_ tree: Tree, _ owner: UInt32, _ member: UInt32, by child: UInt32) {
+        let parent = link(tree.members, member, tree.up)
+        if parent == noRow {
+            setLink(tree.owners, owner, tree.root, child)
+        } else {
+            let isLeft = link(tree.members, parent, tree.left) == member
+            setLink(tree.members, parent, isLeft ? tree.left : tree.right, child)
+        }
+        if child != noRow { setLink(tree.members, child, tree.up, parent) }
+    }
+
+    /// Turns the edge between a node and its parent, so that the node stands above; the order stays.
+    private mutating func rotateUp(_ tree: Tree, _ owner: UInt32, _ node: UInt32, _ parent: UInt32) {
+        replace(tree, owner, parent, by: node)
+        let isLeft = link(tree.members, parent, tree.left) == node
+        let (near, far) = isLeft ? (tree.left, tree.right) : (tree.right, tree.left)
+        let inner = link(tree.members, node, far)
+        setLink(tree.members, parent, near, inner)
+        if inner != noRow { setLink(tree.members, inner, tree.up, parent) }
+        setLink(tree.members, node, far, parent)
+        setLink(tree.members, parent, tree.up, node)
+        let total = link(tree.members, parent, tree.size)
+        setLink(tree.members, node, tree.size, total)
+        let left = count(tree, link(tree.members, parent, tree.left))
+        let right = count(tree, link(tree.members, parent, tree.right))
+        setLink(tree.members, parent, tree.size, UInt32(left + right + 1))
+    }
+
+    static func priority(_ row: UInt32) -> UInt32 {
+        var mixed = (row ^ row >> 16) &* 0x7FEB_352D
+        mixed = (mixed ^ mixed >> 15) &* 0x846C_A68B
+        return mixed ^ mixed >> 16
+    }
+}

@@ -1,0 +1,185 @@
+public import CambiumModel
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// A graph that is being changed: the only thing that writes, and dropping it is the rollback.
+///
+/// A page may be written in place if and only if it was born in the draft's epoch; else it is copied first. Nothing that the
+/// draft does is seen by anybody until `Timeline.publish`.
+public struct Draft: ~Copyable {
+    let space: PageSpace
+    let chunks: Chunks
+    let epoch: UInt64
+    let base: Version
+    var layout: GraphLayout
+    /// The number of the transaction under way; one more than that of the original, unless it is set.
+    package var transaction: UInt64
+    /// The page that everything hangs from.
+    var directory: PageRef
+    /// What has to hold at commit and was not looked at yet.
+    var pending = PendingChecks()
+    /// Which objects changed; kept where the ops are derived afterwards.
+    var touched: TouchedRows?
+    private var superseded: [PageRef] = []
+    private var born: [PageRef] = []
+    private var isPublished = false
+    private var groupCache = GroupCache()
+
+    /// The group of rows that was written to last, which the next write is likely to want.
+    private struct GroupCache {
+        var table = -1
+        var index: UInt32 = 0
+        var pointer = UnsafeMutableRawPointer(bitPattern: 16)
+    }
+
+    init(of base: Version, epoch: UInt64) {
+        space = base.space
+        chunks = base.space.chunks
+        self.epoch = epoch
+        self.base = base
+        layout = base.layout
+        directory = base.directory
+        transaction = base.reader.transaction + 1
+    }
+
+    deinit {
+        if isPublished { return }
+        // A page that was released already may have been handed out again and stand here twice.
+        for page in born where chunks.birth(page) == epoch { space.release(page) }
+    }
+
+    public var schema: Schema { layout.schema }
+
+    /// The graph that the draft was made from.
+    public var original: Graph { Graph(version: base) }
+
+    var reader: Reader { Reader(chunks: chunks, directory: directory) }
+
+    mutating func takeSuperseded() -> [PageRef] {
+        defer { superseded = [] }
+        return superseded
+    }
+
+    /// Writes the number of the transaction into the directory.
+    mutating func stamp() {
+        ownedDirectory().storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
+    }
+
+    mutating func markPublished() { isPublished = true }
+}
+
+// MARK: - Pages
+
+extension Draft {
+    @inline(__always)
+    mutating func allocate(_ byteCount: Int, _ kind: PageKind) -> PageRef {
+        allocate(granules: PageLayout.granules(byteCount), kind)
+    }
+
+    @inline(__always)
+    mutating func allocate(granules: Int, _ kind: PageKind) -> PageRef {
+        let page = space.allocate(granules: granules, kind: kind, birth: epoch)
+        born.append(page)
+        return page
+    }
+
+    /// Makes the page that a reference points to this draft's own, by copying it where it is not.
+    @inline(__always)
+    mutating func own(_ page: inout PageRef) {
+        if chunks.birth(page) != epoch { page = copy(page) }
+    }
+
+    @inline(never)
+    private mutating func copy(_ page: PageRef) -> PageRef {
+        let granules = chunks.granules(page)
+        let source = chunks[page]
+        let kind = source.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self)
+        let copy = allocate(granules: granules, PageKind(rawValue: kind) ?? .free)
+        memcpy(chunks[copy] + PageLayout.header, source + PageLayout.header, (granules - 1) * PageLayout.granule)
+        supersede(page)
+        return copy
+    }
+
+    /// Notes that this draft no longer reaches a page. Constant pages stay for ever.
+    private mutating func supersede(_ page: PageRef) {
+        if chunks.birth(page) != 0 { superseded.append(page) }
+    }
+
+    /// Lets go of a page: at once where the draft made it, else when no version reaches it.
+    mutating func discard(_ page: PageRef) {
+        if chunks.birth(page) == epoch { space.release(page) } else { supersede(page) }
+    }
+}
+
+// MARK: - The path from the directory to a leaf
+
+extension Draft {
+    @inline(__always)
+    mutating func ownedDirectory() -> UnsafeMutableRawPointer {
+        if chunks.birth(directory) != epoch { directory = copy(directory) }
+        return chunks[directory]
+    }
+
+    @inline(__always)
+    mutating func ownedTable(_ table: Int) -> UnsafeMutableRawPointer {
+        let slot = (ownedDirectory() + DirectoryPage.tablesOffset + 4 * table).assumingMemoryBound(to: PageRef.self)
+        own(&slot.pointee)
+        return chunks[slot.pointee]
+    }
+
+    @inline(__always)
+    mutating func ownedGroup(_ table: Int, _ row: UInt32) -> UnsafeMutableRawPointer {
+        let index = row >> 7
+        if groupCache.table == table, groupCache.index == index, let pointer = groupCache.pointer { return pointer }
+        return ownedGroupByPath(table, index)
+    }
+
+    @inline(never)
+    private mutating func ownedGroupByPath(_ table: Int, _ index: UInt32) -> UnsafeMutableRawPointer {
+        let page = ownedTable(table)
+        let vector = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
+        let slot = slot(&vector.pointee, Int(index))
+        own(&slot.pointee)
+        let pointer = chunks[slot.pointee]
+        groupCache = GroupCache(table: table, index: index, pointer: pointer)
+        return pointer
+    }
+
+    /// Forgets the group that was written to last, because its page is going away.
+    mutating func forgetGroup() { groupCache.table = -1 }
+
+    @inline(__always)
+    mutating func ownedLeaf(_ group: UnsafeMutableRawPointer, _ slot: Int) -> UnsafeMutableRawPointer {
+        let reference = (group + GroupLayout.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)
+        own(&reference.pointee)
+        return chunks[reference.pointee]
+    }
+
+    // MARK: Cells
+
+    @inline(__always)
+    func link(_ table: Int, _ row: UInt32, _ slot: Int) -> UInt32 { reader.rows(table).link(row, slot) }
+
+    @inline(__always)
+    mutating func setLink(_ table: Int, _ row: UInt32, _ slot: Int, _ value: UInt32) {
+        let leaf = ownedLeaf(ownedGroup(table, row), slot)
+        leaf.storeBytes(of: value, toByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & 127), as: UInt32.self)
+    }
+
+    @inline(__always)
+    mutating func setFixed<T: BitwiseCopyable>(_ table: Int, _ row: UInt32, _ slot: Int, _ value: T) {
+        let leaf = ownedLeaf(ownedGroup(table, row), slot)
+        leaf.storeBytes(
+            of: value, toByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & 127), as: T.self)
+        Rows.setBit(leaf, PageLayout.presenceOffset, row, true)
+    }
+
+    /// Makes a fixed-width value null; its bytes become zero, so that equal leaves are equal bytes.
+    mutating func clearFixed(_ table: Int, _ row: UInt32, _ slot: Int, width: Int) {
+        guard reader.rows(table).isPresent(row, slot) else { return }
+        let leaf = ownedLeaf(ownedGroup(table, row), slot)
+        memset(leaf + PageLayout.valuesOffset + width * Int(row & 127), 0, width)
+        Rows.setBit(leaf, PageLayout.presenceOffset, row, false)
+    }
+}

@@ -1,0 +1,63 @@
+import CambiumModel
+
+/// What has to hold at the end of a transaction and can only be seen then.
+struct PendingChecks {
+    struct Denial {
+        let object: ObjectID
+        let entity: EntityNumber
+        let relationship: PropertyNumber
+        let members: [ObjectID]
+    }
+
+    private(set) var objects: [ObjectPlace] = []
+    private(set) var duplicates: [(table: Int, index: Int, row: UInt32)] = []
+    var denials: [Denial] = []
+
+    /// Mandatory attributes and numbers of members are looked at again.
+    @inline(__always) mutating func noteObject(_ table: Int, _ row: UInt32) {
+        let place = ObjectPlace(table: table, row: row)
+        objects.append(place)
+    }
+
+    var objectCount: Int { objects.count }
+
+    mutating func forgetObjects(after count: Int) { objects.removeLast(objects.count - count) }
+
+    mutating func noteDuplicate(_ table: Int, _ index: Int, _ row: UInt32) { duplicates.append((table, index, row)) }
+}
+
+/// A rule of the schema that the outcome of a transaction breaks.
+public struct Violation: Hashable, Sendable, CustomStringConvertible {
+    public enum Rule: Hashable, Sendable {
+        case mandatoryAttribute(String)
+        case tooFewMembers(String, count: Int, min: Int)
+        case tooManyMembers(String, count: Int, max: Int)
+        /// Another object has the same values.
+        case duplicate(attributes: [String], of: String)
+        case deleteDenied(relationship: String, by: String)
+    }
+
+    /// Such as `Note/42`.
+    public let object: String
+    public let rule: Rule
+
+    public var description: String {
+        switch rule {
+        case .mandatoryAttribute(let name):
+            "\(object): '\(name)' must have a value"
+        case .tooFewMembers(let name, let count, let min):
+            "\(object): '\(name)' has \(count) of at least \(min)"
+        case .tooManyMembers(let name, let count, let max):
+            "\(object): '\(name)' has \(count) of at most \(max)"
+        case .duplicate(let attributes, let other):
+            "\(object): \(attributes.map { "'\($0)'" }.joined(separator: ", ")) must be unique, and \(other) has the same"
+        case .deleteDenied(let relationship, let member):
+            "\(object): cannot be deleted while '\(relationship)' has \(member)"
+        }
+    }
+}
+
+/// Every rule that a transaction breaks.
+public struct RuleViolations: Error, Hashable, Sendable {
+    public let violations: [Violation]
+}

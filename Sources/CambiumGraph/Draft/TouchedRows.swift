@@ -1,0 +1,44 @@
+/// Which rows a draft changed: one bit a row, for the attributes of each table and for each end of each link.
+struct TouchedRows {
+    private(set) var attributes: [RowSet]
+    private(set) var ends: [RowSet]
+
+    init(_ layout: GraphLayout) {
+        attributes = [RowSet](repeating: RowSet(), count: layout.tables.count)
+        ends = [RowSet](repeating: RowSet(), count: 2 * layout.links.count)
+    }
+
+    @inline(__always) mutating func markAttributes(_ table: Int, _ row: UInt32) { attributes[table].insert(row) }
+    @inline(__always) mutating func markEnd(_ link: Int, _ end: Int, _ row: UInt32) { ends[2 * link + end].insert(row) }
+}
+
+/// A set of rows, one bit each.
+struct RowSet {
+    private(set) var words: [UInt64] = []
+
+    /// Returns whether the row was not in the set before.
+    @inline(__always) @discardableResult
+    mutating func insert(_ row: UInt32) -> Bool {
+        let word = Int(row >> 6)
+        if word >= words.count { words.append(contentsOf: repeatElement(0, count: max(word + 1 - words.count, words.count))) }
+        let mask: UInt64 = 1 << UInt64(row & 63)
+        defer { words[word] |= mask }
+        return words[word] & mask == 0
+    }
+
+    @inline(__always) func contains(_ row: UInt32) -> Bool {
+        let word = Int(row >> 6)
+        return word < words.count && words[word] >> UInt64(row & 63) & 1 != 0
+    }
+
+    /// Calls `body` with each row, ascending.
+    func forEach(_ body: (UInt32) -> Void) {
+        for (index, word) in words.enumerated() {
+            var rest = word
+            while rest != 0 {
+                body(UInt32(index << 6 + rest.trailingZeroBitCount))
+                rest &= rest - 1
+            }
+        }
+    }
+}

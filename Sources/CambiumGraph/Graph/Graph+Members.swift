@@ -1,0 +1,125 @@
+public import CambiumModel
+
+/// A relationship resolved for reading.
+public struct EndHandle: Sendable {
+    let end: EndLayout
+    let targetTable: Int
+    let isOrdered: Bool
+}
+
+extension Graph {
+    /// Resolves a relationship for reading.
+    public func end(_ relationship: Relationship) -> EndHandle {
+        EndHandle(
+            end: layout.end(relationship), targetTable: layout.tableIndex(ofKnown: relationship.destinationRoot),
+            isOrdered: relationship.isOrdered)
+    }
+
+    /// The object that a to-one relationship leads to. Complexity: O(1).
+    @inline(__always)
+    public func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
+        var found: ObjectPlace?
+        reader.forEachMember(handle.end, owner: place.row) { found = ObjectPlace(table: handle.targetTable, row: $0) }
+        return found
+    }
+
+    /// The objects that a relationship leads to: in order where it is ordered, else in no order that means anything.
+    public func members(_ handle: EndHandle, of place: ObjectPlace) -> MemberSequence {
+        MemberSequence(reader: reader, handle: handle, owner: place.row, version: version)
+    }
+
+    /// Complexity: O(1).
+    public func memberCount(_ handle: EndHandle, of place: ObjectPlace) -> Int {
+        reader.memberCount(handle.end, owner: place.row)
+    }
+
+    /// The member at an index of an ordered relationship. Complexity: O(log n) expected.
+    public func member(_ handle: EndHandle, of place: ObjectPlace, at index: Int) -> ObjectPlace? {
+        switch handle.end.layout {
+        case .list(let list, let childEnd) where handle.end.end != childEnd:
+            return reader.member(list, owner: place.row, at: index).map { ObjectPlace(table: handle.targetTable, row: $0) }
+        case .edges(let table, let lists, _):
+            let side = handle.end.end
+            return reader.member(lists[side], owner: place.row, at: index).map {
+                ObjectPlace(table: handle.targetTable, row: reader.rows(table).link($0, lists[1 - side].ownerSlot))
+            }
+        default:
+            return nil
+        }
+    }
+
+    /// The ids that a relationship leads to, as they are shown: in order where it is ordered, else ascending. Nil where the
+    /// object is not in this graph.
+    public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
+        place(of: id).map { memberIDs(end(relationship), of: $0) }
+    }
+
+    public func memberIDs(_ handle: EndHandle, of place: ObjectPlace) -> [ObjectID] {
+        var ids: [ObjectID] = []
+        var isAscending = true
+        reader.forEachMember(handle.end, owner: place.row) { row in
+            let id = self.id(of: ObjectPlace(table: handle.targetTable, row: row))
+            if let last = ids.last, last > id { isAscending = false }
+            ids.append(id)
+        }
+        if !handle.isOrdered, !isAscending { ids.sort() }
+        return ids
+    }
+}
+
+/// The objects at the other end of a relationship.
+public struct MemberSequence: Sequence {
+    let reader: Reader
+    let handle: EndHandle
+    let owner: UInt32
+    let version: Version
+
+    public struct Iterator: IteratorProtocol {
+        private var single: UInt32 = noRow
+        private var lists: ListRows?
+        private var more: ListRows?
+        private var edges: (rows: Rows, slot: Int, otherSlot: Int)?
+        private let targetTable: Int
+        private let version: Version
+
+        init(_ sequence: MemberSequence) {
+            let reader = sequence.reader
+            let end = sequence.handle.end
+            targetTable = sequence.handle.targetTable
+            version = sequence.version
+            switch end.layout {
+            case .pair(let tables, let slots):
+                single = reader.rows(tables[end.end]).link(sequence.owner, slots[end.end])
+            case .list(let list, let childEnd):
+                if end.end == childEnd {
+                    single = reader.rows(list.memberTable).link(sequence.owner, list.ownerSlot)
+                } else {
+                    lists = ListRows(reader, list, owner: sequence.owner)
+                }
+            case .edges(let table, let both, let isSymmetric):
+                lists = ListRows(reader, both[end.end], owner: sequence.owner)
+                if isSymmetric { more = ListRows(reader, both[1 - end.end], owner: sequence.owner) }
+                edges = (reader.rows(table), both[1 - end.end].ownerSlot, both[end.end].ownerSlot)
+            }
+        }
+
+        @inline(__always)
+        public mutating func next() -> ObjectPlace? {
+            if let row = lists?.next() {
+                return ObjectPlace(table: targetTable, row: edges.map { $0.rows.link(row, $0.slot) } ?? row)
+            }
+            return nextOfFew()
+        }
+
+        private mutating func nextOfFew() -> ObjectPlace? {
+            if let edge = more?.next(), let edges {
+                return ObjectPlace(table: targetTable, row: edges.rows.link(edge, edges.otherSlot))
+            }
+            guard single != noRow else { return nil }
+            defer { single = noRow }
+            return ObjectPlace(table: targetTable, row: single)
+        }
+    }
+
+    public func makeIterator() -> Iterator { Iterator(self) }
+}

@@ -1,0 +1,125 @@
+public import CambiumModel
+
+/// An attribute resolved for reading: where its column is and how its values are stored. Made once, used for any number of
+/// objects of any graph with the same schema.
+public struct Field: Sendable {
+    let table: Int
+    let slot: Int
+    let kind: ColumnKind
+    public let type: AttributeType
+}
+
+extension Graph {
+    /// Resolves an attribute for reading.
+    public func field(_ attribute: Attribute) -> Field {
+        let table = layout.tables[layout.tableIndex(ofKnown: attribute.root)]
+        let slot = table.slot(of: attribute.number)
+        return Field(table: table.index, slot: slot, kind: table.columns[slot], type: attribute.type)
+    }
+
+    /// The value of an attribute; nil where the object is not in this graph. An attribute that the object's entity does not
+    /// have is null.
+    public func value(of attribute: Attribute, of id: ObjectID) -> Value? {
+        place(of: id).map { value(of: field(attribute), at: $0) }
+    }
+
+    /// The value of a resolved attribute. Complexity: O(1), O(bytes) for text and data.
+    public func value(of field: Field, at place: ObjectPlace) -> Value {
+        reader.rows(field.table).withCell(place.row, field.slot, field.kind) { cell in
+            switch cell.kind {
+            case .null: .null
+            case .fixed: Value(stored: .fixed(cell.low, cell.high), type: field.type) ?? .null
+            case .bytes: Value(stored: .bytes([UInt8](cell.bytes)), type: field.type) ?? .null
+            }
+        }
+    }
+
+    /// The stored bits of a value of 8 bytes or fewer (a whole number sign-extended from its width, the bits of a float,
+    /// double or date); nil where null.
+    @inline(__always)
+    public func bits(of field: Field, at place: ObjectPlace) -> UInt64? {
+        guard case .fixed(let width) = field.kind else { return nil }
+        let rows = reader.rows(field.table)
+        return rows.isPresent(place.row, field.slot) ? rows.fixedBits(place.row, field.slot, width: width).low : nil
+    }
+
+    public func int(of field: Field, at place: ObjectPlace) -> Int64? {
+        guard let bits = bits(of: field, at: place) else { return nil }
+        switch field.type {
+        case .int16: return Int64(Int16(truncatingIfNeeded: bits))
+        case .int32: return Int64(Int32(truncatingIfNeeded: bits))
+        case .int64: return Int64(bitPattern: bits)
+        default: return nil
+        }
+    }
+
+    public func double(of field: Field, at place: ObjectPlace) -> Double? {
+        guard field.type == .double, let bits = bits(of: field, at: place) else { return nil }
+        return Double(bitPattern: bits)
+    }
+
+    public func string(of field: Field, at place: ObjectPlace) -> String? {
+        guard field.type == .string || field.type == .uri || field.type == .json else { return nil }
+        return reader.rows(field.table).withCell(place.row, field.slot, field.kind) { cell in
+            cell.kind == .null ? nil : String(decoding: cell.bytes, as: UTF8.self)
+        }
+    }
+
+    /// Calls `body` with a stored value, without copying it.
+    @inline(__always)
+    package func withCell<R>(_ field: Field, _ place: ObjectPlace, _ body: (Cell) -> R) -> R {
+        reader.rows(field.table).withCell(place.row, field.slot, field.kind, body)
+    }
+
+    // MARK: Identity
+
+    /// The object with these identity values, in the order of `entity.identity`; nil where there is none. A value of another
+    /// type than the attribute's finds nothing. Complexity: O(1) expected.
+    public func find(_ entity: Entity, identity values: [Value]) -> ObjectPlace? {
+        guard values.count == entity.identity.count, !values.isEmpty, !values.contains(.null) else { return nil }
+        var cells: [StoredForm] = []
+        for (value, attribute) in zip(values, entity.identity) {
+            guard let form = StoredForm(value, type: attribute.type) else { return nil }
+            cells.append(form)
+        }
+        return find(entity, cells[...], [])
+    }
+
+    /// The object whose one identity attribute has this text.
+    public func find(_ entity: Entity, identity text: String) -> ObjectPlace? {
+        guard let index = reader.identityIndex(entity, layout), index.layout.kinds == [.string] else { return nil }
+        var text = text
+        let row = text.withUTF8 { reader.row(index.table, index.layout, key: .bytes(UnsafeRawBufferPointer($0))) }
+        return place(row, index.table, entity)
+    }
+
+    private func find(_ entity: Entity, _ forms: ArraySlice<StoredForm>, _ cells: [Cell]) -> ObjectPlace? {
+        guard let form = forms.first else {
+            guard let index = reader.identityIndex(entity, layout) else { return nil }
+            return place(reader.row(index.table, index.layout, keys: cells), index.table, entity)
+        }
+        switch form {
+        case .fixed(let low, let high): return find(entity, forms.dropFirst(), cells + [.fixed(low, high)])
+        case .bytes(let bytes):
+            return bytes.withUnsafeBytes { find(entity, forms.dropFirst(), cells + [.bytes($0)]) }
+        }
+    }
+
+    /// The place of a row found by identity, if it is of the entity that was asked for.
+    private func place(_ row: UInt32, _ table: Int, _ entity: Entity) -> ObjectPlace? {
+        guard row != noRow, entity.family.contains(reader.rows(table).entity(row, layout.tables[table])) else { return nil }
+        return ObjectPlace(table: table, row: row)
+    }
+}
+
+extension Reader {
+    /// The index over the identity of an entity, which it may inherit.
+    func identityIndex(_ entity: Entity, _ layout: GraphLayout) -> (table: Int, layout: IndexLayout)? {
+        guard let table = layout.table(of: entity.root) else { return nil }
+        let numbers = entity.identity.map(\.number)
+        let index = table.indexes.first {
+            $0.set.isIdentity && $0.set.attributes == numbers && $0.family.contains(entity.number)
+        }
+        return index.map { (table.index, $0) }
+    }
+}

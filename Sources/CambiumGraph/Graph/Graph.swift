@@ -1,0 +1,161 @@
+public import CambiumModel
+
+/// The state of a store at one moment: a value that never changes and costs nothing to copy.
+///
+/// Reading never waits, for a writer or for a disk. A graph that is kept keeps the pages that later versions superseded.
+///
+///     let graph = store.graph
+///     let note = graph.schema.entity("Note")!
+///     for id in graph.objects(of: note) { print(graph.value(of: note.attribute("title")!, of: id) ?? .null) }
+public struct Graph: Sendable {
+    let version: Version
+
+    init(version: Version) { self.version = version }
+
+    var reader: Reader { version.reader }
+    package var layout: GraphLayout { version.layout }
+
+    public var schema: Schema { version.layout.schema }
+
+    /// The number of the last transaction that is in this graph.
+    public var transaction: TransactionNumber { TransactionNumber(rawValue: reader.transaction) }
+
+    /// How many objects there are. Complexity: O(root entities).
+    public var objectCount: Int {
+        layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }
+    }
+
+    /// How many objects of an entity, sub-entities included, there are. Complexity: O(sub-entities).
+    public func count(of entity: Entity) -> Int {
+        guard let table = layout.table(of: entity.root) else { return 0 }
+        return entity.family.reduce(0) { $0 + reader.count(of: $1, in: table) }
+    }
+
+    /// How many links there are: a relationship and its inverse count once. Complexity: O(objects that have to-one ends).
+    public var linkCount: Int {
+        layout.links.indices.reduce(0) { $0 + linkCount(layout.links[$1]) }
+    }
+
+    private func linkCount(_ link: LinkLayout) -> Int {
+        let (table, slot): (Int, Int)
+        switch link {
+        case .edges(let table, _, _): return reader.liveCount(table)
+        case .list(let list, _): (table, slot) = (list.memberTable, list.ownerSlot)
+        case .pair(let tables, let slots): (table, slot) = (tables[0], slots[0])
+        }
+        let rows = reader.rows(table)
+        var count = 0
+        forEachRow(of: layout.tables[table]) { if rows.link($0, slot) != noRow { count += 1 } }
+        return count
+    }
+
+    // MARK: Objects
+
+    /// Where an object lies in this graph; nil where there is none. Complexity: O(log serials), a few loads.
+    public func place(of id: ObjectID) -> ObjectPlace? { reader.place(of: id, layout) }
+
+    public func id(of place: ObjectPlace) -> ObjectID { reader.id(place, layout) }
+
+    public func contains(_ id: ObjectID) -> Bool { place(of: id) != nil }
+
+    /// The concrete entity of an object.
+    public func entity(of place: ObjectPlace) -> Entity {
+        let table = layout.tables[Int(place.table)]
+        guard let entity = schema.entity(reader.rows(table.index).entity(place.row, table)) else {
+            preconditionFailure("The place is not one of this graph.")
+        }
+        return entity
+    }
+
+    public func entity(of id: ObjectID) -> Entity? { place(of: id).map(entity(of:)) }
+
+    /// Whether of the object no more is known than its identity.
+    public func isStub(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isStub(place.row) }
+
+    /// The transaction that made an object, and the last one that changed it.
+    public func provenance(of place: ObjectPlace) -> (created: TransactionNumber, changed: TransactionNumber) {
+        let rows = reader.rows(Int(place.table))
+        return (
+            TransactionNumber(rawValue: rows.provenance(place.row, TableLayout.createdSlot)),
+            TransactionNumber(rawValue: rows.provenance(place.row, TableLayout.changedSlot))
+        )
+    }
+
+    /// The objects of an entity, sub-entities included, by ascending id.
+    public func objects(of entity: Entity) -> ObjectSequence { ObjectSequence(graph: self, entity: entity) }
+
+    func forEachRow(of table: TableLayout, _ body: (UInt32) -> Void) {
+        let rows = reader.rows(table.index)
+        for index in 0..<reader.groupCount(table.index) {
+            guard let group = rows.group(at: index) else { continue }
+            for half in 0..<2 {
+                var bits = group.load(fromByteOffset: GroupLayout.liveBitsOffset + 8 * half, as: UInt64.self)
+                while bits != 0 {
+                    body(UInt32(index << 7 + half << 6 + bits.trailingZeroBitCount))
+                    bits &= bits - 1
+                }
+            }
+        }
+    }
+}
+
+/// The ids of the objects of an entity, ascending.
+public struct ObjectSequence: Sequence, Sendable {
+    let graph: Graph
+    let entity: Entity
+
+    public struct Iterator: IteratorProtocol {
+        private let graph: Graph
+        private let entity: Entity
+        private let table: TableLayout?
+        private let isWholeTable: Bool
+        private var serial: UInt64 = 1
+        private let end: UInt64
+
+        init(graph: Graph, entity: Entity) {
+            self.graph = graph
+            self.entity = entity
+            table = graph.layout.table(of: entity.root)
+            isWholeTable = table.map { $0.entities.allSatisfy(entity.family.contains) } ?? true
+            end = table.map { graph.reader.nextSerial($0.index) } ?? 0
+        }
+
+        public mutating func next() -> ObjectID? {
+            guard let table else { return nil }
+            while serial < end {
+                let candidate = serial
+                guard let row = graph.reader.row(table.index, serial: candidate) else {
+                    skip(table)
+                    continue
+                }
+                serial += 1
+                if isWholeTable || entity.family.contains(graph.reader.rows(table.index).entity(row, table)) {
+                    return ObjectID(root: entity.root, serial: candidate)
+                }
+            }
+            return nil
+        }
+
+        /// Past a serial that is not there: past its whole page where nothing of that is.
+        private mutating func skip(_ table: TableLayout) {
+            let map = graph.reader.vector(table.index, TablePage.virtualPagesOffset)
+            serial = map.get(Int(serial >> 7), graph.reader.chunks) == 0 ? (serial | 127) + 1 : serial + 1
+        }
+    }
+
+    public func makeIterator() -> Iterator { Iterator(graph: graph, entity: entity) }
+}
+
+extension Rows {
+    func provenance(_ row: UInt32, _ slot: Int) -> UInt64 {
+        let group = group(row)
+        let base = group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
+        let page = group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+        let leaf = chunks[page]
+        let place = Int(row & 127)
+        if chunks.kind(page) == .wideLeaf {
+            return base + leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
+        }
+        return base + UInt64(leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self))
+    }
+}

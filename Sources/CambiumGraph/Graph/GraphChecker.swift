@@ -1,0 +1,112 @@
+import CambiumModel
+
+extension Graph {
+    /// What is wrong with the graph's invariants, in sentences; empty where nothing is: each link is there from both sides,
+    /// counts are right, each index has each object once and nothing else, and no rule of the schema is broken.
+    ///
+    /// Complexity: O(graph).
+    public func invariantFindings() -> [String] {
+        var findings: [String] = []
+        for table in layout.tables {
+            check(table, &findings)
+        }
+        for (number, link) in layout.links.enumerated() {
+            switch link {
+            case .pair(let tables, let slots): checkPair(number, tables, slots, &findings)
+            case .list(let list, _): check(list, number, &findings)
+            case .edges(_, let lists, let isSymmetric):
+                check(lists[0], number, &findings)
+                check(lists[1], number, isSymmetric: isSymmetric, &findings)
+            }
+        }
+        return findings
+    }
+
+    private func check(_ table: TableLayout, _ findings: inout [String]) {
+        let name = table.root?.name ?? "edges"
+        var rows: [UInt32] = []
+        forEachRow(of: table) { rows.append($0) }
+        if rows.count != reader.liveCount(table.index) {
+            findings.append("\(name): \(rows.count) rows are live and \(reader.liveCount(table.index)) are counted.")
+        }
+        for index in table.indexes { check(index, table, rows, name, &findings) }
+        guard table.root != nil else { return }
+        let tableRows = reader.rows(table.index)
+        for row in rows where reader.row(table.index, serial: tableRows.serial(row)) != row {
+            findings.append("\(name)/\(tableRows.serial(row)) is not found by its serial.")
+        }
+        for entity in table.entities {
+            let count = rows.count(where: { tableRows.entity($0, table) == entity })
+            if count != reader.count(of: entity, in: table) { findings.append("\(name): the count of \(entity) is wrong.") }
+        }
+    }
+
+    private func check(
+        _ index: IndexLayout, _ table: TableLayout, _ rows: [UInt32], _ name: String, _ findings: inout [String]
+    ) {
+        let tableRows = reader.rows(table.index)
+        var expected = 0
+        for row in rows {
+            guard index.coversTable || index.family.contains(tableRows.entity(row, table)),
+                let hash = reader.keyHash(index, tableRows, row)
+            else { continue }
+            expected += 1
+            if reader.firstRow(table.index, index.number, hash, where: { $0 == row }) != row {
+                findings.append("\(name): row \(row) is missing from index \(index.number).")
+            }
+            if table.root != nil, reader.duplicate(of: row, hash: hash, table.index, index) != noRow {
+                findings.append("\(name)/\(tableRows.serial(row)) is a duplicate.")
+            }
+        }
+        if expected != reader.entryCount(table.index, index.number) {
+            findings.append("\(name): index \(index.number) has \(reader.entryCount(table.index, index.number)) entries of \(expected).")
+        }
+    }
+
+    private func checkPair(_ link: Int, _ tables: [Int], _ slots: [Int], _ findings: inout [String]) {
+        for side in 0...1 {
+            let rows = reader.rows(tables[side])
+            let others = reader.rows(tables[1 - side])
+            forEachRow(of: layout.tables[tables[side]]) { row in
+                let partner = rows.link(row, slots[side])
+                if partner == noRow { return }
+                if !others.isLive(partner) || others.link(partner, slots[1 - side]) != row {
+                    findings.append("Link \(link): row \(row) is not linked back by its partner.")
+                }
+            }
+        }
+    }
+
+    /// Each member is in its owner's list once, and each list has the members that name its owner.
+    private func check(_ list: ListLayout, _ link: Int, isSymmetric: Bool = false, _ findings: inout [String]) {
+        let owners = reader.rows(list.ownerTable)
+        let members = reader.rows(list.memberTable)
+        var seen = RowSet()
+        var listed = 0
+        forEachRow(of: layout.tables[list.ownerTable]) { owner in
+            var count = 0
+            for member in ListRows(reader, list, owner: owner) {
+                count += 1
+                if !seen.insert(member) { findings.append("Link \(link): member \(member) is in two places.") }
+                if !members.isLive(member) || members.link(member, list.ownerSlot) != owner {
+                    findings.append("Link \(link): member \(member) does not name its owner \(owner).")
+                }
+                if list.isOrdered, reader.index(list, of: member) != count - 1 {
+                    findings.append("Link \(link): member \(member) has the wrong index.")
+                }
+            }
+            if count != reader.memberCount(list, owner: owner) { findings.append("Link \(link): the count at \(owner) is wrong.") }
+            listed += count
+        }
+        var expected = 0
+        forEachRow(of: layout.tables[list.memberTable]) { member in
+            let owner = members.link(member, list.ownerSlot)
+            if owner == noRow { return }
+            if !owners.isLive(owner) { findings.append("Link \(link): member \(member) names an owner that is gone.") }
+            // The edge of an object with itself is in the first list only.
+            if isSymmetric, members.link(member, 0) == members.link(member, 1) { return }
+            expected += 1
+        }
+        if expected != listed { findings.append("Link \(link): \(listed) members are listed and \(expected) name an owner.") }
+    }
+}

@@ -1,0 +1,137 @@
+/// Proves that the pages of a timeline are in order: each page is reachable once from a version, no page that is reachable is
+/// free or dead, births never descend on the way to a leaf, and all pages together are what the space says is in use.
+package struct PageChecker {
+    private let timeline: Timeline
+    private let chunks: Chunks
+    private var findings: [String] = []
+
+    private init(_ timeline: Timeline) {
+        self.timeline = timeline
+        chunks = timeline.space.chunks
+    }
+
+    /// What is wrong, in sentences; empty where nothing is. The writer must not be at work. Complexity: O(pages x versions).
+    package static func findings(in timeline: Timeline) -> [String] {
+        timeline.reclaim()
+        var checker = PageChecker(timeline)
+        checker.checkAll()
+        return checker.findings
+    }
+
+    private mutating func checkAll() {
+        let head = timeline.head.version
+        var inUse = Set(timeline.space.constants.all)
+        var reachable = pages(of: head)
+        inUse.formUnion(reachable)
+        for version in timeline.pinnedVersions {
+            reachable = pages(of: version)
+            inUse.formUnion(reachable)
+        }
+        let headPages = pages(of: head)
+        var dead = Set<PageRef>()
+        for version in timeline.pinnedVersions {
+            for page in version.dead {
+                if !dead.insert(page).inserted { findings.append("Page \(page) is on two dead lists.") }
+                if headPages.contains(page) { findings.append("Page \(page) is dead and the newest version reaches it.") }
+                if !inUse.contains(page) { findings.append("Page \(page) is dead and no version reaches it.") }
+            }
+        }
+        let granules = inUse.reduce(0) { $0 + chunks.granules($1) }
+        if granules != timeline.space.liveGranules {
+            findings.append("\(granules) granules are reachable and \(timeline.space.liveGranules) are in use.")
+        }
+    }
+
+    /// Every page of a version but the constant ones.
+    private mutating func pages(of version: Version) -> Set<PageRef> {
+        var walk = PageWalk(chunks: chunks, constants: Set(timeline.space.constants.all), epoch: version.epoch)
+        walk.visit(version.directory, birthMax: version.epoch)
+        let reader = version.reader
+        for table in version.layout.tables {
+            walkTable(table, reader, &walk)
+        }
+        findings += walk.findings
+        return walk.seen
+    }
+
+    private func walkTable(_ table: TableLayout, _ reader: Reader, _ walk: inout PageWalk) {
+        let page = chunks[reader.directory].load(
+            fromByteOffset: DirectoryPage.tablesOffset + 4 * table.index, as: PageRef.self)
+        walk.visit(page, birthMax: chunks.birth(reader.directory))
+        let birth = chunks.birth(page)
+        walk.vector(reader.vector(table.index, TablePage.virtualPagesOffset), birthMax: birth) { _, _, _ in }
+        walk.vector(reader.vector(table.index, TablePage.freeOffset), birthMax: birth) { _, _, _ in }
+        walk.vector(reader.vector(table.index, TablePage.rowsOffset), birthMax: birth) { walk, group, birthMax in
+            walk.visit(group, birthMax: birthMax)
+            let birth = walk.chunks.birth(group)
+            for (slot, kind) in table.columns.enumerated() {
+                let leaf = walk.chunks[group].load(
+                    fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+                walk.visit(leaf, birthMax: birth)
+                if kind == .string { walk.blobs(of: leaf) }
+            }
+        }
+        for index in table.indexes {
+            let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
+            var buckets = Set<PageRef>()
+            walk.vector(reader.vector(table.index, offset), birthMax: birth) { walk, bucket, birthMax in
+                guard buckets.insert(bucket).inserted else { return }
+                var page = bucket
+                var birthMax = birthMax
+                while page != 0 {
+                    walk.visit(page, birthMax: birthMax)
+                    birthMax = walk.chunks.birth(page)
+                    page = Bucket.overflow(walk.chunks[page])
+                }
+            }
+        }
+    }
+}
+
+/// The pages met on the way through a version.
+private struct PageWalk {
+    let chunks: Chunks
+    let constants: Set<PageRef>
+    let epoch: UInt64
+    var seen = Set<PageRef>()
+    var findings: [String] = []
+
+    mutating func visit(_ page: PageRef, birthMax: UInt64) {
+        if constants.contains(page) { return }
+        if !seen.insert(page).inserted { findings.append("Page \(page) is reached twice in the version of epoch \(epoch).") }
+        if chunks.kind(page) == .free || chunks.kind(page) == nil { findings.append("Page \(page) is reached and free.") }
+        if chunks.birth(page) > birthMax { findings.append("Page \(page) is younger than the page that leads to it.") }
+    }
+
+    /// Visits the nodes of a vector, and calls `body` with each element that is not 0.
+    mutating func vector(_ vector: RadixVector, birthMax: UInt64, _ body: (inout PageWalk, PageRef, UInt64) -> Void) {
+        guard vector.height > 0, vector.root != 0 else { return }
+        var pending = [(vector.root, vector.height, birthMax)]
+        while let (node, height, birthMax) = pending.popLast() {
+            visit(node, birthMax: birthMax)
+            for slot in 0..<PageLayout.fanOut {
+                let child = chunks[node].load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self)
+                if child == 0 { continue }
+                if height > 1 {
+                    pending.append((child, height - 1, chunks.birth(node)))
+                } else {
+                    body(&self, child, chunks.birth(node))
+                }
+            }
+        }
+    }
+
+    mutating func blobs(of leaf: PageRef) {
+        let pointer = chunks[leaf]
+        let birth = chunks.birth(leaf)
+        for row in 0..<UInt32(PageLayout.fanOut) {
+            let cell = StringLeaf.cell(pointer, row)
+            guard cell != 0, StringLeaf.isBlob(cell) else { continue }
+            let head = StringLeaf.blob(pointer, cell).page
+            visit(head, birthMax: birth)
+            for index in 0..<Blob.extentCount(chunks[head]) {
+                visit(Blob.extent(chunks[head], index), birthMax: chunks.birth(head))
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import CambiumBytes
+
+extension Reader {
+    /// The hash of the key that a row has in an index; nil where a component is null, because nulls are not indexed.
+    func keyHash(_ index: IndexLayout, _ rows: Rows, _ row: UInt32) -> UInt64? {
+        if index.slots.isEmpty { return edgeHash(rows.link(row, 0), rows.link(row, 1)) }
+        var hash = KeyHash(seed: UInt64(index.number))
+        for (slot, kind) in zip(index.slots, index.kinds) {
+            let isPresent = rows.withCell(row, slot, kind) { cell in
+                if cell.kind == .null { return false }
+                hash.add(cell)
+                return true
+            }
+            if !isPresent { return nil }
+        }
+        return hash.value
+    }
+
+    @inline(__always) func edgeHash(_ first: UInt32, _ second: UInt32) -> UInt64 {
+        var hash = KeyHash(seed: 0)
+        hash.add(UInt64(first) << 32 | UInt64(second), 0)
+        return hash.value
+    }
+
+    /// Where the directory and the entry count of an index stand in the page of its table.
+    @inline(__always) func bucket(_ table: Int, _ index: Int, _ hash: UInt64) -> PageRef {
+        let place = tablePage(table) + TablePage.indexesOffset + TablePage.indexStride &* index
+        let directory = place.load(as: RadixVector.self)
+        let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
+        return directory.get(bits == 0 ? 0 : Int(hash >> UInt64(64 &- bits)), chunks)
+    }
+
+    func entryCount(_ table: Int, _ index: Int) -> Int {
+        let offset = TablePage.indexesOffset + TablePage.indexStride * index + TablePage.indexEntryCountOffset
+        return Int(tablePage(table).load(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    /// The first row of an index whose hash fits and for which `isEqual` holds; `noRow` where there is none.
+    @inline(__always)
+    func firstRow(_ table: Int, _ index: Int, _ hash: UInt64, where isEqual: (UInt32) -> Bool) -> UInt32 {
+        var page = bucket(table, index, hash)
+        let wanted = SIMD16<UInt16>(repeating: Bucket.fragment(hash))
+        while page != 0 {
+            let bucket = chunks[page]
+            let count = Bucket.count(bucket)
+            let fragments = UnsafeRawPointer(Bucket.fragments(bucket)).assumingMemoryBound(to: SIMD16<UInt16>.self)
+            var base = 0
+            while base < count {
+                let hits = fragments[base >> 4] .== wanted
+                if any(hits) {
+                    for lane in 0..<min(16, count &- base) where hits[lane] {
+                        let row = Bucket.rows(bucket)[base &+ lane]
+                        if isEqual(row) { return row }
+                    }
+                }
+                base &+= 16
+            }
+            page = Bucket.overflow(bucket)
+        }
+        return noRow
+    }
+
+    /// The row with a key of one component.
+    @inline(__always) func row(_ table: Int, _ index: IndexLayout, key: Cell) -> UInt32 {
+        var hash = KeyHash(seed: UInt64(index.number))
+        hash.add(key)
+        let rows = rows(table)
+        return firstRow(table, index.number, hash.value) { rows.equals($0, index.slots[0], index.kinds[0], key) }
+    }
+
+    /// The row with a key of several components.
+    func row(_ table: Int, _ index: IndexLayout, keys: [Cell]) -> UInt32 {
+        var hash = KeyHash(seed: UInt64(index.number))
+        for key in keys { hash.add(key) }
+        let rows = rows(table)
+        return firstRow(table, index.number, hash.value) { row in
+            keys.indices.allSatisfy { rows.equals(row, index.slots[$0], index.kinds[$0], keys[$0]) }
+        }
+    }
+
+    /// Another row with the same key as `row`; `noRow` where the key is unique or null.
+    func duplicate(of row: UInt32, _ table: Int, _ index: IndexLayout) -> UInt32 {
+        let rows = rows(table)
+        guard let hash = keyHash(index, rows, row) else { return noRow }
+        return duplicate(of: row, hash: hash, table, index)
+    }
+
+    func duplicate(of row: UInt32, hash: UInt64, _ table: Int, _ index: IndexLayout) -> UInt32 {
+        let rows = rows(table)
+        return firstRow(table, index.number, hash) { other in
+            other != row && zip(index.slots, index.kinds).allSatisfy { slot, kind in
+                rows.withCell(row, slot, kind) { rows.equals(other, slot, kind, $0) }
+            }
+        }
+    }
+
+    /// The row of the edge between two rows.
+    @inline(__always) func edge(_ table: Int, _ first: UInt32, _ second: UInt32) -> UInt32 {
+        let rows = rows(table)
+        return firstRow(table, 0, edgeHash(first, second)) { rows.link($0, 0) == first && rows.link($0, 1) == second }
+    }
+}

@@ -1,0 +1,125 @@
+import CambiumModel
+
+/// An object's place in one graph: fast to read with, meaningless in any other graph.
+///
+/// Use `ObjectID` to keep an object; resolve it with `Graph.place(of:)`.
+public struct ObjectPlace: Hashable, Sendable {
+    let table: UInt32
+    let row: UInt32
+
+    @inline(__always) init(table: Int, row: UInt32) {
+        self.table = UInt32(truncatingIfNeeded: table)
+        self.row = row
+    }
+}
+
+/// Reads pages from a directory on. It holds nothing: whoever made it keeps the version, or the draft, alive.
+struct Reader {
+    let chunks: Chunks
+    let directory: PageRef
+
+    @inline(__always) func tablePage(_ table: Int) -> UnsafeMutableRawPointer {
+        chunks[chunks[directory].load(fromByteOffset: DirectoryPage.tablesOffset &+ 4 &* table, as: PageRef.self)]
+    }
+
+    var transaction: UInt64 { chunks[directory].load(fromByteOffset: DirectoryPage.transactionOffset, as: UInt64.self) }
+
+    @inline(__always) func vector(_ table: Int, _ offset: Int) -> RadixVector {
+        tablePage(table).load(fromByteOffset: offset, as: RadixVector.self)
+    }
+
+    @inline(__always) func rows(_ table: Int) -> Rows {
+        Rows(chunks: chunks, groups: vector(table, TablePage.rowsOffset))
+    }
+
+    func nextSerial(_ table: Int) -> UInt64 {
+        tablePage(table).load(fromByteOffset: TablePage.nextSerialOffset, as: UInt64.self)
+    }
+
+    func liveCount(_ table: Int) -> Int {
+        Int(tablePage(table).load(fromByteOffset: TablePage.liveCountOffset, as: UInt64.self))
+    }
+
+    func groupCount(_ table: Int) -> Int {
+        Int(tablePage(table).load(fromByteOffset: TablePage.groupCountOffset, as: UInt32.self))
+    }
+
+    func count(of entity: EntityNumber, in table: TableLayout) -> Int {
+        Int(tablePage(table.index).load(fromByteOffset: table.countOffset(of: entity), as: UInt64.self))
+    }
+
+    /// The row of a live object; nil where there is none of that serial.
+    @inline(__always) func row(_ table: Int, serial: UInt64) -> UInt32? {
+        let virtualPage = Int(serial >> UInt64(PageLayout.fanOutShift))
+        let group = vector(table, TablePage.virtualPagesOffset).get(virtualPage, chunks)
+        guard group != 0 else { return nil }
+        let row = (group &- 1) << 7 | UInt32(truncatingIfNeeded: serial) & 127
+        return rows(table).isLive(row) ? row : nil
+    }
+}
+
+/// The rows of one table: for loops that resolve the table once.
+struct Rows {
+    let chunks: Chunks
+    let groups: RadixVector
+
+    @inline(__always) func group(_ row: UInt32) -> UnsafeMutableRawPointer {
+        chunks[groups.get(Int(row >> 7), chunks)]
+    }
+
+    func group(at index: Int) -> UnsafeMutableRawPointer? {
+        let page = groups.get(index, chunks)
+        return page == 0 ? nil : chunks[page]
+    }
+
+    @inline(__always) func leaf(_ group: UnsafeMutableRawPointer, _ slot: Int) -> UnsafeMutableRawPointer {
+        chunks[group.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)]
+    }
+
+    @inline(__always) func isLive(_ row: UInt32) -> Bool {
+        let page = groups.get(Int(row >> 7), chunks)
+        return page != 0 && Rows.bit(chunks[page], GroupLayout.liveBitsOffset, row)
+    }
+
+    @inline(__always) func isStub(_ row: UInt32) -> Bool { Rows.bit(group(row), GroupLayout.stubBitsOffset, row) }
+
+    @inline(__always) func serial(_ row: UInt32) -> UInt64 {
+        let page = group(row).load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+        return UInt64(page) << 7 | UInt64(row & 127)
+    }
+
+    /// A row or number in a link column.
+    @inline(__always) func link(_ row: UInt32, _ slot: Int) -> UInt32 {
+        leaf(group(row), slot).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & 127), as: UInt32.self)
+    }
+
+    @inline(__always) func isPresent(_ row: UInt32, _ slot: Int) -> Bool {
+        Rows.bit(leaf(group(row), slot), PageLayout.presenceOffset, row)
+    }
+
+    @inline(__always) func fixed<T: BitwiseCopyable>(_ row: UInt32, _ slot: Int, as type: T.Type) -> T {
+        leaf(group(row), slot).load(
+            fromByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & 127), as: T.self)
+    }
+
+    /// The bytes of a string or data value; nil where null. Valid as long as the page is.
+    @inline(__always) func bytes(_ row: UInt32, _ slot: Int) -> UnsafeRawBufferPointer? {
+        let leaf = leaf(group(row), slot)
+        let cell = StringLeaf.cell(leaf, row)
+        if cell == 0 { return nil }
+        return StringLeaf.isBlob(cell) ? nil : StringLeaf.inlineBytes(leaf, cell)
+    }
+
+    @inline(__always) static func bit(_ page: UnsafeMutableRawPointer, _ offset: Int, _ row: UInt32) -> Bool {
+        let byte = page.load(fromByteOffset: offset &+ Int((row & 127) >> 3), as: UInt8.self)
+        return byte >> UInt8(truncatingIfNeeded: row & 7) & 1 != 0
+    }
+
+    @inline(__always)
+    static func setBit(_ page: UnsafeMutableRawPointer, _ offset: Int, _ row: UInt32, _ value: Bool) {
+        let place = page + offset + Int((row & 127) >> 3)
+        let mask: UInt8 = 1 << UInt8(truncatingIfNeeded: row & 7)
+        let byte = place.load(as: UInt8.self)
+        place.storeBytes(of: value ? byte | mask : byte & ~mask, as: UInt8.self)
+    }
+}

@@ -1,0 +1,96 @@
+public import CambiumModel
+import Synchronization
+
+/// The versions of one graph, the pages that they share, and the way from one version to the next.
+///
+/// `head` may be read from any thread. Everything else is the writer's: whoever owns the timeline lets one thread at a time
+/// make, change, publish or drop drafts.
+///
+/// SENDABLE: `head` is under a mutex; `pinned` and the page space belong to the one writer.
+public final class Timeline: @unchecked Sendable {
+    let space = PageSpace()
+    private let current: Mutex<Version>
+    /// Superseded versions that a reader still held, oldest first.
+    private var pinned: [Version] = []
+    private static let epochs = Atomic<UInt64>(0)
+
+    /// The empty graph of a schema without entities.
+    public init() {
+        let layout = GraphLayout(Schema.empty)
+        let epoch = Self.nextEpoch()
+        let page = space.allocate(
+            granules: PageLayout.granules(DirectoryPage.tablesOffset), kind: .directory, birth: epoch)
+        space.chunks[page].storeBytes(of: 0, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
+        current = Mutex(Version(epoch: epoch, directory: page, layout: layout, space: space))
+    }
+
+    /// The newest version. O(1).
+    public var head: Graph { Graph(version: current.withLock { $0 }) }
+
+    /// A draft of what follows the newest version.
+    public func draft() -> Draft { Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch()) }
+
+    /// How many superseded versions readers hold.
+    public var pinnedVersionCount: Int { pinned.count }
+
+    /// Bytes in pages that some version can reach.
+    public var pageByteCount: Int { space.liveGranules * PageLayout.granule }
+
+    /// Bytes of memory taken from the system for pages.
+    public var reservedByteCount: Int { space.reservedByteCount }
+
+    /// Makes the draft the newest version and returns it. Complexity: O(superseded pages).
+    ///
+    /// Throws `.notWritable` where another draft was published since this one was made; the draft is dropped then.
+    @discardableResult
+    public func publish(_ draft: consuming Draft) throws(CambiumError) -> Graph {
+        guard current.withLock({ $0 === draft.base }) else {
+            throw CambiumError(.notWritable, "The draft was made from a version that is no longer the newest; make it again.")
+        }
+        draft.stamp()
+        let superseded = draft.takeSuperseded()
+        let layout = draft.layout
+        let version = Version(epoch: draft.epoch, directory: draft.directory, layout: layout, space: space)
+        draft.markPublished()
+        var previous = version
+        current.withLock { swap(&$0, &previous) }
+        _ = consume draft
+        retire(&previous, superseded)
+        return Graph(version: version)
+    }
+
+    /// Frees what no version can reach: a page superseded at D and born at B is needed while a version lives in [B, D).
+    private func retire(_ previous: inout Version, _ superseded: [PageRef]) {
+        // Nobody can take `previous` any more; if it is unique, no reader holds it. The draft held it and is gone.
+        if !isKnownUniquelyReferenced(&previous) { pinned.append(previous) }
+        for page in superseded { bury(page, below: pinned.count) }
+        reclaim()
+    }
+
+    private func bury(_ page: PageRef, below count: Int) {
+        if count > 0, space.chunks.birth(page) <= pinned[count - 1].epoch {
+            pinned[count - 1].dead.append(page)
+        } else {
+            space.release(page)
+        }
+    }
+
+    /// Drops pinned versions that readers have let go of, the newest first, handing what older ones may need down to them.
+    func reclaim() {
+        var index = pinned.count - 1
+        while index >= 0 {
+            if isKnownUniquelyReferenced(&pinned[index]) {
+                let dead = pinned[index].dead
+                pinned.remove(at: index)
+                for page in dead { bury(page, below: index) }
+            }
+            index -= 1
+        }
+    }
+
+    var pinnedVersions: [Version] { pinned }
+
+    private static func nextEpoch() -> UInt64 {
+        epochs.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+}

@@ -1,0 +1,154 @@
+package import CambiumModel
+
+/// How a schema lies in pages: which tables there are, which columns they have, and how each link is kept.
+package final class GraphLayout: Sendable {
+    package let schema: Schema
+    /// A table for each root entity, in the order of `schema.roots`; then one for each link that is kept as edges.
+    let tables: [TableLayout]
+    /// As `schema.links`.
+    let links: [LinkLayout]
+    /// For each table, the relationships with a fewest or a most number of members.
+    private let countedProperties: [Set<PropertyNumber>]
+    private let tableByRoot: [Int]
+
+    package init(_ schema: Schema) {
+        self.schema = schema
+        var drafts = schema.roots.enumerated().map { TableDraft(index: $0.offset, root: $0.element, schema: schema) }
+        var byRoot = [Int](repeating: -1, count: Int(schema.roots.map(\.number.rawValue).max() ?? 0) + 1)
+        for (index, root) in schema.roots.enumerated() { byRoot[Int(root.number.rawValue)] = index }
+        links = schema.links.map { link in
+            LinkLayout(link, tables: &drafts, tableOf: { byRoot[Int($0.rawValue)] })
+        }
+        tables = drafts.map(TableLayout.init)
+        countedProperties = drafts.map { draft in
+            let members = schema.entities.filter { $0.root == draft.root?.number }
+            let counted = members.flatMap(\.relationships).filter { $0.minCount > 0 || ($0.isToMany && $0.maxCount != nil) }
+            return Set(counted.map(\.number))
+        }
+        tableByRoot = byRoot
+    }
+
+    /// The table that holds the objects of a root entity; nil where the schema has none of that number.
+    func table(of root: EntityNumber) -> TableLayout? {
+        let number = Int(root.rawValue)
+        guard number < tableByRoot.count, tableByRoot[number] >= 0 else { return nil }
+        return tables[tableByRoot[number]]
+    }
+
+    @inline(__always)
+    func needsCount(_ table: Int, _ property: PropertyNumber) -> Bool {
+        !countedProperties[table].isEmpty && countedProperties[table].contains(property)
+    }
+
+    /// The table of a relationship's or attribute's own schema, where a root is known to exist.
+    @inline(__always)
+    func tableIndex(ofKnown root: EntityNumber) -> Int { tableByRoot[Int(root.rawValue)] }
+}
+
+/// What a column holds, and so which page kind its leaves have.
+enum ColumnKind: Hashable, Sendable {
+    /// Values of 1, 2, 4, 8 or 16 bytes with presence bits.
+    case fixed(width: Int)
+    case string
+    /// Rows of a table; `noRow` where there is none.
+    case rows
+    /// Counts and offsets that start at zero.
+    case numbers
+
+    func emptyLeaf(_ constants: ConstantPages) -> PageRef {
+        switch self {
+        case .fixed(let width): constants.null(width: width)
+        case .string: constants.nullString
+        case .rows: constants.noRows
+        case .numbers: constants.zeroes
+        }
+    }
+}
+
+/// A hash index over the values of a unique set.
+struct IndexLayout: Sendable {
+    let number: Int
+    let set: UniqueSet
+    /// The entities whose objects are in it.
+    let family: Set<EntityNumber>
+    let coversTable: Bool
+    let slots: [Int]
+    let kinds: [ColumnKind]
+}
+
+/// One table: the objects of a root entity and its sub-entities, or the edges of a link.
+struct TableLayout: Sendable {
+    static let createdSlot = 0
+    static let changedSlot = 1
+
+    let index: Int
+    /// Nil for a table of edges.
+    let root: Entity?
+    let columns: [ColumnKind]
+    /// The number of the concrete entity; nil where the hierarchy has one entity only.
+    let entitySlot: Int?
+    let indexes: [IndexLayout]
+    /// For each column, the indexes that it is a part of.
+    let indexesOfSlot: [[Int]]
+    /// The entities of the hierarchy, in the order of their counts in the table page.
+    let entities: [EntityNumber]
+    private let slotOfProperty: [Int32]
+
+    init(_ draft: TableDraft) {
+        index = draft.index
+        root = draft.root
+        columns = draft.columns
+        entitySlot = draft.entitySlot
+        indexes = draft.indexes
+        entities = draft.entities
+        slotOfProperty = draft.slotOfProperty
+        indexesOfSlot = draft.columns.indices.map { slot in
+            draft.indexes.indices.filter { draft.indexes[$0].slots.contains(slot) }
+        }
+    }
+
+    /// The column of an attribute of this hierarchy.
+    @inline(__always) func slot(of property: PropertyNumber) -> Int { Int(slotOfProperty[Int(property.rawValue)]) }
+
+    func hasSlot(for property: PropertyNumber) -> Bool {
+        Int(property.rawValue) < slotOfProperty.count && slotOfProperty[Int(property.rawValue)] >= 0
+    }
+
+    var groupByteCount: Int { GroupLayout.columnsOffset + 4 * columns.count }
+    var pageByteCount: Int { TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * entities.count }
+    func countOffset(of entity: EntityNumber) -> Int {
+        let place = entities.firstIndex(of: entity) ?? 0
+        return TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * place
+    }
+}
+
+/// Offsets in the page of a group of 128 rows.
+enum GroupLayout {
+    static let virtualPageOffset = 16
+    static let liveCountOffset = 20
+    static let provenanceOffset = 24
+    static let liveBitsOffset = 32
+    static let stubBitsOffset = 48
+    static let columnsOffset = 64
+}
+
+/// Offsets in the page of a table.
+enum TablePage {
+    static let rowsOffset = 16
+    static let virtualPagesOffset = 24
+    static let nextSerialOffset = 32
+    static let liveCountOffset = 40
+    static let groupCountOffset = 48
+    static let freeCountOffset = 52
+    static let freeOffset = 56
+    static let indexesOffset = 64
+    static let indexStride = 24
+    static let indexBitsOffset = 8
+    static let indexEntryCountOffset = 16
+}
+
+/// Offsets in the page that everything else hangs from.
+enum DirectoryPage {
+    static let transactionOffset = 16
+    static let tablesOffset = 24
+}

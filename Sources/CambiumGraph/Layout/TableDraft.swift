@@ -1,0 +1,57 @@
+import CambiumModel
+
+/// A table while its columns are being laid out.
+struct TableDraft {
+    let index: Int
+    let root: Entity?
+    private(set) var columns: [ColumnKind] = [.numbers, .numbers]
+    private(set) var entitySlot: Int?
+    private(set) var indexes: [IndexLayout] = []
+    private(set) var entities: [EntityNumber] = []
+    private(set) var slotOfProperty: [Int32] = []
+
+    /// The table of a hierarchy: provenance, the entity where there are several, then each attribute of each entity.
+    init(index: Int, root: Entity, schema: Schema) {
+        self.index = index
+        self.root = root
+        let members = schema.entities.filter { $0.root == root.number }
+        entities = members.map(\.number)
+        if members.count > 1 { entitySlot = add(.fixed(width: 2)) }
+        for entity in members {
+            for attribute in entity.attributes where attribute.entity == entity.number {
+                setSlot(attribute.number, add(attribute.type.byteCount.map { .fixed(width: $0) } ?? .string))
+            }
+        }
+        for entity in members {
+            for set in entity.uniqueSets where set.entity == entity.number {
+                let slots = set.attributes.map { Int(slotOfProperty[Int($0.rawValue)]) }
+                indexes.append(IndexLayout(
+                    number: indexes.count, set: set, family: entity.family, coversTable: entity.number == root.number,
+                    slots: slots, kinds: slots.map { columns[$0] }
+                ))
+            }
+        }
+    }
+
+    /// A table of edges: its rows are no objects, have no provenance that is read, and one index over the pair.
+    init(edgesAt index: Int) {
+        self.index = index
+        root = nil
+        columns = []
+        indexes = [IndexLayout(
+            number: 0, set: UniqueSet(entity: EntityNumber(rawValue: 0), attributes: [], isIdentity: false), family: [],
+            coversTable: true, slots: [], kinds: []
+        )]
+    }
+
+    mutating func add(_ kind: ColumnKind) -> Int {
+        columns.append(kind)
+        return columns.count - 1
+    }
+
+    private mutating func setSlot(_ property: PropertyNumber, _ slot: Int) {
+        let number = Int(property.rawValue)
+        while slotOfProperty.count <= number { slotOfProperty.append(-1) }
+        slotOfProperty[number] = Int32(slot)
+    }
+}

@@ -1,0 +1,76 @@
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// A value of more than 255 bytes: a head page with its length and the references of its extents, each of up to 64 KiB.
+enum Blob {
+    static let byteCountOffset = 16
+    static let extentCountOffset = 24
+    static let extentsOffset = 32
+    static let extentByteCountMax = PageLayout.chunkByteCount - PageLayout.header
+    /// The longest value: what the references in one head page can reach.
+    static let byteCountMax = 256 << 20
+
+    static func extentCount(_ head: UnsafeMutableRawPointer) -> Int {
+        Int(head.load(fromByteOffset: extentCountOffset, as: UInt32.self))
+    }
+
+    static func extent(_ head: UnsafeMutableRawPointer, _ index: Int) -> PageRef {
+        head.load(fromByteOffset: extentsOffset + 4 * index, as: PageRef.self)
+    }
+
+    /// All the bytes, in one array.
+    static func bytes(_ page: PageRef, _ chunks: Chunks) -> [UInt8] {
+        let head = chunks[page]
+        let byteCount = Int(head.load(fromByteOffset: byteCountOffset, as: UInt64.self))
+        return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, initialized in
+            var done = 0
+            for index in 0..<extentCount(head) {
+                let count = min(extentByteCountMax, byteCount - done)
+                guard let target = buffer.baseAddress else { break }
+                memcpy(target + done, chunks[extent(head, index)] + PageLayout.header, count)
+                done += count
+            }
+            initialized = byteCount
+        }
+    }
+
+    static func equals(_ page: PageRef, _ bytes: UnsafeRawBufferPointer, _ chunks: Chunks) -> Bool {
+        let head = chunks[page]
+        guard let start = bytes.baseAddress,
+            Int(head.load(fromByteOffset: byteCountOffset, as: UInt64.self)) == bytes.count
+        else { return false }
+        var done = 0
+        for index in 0..<extentCount(head) {
+            let count = min(extentByteCountMax, bytes.count - done)
+            if memcmp(start + done, chunks[extent(head, index)] + PageLayout.header, count) != 0 { return false }
+            done += count
+        }
+        return true
+    }
+}
+
+extension Draft {
+    mutating func newBlob(_ bytes: UnsafeRawBufferPointer) -> PageRef {
+        let extentCount = (bytes.count + Blob.extentByteCountMax - 1) / Blob.extentByteCountMax
+        let page = allocate(Blob.extentsOffset + 4 * extentCount, .blobHead)
+        let head = chunks[page]
+        guard let source = bytes.baseAddress else { preconditionFailure("A blob has more than 255 bytes.") }
+        head.storeBytes(of: UInt64(bytes.count), toByteOffset: Blob.byteCountOffset, as: UInt64.self)
+        head.storeBytes(of: UInt32(extentCount), toByteOffset: Blob.extentCountOffset, as: UInt32.self)
+        for index in 0..<extentCount {
+            let start = index * Blob.extentByteCountMax
+            let count = min(Blob.extentByteCountMax, bytes.count - start)
+            let extent = allocate(PageLayout.header + count, .blobExtent)
+            (chunks[extent] + PageLayout.header).copyMemory(from: source + start, byteCount: count)
+            head.storeBytes(of: extent, toByteOffset: Blob.extentsOffset + 4 * index, as: PageRef.self)
+        }
+        return page
+    }
+
+    mutating func discardBlob(_ page: PageRef) {
+        let head = chunks[page]
+        for index in 0..<Blob.extentCount(head) { discard(Blob.extent(head, index)) }
+        discard(page)
+    }
+}

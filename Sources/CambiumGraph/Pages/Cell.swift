@@ -1,0 +1,70 @@
+/// A stored value on its way into or out of a column: null, up to 16 bytes, or bytes that belong to somebody else.
+///
+/// SAFETY: `bytes` is valid only during the call that the cell is passed to, or as long as the page it was read from.
+package struct Cell {
+    package enum Kind: UInt8 { case null, fixed, bytes }
+
+    package var kind: Kind
+    package var low: UInt64
+    package var high: UInt64
+    package var bytes: UnsafeRawBufferPointer
+
+    @inline(__always)
+    package init(kind: Kind, low: UInt64 = 0, high: UInt64 = 0, bytes: UnsafeRawBufferPointer = .init(start: nil, count: 0)) {
+        self.kind = kind
+        self.low = low
+        self.high = high
+        self.bytes = bytes
+    }
+
+    package static var null: Cell { Cell(kind: .null) }
+    @inline(__always) package static func fixed(_ low: UInt64, _ high: UInt64 = 0) -> Cell {
+        Cell(kind: .fixed, low: low, high: high)
+    }
+    @inline(__always) package static func bytes(_ bytes: UnsafeRawBufferPointer) -> Cell {
+        Cell(kind: .bytes, bytes: bytes)
+    }
+}
+
+extension Rows {
+    /// The stored bits of a fixed-width value that is present.
+    @inline(__always) func fixedBits(_ row: UInt32, _ slot: Int, width: Int) -> (low: UInt64, high: UInt64) {
+        switch width {
+        case 1: (UInt64(fixed(row, slot, as: UInt8.self)), 0)
+        case 2: (UInt64(fixed(row, slot, as: UInt16.self)), 0)
+        case 4: (UInt64(fixed(row, slot, as: UInt32.self)), 0)
+        case 8: (fixed(row, slot, as: UInt64.self), 0)
+        default: { let bits = fixed(row, slot, as: SIMD2<UInt64>.self); return (bits.x, bits.y) }()
+        }
+    }
+
+    /// Whether a column holds exactly this value.
+    @inline(__always) func equals(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell) -> Bool {
+        if case .fixed(let width) = kind {
+            guard isPresent(row, slot) else { return cell.kind == .null }
+            let bits = fixedBits(row, slot, width: width)
+            return cell.kind == .fixed && bits.low == cell.low && bits.high == cell.high
+        }
+        let leaf = leaf(group(row), slot)
+        let stored = StringLeaf.cell(leaf, row)
+        guard stored != 0, cell.kind == .bytes else { return stored == 0 && cell.kind == .null }
+        if StringLeaf.isBlob(stored) { return Blob.equals(StringLeaf.blob(leaf, stored).page, cell.bytes, chunks) }
+        let bytes = StringLeaf.inlineBytes(leaf, stored)
+        return bytes.count == cell.bytes.count && bytes.elementsEqual(cell.bytes)
+    }
+
+    /// Calls `body` with the value of a column.
+    @inline(__always)
+    func withCell<R>(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ body: (Cell) -> R) -> R {
+        if case .fixed(let width) = kind {
+            guard isPresent(row, slot) else { return body(.null) }
+            let bits = fixedBits(row, slot, width: width)
+            return body(.fixed(bits.low, bits.high))
+        }
+        let leaf = leaf(group(row), slot)
+        let stored = StringLeaf.cell(leaf, row)
+        if stored == 0 { return body(.null) }
+        guard StringLeaf.isBlob(stored) else { return body(.bytes(StringLeaf.inlineBytes(leaf, stored))) }
+        return Blob.bytes(StringLeaf.blob(leaf, stored).page, chunks).withUnsafeBytes { body(.bytes($0)) }
+    }
+}

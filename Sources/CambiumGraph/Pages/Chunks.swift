@@ -1,0 +1,23 @@
+/// The table of chunks: turns a page reference into an address. It never moves, so readers need no lock.
+///
+/// SAFETY: a reference is only handed out for a page inside a chunk that is in the table, and chunks stay in it until the
+/// page space ends; whoever holds a reference holds the page space.
+struct Chunks {
+    let table: UnsafeMutablePointer<UnsafeMutableRawPointer>
+
+    @inline(__always) subscript(_ page: PageRef) -> UnsafeMutableRawPointer {
+        table[Int(page >> 12)] + Int(page & 4095) << 4
+    }
+
+    @inline(__always) func birth(_ page: PageRef) -> UInt64 {
+        self[page].load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+    }
+
+    @inline(__always) func granules(_ page: PageRef) -> Int {
+        Int(self[page].load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
+    }
+
+    func kind(_ page: PageRef) -> PageKind? {
+        PageKind(rawValue: self[page].load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self))
+    }
+}

@@ -1,0 +1,167 @@
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// The memory that pages live in, cut into chunks of 64 KiB, with a list of free pages for each size.
+///
+/// Pages are neither counted nor moved. Whoever owns the space (a `Timeline`) makes sure that one thread at a time allocates
+/// and releases; readers need nothing, because a page that they can reach does not change.
+///
+/// SENDABLE: mutable state is touched by the one writer only; readers use `chunks`, which never moves.
+final class PageSpace: @unchecked Sendable {
+    let chunks: Chunks
+    /// Permanent pages that stand for leaves without content; born at 0 and never released.
+    private(set) var constants = ConstantPages()
+    private(set) var liveGranules = 0
+    private(set) var chunkCount = 0
+
+    private var freeHeads: [PageRef]
+    private var cursor = 0
+    private var cursorEnd = 0
+    private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
+    private var regionCursor: UnsafeMutableRawPointer?
+    private var regionChunksLeft = 0
+
+    init() {
+        let byteCount = PageLayout.chunkCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride
+        chunks = Chunks(table: Self.map(byteCount).assumingMemoryBound(to: UnsafeMutableRawPointer.self))
+        freeHeads = [PageRef](repeating: 0, count: PageLayout.chunkGranules + 1)
+        constants = ConstantPages(in: self)
+    }
+
+    deinit {
+        for region in regions { munmap(region.base, region.byteCount) }
+        munmap(chunks.table, PageLayout.chunkCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride)
+    }
+
+    /// Bytes of memory taken from the system for pages.
+    var reservedByteCount: Int { regions.reduce(0) { $0 + $1.byteCount } }
+
+    /// A page of `granules` x 16 bytes, its content undefined behind the header.
+    @inline(__always)
+    func allocate(granules: Int, kind: PageKind, birth: UInt64) -> PageRef {
+        let head = freeHeads[granules]
+        let page = head != 0 ? head : carve(granules)
+        let pointer = chunks[page]
+        if head != 0 { freeHeads[granules] = pointer.load(fromByteOffset: PageLayout.nextFreeOffset, as: PageRef.self) }
+        liveGranules &+= granules
+        pointer.storeBytes(of: birth, as: UInt64.self)
+        let tail = UInt64(UInt16(truncatingIfNeeded: granules)) | UInt64(kind.rawValue) << 16
+        pointer.storeBytes(of: tail, toByteOffset: PageLayout.granulesOffset, as: UInt64.self)
+        return page
+    }
+
+    /// Gives a page back. In debug builds it is poisoned and never handed out again, so that a use after this is seen.
+    @inline(__always)
+    func release(_ page: PageRef) {
+        let pointer = chunks[page]
+        let granules = chunks.granules(page)
+        liveGranules &-= granules
+        pointer.storeBytes(of: UInt64.max, as: UInt64.self)
+        pointer.storeBytes(of: PageKind.free.rawValue, toByteOffset: PageLayout.kindOffset, as: UInt8.self)
+        #if DEBUG
+        memset(pointer + PageLayout.header, 0xDB, (granules - 1) * PageLayout.granule)
+        #else
+        pointer.storeBytes(of: freeHeads[granules], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
+        freeHeads[granules] = page
+        #endif
+    }
+
+    @inline(never)
+    private func carve(_ granules: Int) -> PageRef {
+        if cursor + granules > cursorEnd {
+            keepRemainder()
+            cursor = addChunk() * PageLayout.chunkGranules
+            cursorEnd = cursor + PageLayout.chunkGranules
+            // Reference 0 means no page, so the first granule of the first chunk stays unused.
+            if cursor == 0 { cursor = 1 }
+            if cursor + granules > cursorEnd { return carve(granules) }
+        }
+        let page = PageRef(truncatingIfNeeded: cursor)
+        cursor += granules
+        return page
+    }
+
+    private func keepRemainder() {
+        let rest = cursorEnd - cursor
+        guard rest >= 2 else { return }
+        let page = PageRef(truncatingIfNeeded: cursor)
+        let pointer = chunks[page]
+        pointer.storeBytes(of: UInt64.max, as: UInt64.self)
+        pointer.storeBytes(of: UInt64(rest), toByteOffset: PageLayout.granulesOffset, as: UInt64.self)
+        pointer.storeBytes(of: freeHeads[rest], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
+        freeHeads[rest] = page
+    }
+
+    private func addChunk() -> Int {
+        precondition(chunkCount < PageLayout.chunkCountMax, "A graph holds at most 64 GiB of pages; this one is full.")
+        if regionChunksLeft == 0 { addRegion() }
+        guard let base = regionCursor else { preconditionFailure("A region was added, so it has a first chunk.") }
+        chunks.table[chunkCount] = base
+        regionCursor = base + PageLayout.chunkByteCount
+        regionChunksLeft -= 1
+        chunkCount += 1
+        return chunkCount - 1
+    }
+
+    /// Takes memory from the system: a quarter MiB first, then as much as there is already, at most 64 MiB at a time. Large
+    /// regions ask for huge pages: first touch of fresh memory costs more than anything else that a bulk load does.
+    private func addRegion() {
+        let byteCount = max(262_144, min(reservedByteCount, 64 << 20))
+        let base = Self.map(byteCount)
+        if byteCount >= 2 << 20 { madvise(base, byteCount, MADV_HUGEPAGE) }
+        regions.append((base, byteCount))
+        regionCursor = base
+        regionChunksLeft = byteCount / PageLayout.chunkByteCount
+    }
+
+    private static func map(_ byteCount: Int) -> UnsafeMutableRawPointer {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
+            preconditionFailure("The system refused \(byteCount) bytes of memory for pages.")
+        }
+        return base
+    }
+}
+
+/// Leaves that many groups share because they say nothing: all null, all without a row, all zero.
+struct ConstantPages {
+    private(set) var null1: PageRef = 0
+    private(set) var null2: PageRef = 0
+    private(set) var null4: PageRef = 0
+    private(set) var null8: PageRef = 0
+    private(set) var null16: PageRef = 0
+    private(set) var nullString: PageRef = 0
+    private(set) var noRows: PageRef = 0
+    private(set) var zeroes: PageRef = 0
+
+    init() {}
+
+    init(in space: PageSpace) {
+        func page(_ byteCount: Int, _ kind: PageKind, fill: UInt8) -> PageRef {
+            let page = space.allocate(granules: PageLayout.granules(byteCount), kind: kind, birth: 0)
+            memset(space.chunks[page] + PageLayout.header, Int32(fill), byteCount - PageLayout.header)
+            return page
+        }
+        null1 = page(PageLayout.fixedLeafByteCount(width: 1), .fixedLeaf, fill: 0)
+        null2 = page(PageLayout.fixedLeafByteCount(width: 2), .fixedLeaf, fill: 0)
+        null4 = page(PageLayout.fixedLeafByteCount(width: 4), .fixedLeaf, fill: 0)
+        null8 = page(PageLayout.fixedLeafByteCount(width: 8), .fixedLeaf, fill: 0)
+        null16 = page(PageLayout.fixedLeafByteCount(width: 16), .fixedLeaf, fill: 0)
+        nullString = page(PageLayout.heapOffset, .stringLeaf, fill: 0)
+        noRows = page(PageLayout.linkLeafByteCount, .linkLeaf, fill: 0xFF)
+        zeroes = page(PageLayout.linkLeafByteCount, .linkLeaf, fill: 0)
+    }
+
+    func null(width: Int) -> PageRef {
+        switch width {
+        case 1: null1
+        case 2: null2
+        case 4: null4
+        case 8: null8
+        default: null16
+        }
+    }
+
+    var all: [PageRef] { [null1, null2, null4, null8, null16, nullString, noRows, zeroes] }
+}

@@ -1,0 +1,73 @@
+/// A vector of 32-bit elements in a tree of nodes of 128; an absent node reads as zeros.
+///
+/// It holds page references (row groups, buckets) or plain numbers (the map of virtual pages). Height 0 is empty; height h
+/// reaches indices below 128^h. Reading and writing one element costs h steps.
+struct RadixVector {
+    var root: PageRef
+    var height: UInt32
+
+    static let empty = RadixVector(root: 0, height: 0)
+
+    @inline(__always) func get(_ index: Int, _ chunks: Chunks) -> UInt32 {
+        var node = root
+        var shift = Int(height) &* PageLayout.fanOutShift
+        if index &>> shift != 0 { return 0 }
+        while shift > 0 {
+            if node == 0 { return 0 }
+            shift &-= PageLayout.fanOutShift
+            let slot = (index &>> shift) & PageLayout.fanOutMask
+            node = chunks[node].load(fromByteOffset: PageLayout.header &+ slot &* 4, as: UInt32.self)
+        }
+        return node
+    }
+}
+
+extension Draft {
+    /// Makes room for an index by growing the tree at its root.
+    mutating func grow(_ vector: inout RadixVector, toHold index: Int) {
+        while index >> (Int(vector.height) * PageLayout.fanOutShift) != 0 || vector.height == 0 {
+            let node = newVectorNode()
+            if vector.height > 0 { chunks[node].storeBytes(of: vector.root, toByteOffset: PageLayout.header, as: UInt32.self) }
+            vector.root = node
+            vector.height += 1
+        }
+    }
+
+    /// The address of an element, in a path that this draft owns.
+    @inline(__always)
+    mutating func slot(_ vector: inout RadixVector, _ index: Int) -> UnsafeMutablePointer<UInt32> {
+        if vector.height == 0 || index &>> (Int(vector.height) &* PageLayout.fanOutShift) != 0 { grow(&vector, toHold: index) }
+        if vector.root == 0 { vector.root = newVectorNode() } else { own(&vector.root) }
+        var pointer = chunks[vector.root]
+        var shift = (Int(vector.height) &- 1) &* PageLayout.fanOutShift
+        while true {
+            let slot = (pointer + PageLayout.header).assumingMemoryBound(to: UInt32.self)
+                + ((index &>> shift) & PageLayout.fanOutMask)
+            if shift == 0 { return slot }
+            shift &-= PageLayout.fanOutShift
+            if slot.pointee == 0 { slot.pointee = newVectorNode() } else { own(&slot.pointee) }
+            pointer = chunks[slot.pointee]
+        }
+    }
+
+    private mutating func newVectorNode() -> PageRef {
+        let page = allocate(PageLayout.vectorNodeByteCount, .vectorNode)
+        (chunks[page] + PageLayout.header).initializeMemory(as: UInt32.self, repeating: 0, count: PageLayout.fanOut)
+        return page
+    }
+
+    /// Releases every node of a vector. What its elements refer to is the caller's.
+    mutating func discard(_ vector: RadixVector) {
+        guard vector.root != 0, vector.height > 0 else { return }
+        var pending = [(vector.root, vector.height)]
+        while let (node, height) = pending.popLast() {
+            if height > 1 {
+                for slot in 0..<PageLayout.fanOut {
+                    let child = chunks[node].load(fromByteOffset: PageLayout.header + slot * 4, as: UInt32.self)
+                    if child != 0 { pending.append((child, height - 1)) }
+                }
+            }
+            discard(node)
+        }
+    }
+}
