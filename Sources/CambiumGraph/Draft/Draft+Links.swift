@@ -5,6 +5,12 @@ struct EndLayout: Sendable {
     let link: Int
     let end: Int
     let layout: LinkLayout
+
+    /// The rows of an edge in the order of the link's ends; ascending where both ends are the same.
+    static func pair(_ end: Int, _ isSymmetric: Bool, _ owner: UInt32, _ target: UInt32) -> (UInt32, UInt32) {
+        if isSymmetric { return (min(owner, target), max(owner, target)) }
+        return end == 0 ? (owner, target) : (target, owner)
+    }
 }
 
 extension GraphLayout {
@@ -41,7 +47,7 @@ extension Draft {
             guard link(list.memberTable, child, list.ownerSlot) == parent else { return false }
             setParent(end, list, childEnd, child: child, parent: noRow, at: nil)
         case .edges(let table, let lists, let isSymmetric):
-            let (first, second) = pair(end.end, isSymmetric, owner, target)
+            let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
             let edge = reader.edge(table, first, second)
             guard edge != noRow else { return false }
             removeEdge(end, layout.tables[table], lists, edge)
@@ -56,7 +62,7 @@ extension Draft {
             guard link(list.memberTable, target, list.ownerSlot) == owner else { return false }
             relocate(end, list, owner: owner, member: target, to: index)
         case .edges(let table, let lists, let isSymmetric):
-            let (first, second) = pair(end.end, isSymmetric, owner, target)
+            let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
             let edge = reader.edge(table, first, second)
             guard edge != noRow else { return false }
             relocate(end, lists[end.end], owner: owner, member: edge, to: index)
@@ -122,17 +128,11 @@ extension Draft {
 
     // MARK: Many to many
 
-    /// The rows of an edge in the order of the link's ends; ascending where both ends are the same.
-    func pair(_ end: Int, _ isSymmetric: Bool, _ owner: UInt32, _ target: UInt32) -> (UInt32, UInt32) {
-        if isSymmetric { return (min(owner, target), max(owner, target)) }
-        return end == 0 ? (owner, target) : (target, owner)
-    }
-
     private mutating func linkEdge(
         _ end: EndLayout, _ table: TableLayout, _ lists: [ListLayout], _ isSymmetric: Bool, _ owner: UInt32,
         _ target: UInt32, _ index: Int?
     ) {
-        let (first, second) = pair(end.end, isSymmetric, owner, target)
+        let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
         let existing = reader.edge(table.index, first, second)
         if existing != noRow {
             if let index, lists[end.end].isOrdered {

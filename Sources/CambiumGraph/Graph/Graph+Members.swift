@@ -10,9 +10,7 @@ public struct EndHandle: Sendable {
 extension Graph {
     /// Resolves a relationship for reading.
     public func end(_ relationship: Relationship) -> EndHandle {
-        EndHandle(
-            end: layout.end(relationship), targetTable: layout.tableIndex(ofKnown: relationship.destinationRoot),
-            isOrdered: relationship.isOrdered)
+        layout.handle(relationship)
     }
 
     /// The object that a to-one relationship leads to. Complexity: O(1).
@@ -55,15 +53,42 @@ extension Graph {
     }
 
     public func memberIDs(_ handle: EndHandle, of place: ObjectPlace) -> [ObjectID] {
+        reader.memberIDs(handle, of: place, layout)
+    }
+}
+
+extension GraphLayout {
+    func handle(_ relationship: Relationship) -> EndHandle {
+        EndHandle(
+            end: end(relationship), targetTable: tableIndex(ofKnown: relationship.destinationRoot),
+            isOrdered: relationship.isOrdered)
+    }
+}
+
+extension Reader {
+    func memberIDs(_ handle: EndHandle, of place: ObjectPlace, _ layout: GraphLayout) -> [ObjectID] {
         var ids: [ObjectID] = []
         var isAscending = true
-        reader.forEachMember(handle.end, owner: place.row) { row in
-            let id = self.id(of: ObjectPlace(table: handle.targetTable, row: row))
+        forEachMember(handle.end, owner: place.row) { row in
+            let id = id(ObjectPlace(table: handle.targetTable, row: row), layout)
             if let last = ids.last, last > id { isAscending = false }
             ids.append(id)
         }
         if !handle.isOrdered, !isAscending { ids.sort() }
         return ids
+    }
+
+    func isLinked(_ end: EndLayout, owner: UInt32, target: UInt32) -> Bool {
+        switch end.layout {
+        case .pair(let tables, let slots):
+            return rows(tables[end.end]).link(owner, slots[end.end]) == target
+        case .list(let list, let childEnd):
+            let (child, parent) = end.end == childEnd ? (owner, target) : (target, owner)
+            return rows(list.memberTable).link(child, list.ownerSlot) == parent
+        case .edges(let table, _, let isSymmetric):
+            let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
+            return edge(table, first, second) != noRow
+        }
     }
 }
 

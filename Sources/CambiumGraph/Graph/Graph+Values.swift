@@ -12,9 +12,7 @@ public struct Field: Sendable {
 extension Graph {
     /// Resolves an attribute for reading.
     public func field(_ attribute: Attribute) -> Field {
-        let table = layout.tables[layout.tableIndex(ofKnown: attribute.root)]
-        let slot = table.slot(of: attribute.number)
-        return Field(table: table.index, slot: slot, kind: table.columns[slot], type: attribute.type)
+        layout.field(attribute)
     }
 
     /// The value of an attribute; nil where the object is not in this graph. An attribute that the object's entity does not
@@ -24,15 +22,7 @@ extension Graph {
     }
 
     /// The value of a resolved attribute. Complexity: O(1), O(bytes) for text and data.
-    public func value(of field: Field, at place: ObjectPlace) -> Value {
-        reader.rows(field.table).withCell(place.row, field.slot, field.kind) { cell in
-            switch cell.kind {
-            case .null: .null
-            case .fixed: Value(stored: .fixed(cell.low, cell.high), type: field.type) ?? .null
-            case .bytes: Value(stored: .bytes([UInt8](cell.bytes)), type: field.type) ?? .null
-            }
-        }
-    }
+    public func value(of field: Field, at place: ObjectPlace) -> Value { reader.value(of: field, at: place) }
 
     /// The stored bits of a value of 8 bytes or fewer (a whole number sign-extended from its width, the bits of a float,
     /// double or date); nil where null.
@@ -76,13 +66,7 @@ extension Graph {
     /// The object with these identity values, in the order of `entity.identity`; nil where there is none. A value of another
     /// type than the attribute's finds nothing. Complexity: O(1) expected.
     public func find(_ entity: Entity, identity values: [Value]) -> ObjectPlace? {
-        guard values.count == entity.identity.count, !values.isEmpty, !values.contains(.null) else { return nil }
-        var cells: [StoredForm] = []
-        for (value, attribute) in zip(values, entity.identity) {
-            guard let form = StoredForm(value, type: attribute.type) else { return nil }
-            cells.append(form)
-        }
-        return find(entity, cells[...], [])
+        reader.find(entity, identity: values, layout)
     }
 
     /// The object whose one identity attribute has this text.
@@ -90,24 +74,56 @@ extension Graph {
         guard let index = reader.identityIndex(entity, layout), index.layout.kinds == [.string] else { return nil }
         var text = text
         let row = text.withUTF8 { reader.row(index.table, index.layout, key: .bytes(UnsafeRawBufferPointer($0))) }
-        return place(row, index.table, entity)
+        return reader.place(row, index.table, entity, layout)
+    }
+}
+
+extension GraphLayout {
+    func field(_ attribute: Attribute) -> Field {
+        let table = tables[tableIndex(ofKnown: attribute.root)]
+        let slot = table.slot(of: attribute.number)
+        return Field(table: table.index, slot: slot, kind: table.columns[slot], type: attribute.type)
+    }
+}
+
+extension Reader {
+    func value(of field: Field, at place: ObjectPlace) -> Value {
+        rows(field.table).withCell(place.row, field.slot, field.kind) { cell in
+            switch cell.kind {
+            case .null: .null
+            case .fixed: Value(stored: .fixed(cell.low, cell.high), type: field.type) ?? .null
+            case .bytes: Value(stored: .bytes([UInt8](cell.bytes)), type: field.type) ?? .null
+            }
+        }
     }
 
-    private func find(_ entity: Entity, _ forms: ArraySlice<StoredForm>, _ cells: [Cell]) -> ObjectPlace? {
+    func find(_ entity: Entity, identity values: [Value], _ layout: GraphLayout) -> ObjectPlace? {
+        guard values.count == entity.identity.count, !values.isEmpty, !values.contains(.null) else { return nil }
+        var forms: [StoredForm] = []
+        for (value, attribute) in zip(values, entity.identity) {
+            guard let form = StoredForm(value, type: attribute.type) else { return nil }
+            forms.append(form)
+        }
+        return find(entity, forms[...], [], layout)
+    }
+
+    private func find(
+        _ entity: Entity, _ forms: ArraySlice<StoredForm>, _ cells: [Cell], _ layout: GraphLayout
+    ) -> ObjectPlace? {
         guard let form = forms.first else {
-            guard let index = reader.identityIndex(entity, layout) else { return nil }
-            return place(reader.row(index.table, index.layout, keys: cells), index.table, entity)
+            guard let index = identityIndex(entity, layout) else { return nil }
+            return place(row(index.table, index.layout, keys: cells), index.table, entity, layout)
         }
         switch form {
-        case .fixed(let low, let high): return find(entity, forms.dropFirst(), cells + [.fixed(low, high)])
+        case .fixed(let low, let high): return find(entity, forms.dropFirst(), cells + [.fixed(low, high)], layout)
         case .bytes(let bytes):
-            return bytes.withUnsafeBytes { find(entity, forms.dropFirst(), cells + [.bytes($0)]) }
+            return bytes.withUnsafeBytes { find(entity, forms.dropFirst(), cells + [.bytes($0)], layout) }
         }
     }
 
     /// The place of a row found by identity, if it is of the entity that was asked for.
-    private func place(_ row: UInt32, _ table: Int, _ entity: Entity) -> ObjectPlace? {
-        guard row != noRow, entity.family.contains(reader.rows(table).entity(row, layout.tables[table])) else { return nil }
+    func place(_ row: UInt32, _ table: Int, _ entity: Entity, _ layout: GraphLayout) -> ObjectPlace? {
+        guard row != noRow, entity.family.contains(rows(table).entity(row, layout.tables[table])) else { return nil }
         return ObjectPlace(table: table, row: row)
     }
 }

@@ -1,0 +1,49 @@
+/// How an import treats what it meets. The defaults are those of the command line.
+public struct ImportOptions: Sendable, Hashable {
+    /// What an absent key does.
+    public enum MissingKey: String, Sendable, CaseIterable { case keep, clear }
+    /// What `null` does.
+    public enum NullValue: String, Sendable, CaseIterable { case clear, keep, error }
+    /// What a value of the wrong type does.
+    public enum Mismatch: String, Sendable, CaseIterable { case error, null, keep }
+    /// What a row does to an object that exists.
+    public enum Existing: String, Sendable, CaseIterable { case update, skip }
+    /// What the members given do to the members of a to-many relationship.
+    public enum ToMany: String, Sendable, CaseIterable { case replace, append }
+    /// What an id without an object does.
+    public enum Reference: String, Sendable, CaseIterable { case create, skip, error }
+    /// What a key that maps to nothing does.
+    public enum UnknownKey: String, Sendable, CaseIterable { case report, error, ignore }
+    /// What a bad row does.
+    public enum RowError: String, Sendable, CaseIterable { case stop, skip }
+    /// Whether the outcome is written.
+    public enum Effect: Sendable, Hashable { case commit, dryRun }
+
+    public var missing = MissingKey.keep
+    public var null = NullValue.clear
+    public var mismatch = Mismatch.error
+    public var existing = Existing.update
+    public var toMany = ToMany.replace
+    public var references = Reference.create
+    public var unknown = UnknownKey.report
+    public var onError = RowError.stop
+    public var effect = Effect.commit
+    /// Rows in one transaction; nil for all of them in one.
+    public var batchRowCount: Int?
+    /// Takes each row's entity from one of its keys, whose text has to be the name of an entity, or one of these names for it.
+    public var discriminator: Discriminator?
+
+    /// A key that tells the entity of a row.
+    public struct Discriminator: Sendable, Hashable {
+        public var key: String
+        /// The entity for each text; a text that is not listed has to be an entity's name.
+        public var entities: [String: String]
+
+        public init(key: String, entities: [String: String] = [:]) {
+            self.key = key
+            self.entities = entities
+        }
+    }
+
+    public init() {}
+}

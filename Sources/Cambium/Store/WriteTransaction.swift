@@ -1,0 +1,191 @@
+public import CambiumGraph
+public import CambiumModel
+
+/// The changes of one transaction: lent to the closure of `Store.write`, valid until it returns.
+///
+/// Every call validates, applies and records one op. Where a call throws, nothing of it is in the transaction, and the
+/// closure may go on; where the closure throws, nothing of the transaction happened. Rules that look at the whole (mandatory
+/// properties, uniqueness, numbers of members, denied deletions) are checked once, at the end.
+///
+///     try store.write(Author(actor: "jane")) { transaction in
+///         let note = try transaction.insert("Note", ["title": "Paris"])
+///         try transaction.link(note, "tags", red)
+///     }
+public struct WriteTransaction: ~Copyable {
+    var draft: Draft
+    private(set) var ops: [Op] = []
+
+    init(draft: consuming Draft) { self.draft = draft }
+
+    public var schema: Schema { draft.schema }
+
+    // MARK: Objects
+
+    /// Makes an object. Attributes that are not given have their defaults.
+    ///
+    /// Throws `.invalidInput` for an abstract entity, an unknown name or a value of the wrong type, `.ruleViolated` for a
+    /// value that the attribute does not allow.
+    public mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
+        guard !entity.isAbstract else {
+            throw CambiumError(.invalidInput, "'\(entity.name)' is abstract; insert one of its sub-entities.")
+        }
+        for (attribute, value) in values { try check(attribute, value, entity) }
+        let serial = draft.nextSerial(of: entity.root)
+        guard serial <= ObjectID.serialMax else {
+            throw CambiumError(.limitExceeded, "The hierarchy of '\(entity.name)' has handed out all of its serials.")
+        }
+        let id = ObjectID(root: entity.root, serial: serial)
+        try record(.insert(id, entity: entity.number, values.map { Assignment($0.0.number, $0.1) }))
+        return id
+    }
+
+    /// As `insert(_:_:)`, with names.
+    @discardableResult
+    public mutating func insert(
+        _ entity: String, _ values: KeyValuePairs<String, Value> = [:]
+    ) throws(CambiumError) -> ObjectID {
+        let entity = try schema.required(entity)
+        var resolved: [(Attribute, Value)] = []
+        for (name, value) in values { resolved.append((try entity.requiredAttribute(name), value)) }
+        return try insert(entity, resolved)
+    }
+
+    /// Changes an attribute. A value that is there already is no change.
+    public mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
+        try set(id, [(attribute, value)])
+    }
+
+    public mutating func set(_ id: ObjectID, _ attribute: String, to value: Value) throws(CambiumError) {
+        try set(id, try entity(of: id).requiredAttribute(attribute), to: value)
+    }
+
+    /// Changes several attributes of an object in one op.
+    public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
+        let entity = try entity(of: id)
+        for (attribute, value) in values { try check(attribute, value, entity) }
+        let changed = values.filter { draft.value(of: $0.0, of: id) != $0.1 }
+        if !changed.isEmpty { try record(.set(id, changed.map { Assignment($0.0.number, $0.1) })) }
+    }
+
+    /// Deletes objects and what their delete rules reach.
+    public mutating func delete(_ ids: ObjectID...) throws(CambiumError) { try delete(ids) }
+
+    public mutating func delete(_ ids: [ObjectID]) throws(CambiumError) {
+        for id in ids { _ = try entity(of: id) }
+        if !ids.isEmpty { try record(.delete(ids)) }
+    }
+
+    // MARK: Links
+
+    /// Links two objects. A to-one relationship loses the target that it had; in an ordered one the target stands at `index`,
+    /// at the end where that is nil. Linking what is linked is no change.
+    public mutating func link(
+        _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
+    ) throws(CambiumError) {
+        if let index {
+            guard relationship.isOrdered else {
+                throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so there is no index in it.")
+            }
+            guard index >= 0 else { throw CambiumError(.invalidInput, "An index counts from 0.") }
+        }
+        if index == nil, draft.isLinked(id, relationship, target) { return }
+        try record(.link(id, relationship.number, target: target, index: index))
+    }
+
+    public mutating func link(_ id: ObjectID, _ relationship: String, _ target: ObjectID, at index: Int? = nil)
+        throws(CambiumError)
+    {
+        try link(id, try entity(of: id).requiredRelationship(relationship), target, at: index)
+    }
+
+    /// Undoes a link. Unlinking what is not linked is no change.
+    public mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
+        _ = try entity(of: id)
+        _ = try entity(of: target)
+        if draft.isLinked(id, relationship, target) { try record(.unlink(id, relationship.number, target: target)) }
+    }
+
+    public mutating func unlink(_ id: ObjectID, _ relationship: String, _ target: ObjectID) throws(CambiumError) {
+        try unlink(id, try entity(of: id).requiredRelationship(relationship), target)
+    }
+
+    /// Moves a member of an ordered relationship to the index that it has afterwards.
+    public mutating func move(
+        _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int
+    ) throws(CambiumError) {
+        guard relationship.isOrdered else {
+            throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so nothing can be moved in it.")
+        }
+        guard let members = draft.memberCount(relationship, of: id), index >= 0, index < members else {
+            throw CambiumError(.invalidInput, "Index \(index) is outside of '\(relationship.name)'.")
+        }
+        try record(.move(id, relationship.number, target: target, index: index))
+    }
+
+    public mutating func move(_ id: ObjectID, _ relationship: String, _ target: ObjectID, to index: Int)
+        throws(CambiumError)
+    {
+        try move(id, try entity(of: id).requiredRelationship(relationship), target, to: index)
+    }
+
+    // MARK: Reading what was written
+
+    public borrowing func contains(_ id: ObjectID) -> Bool { draft.contains(id) }
+
+    /// The value of an attribute as it stands in the transaction; nil where there is no such object.
+    public borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? { draft.value(of: attribute, of: id) }
+
+    /// The ids that a relationship leads to, as it stands in the transaction.
+    public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
+        draft.members(relationship, of: id)
+    }
+
+    /// The object with these identity values.
+    public borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
+        draft.find(entity, identity: values)
+    }
+
+    // MARK: Ops
+
+    private mutating func record(_ op: Op) throws(CambiumError) {
+        try draft.apply(op)
+        ops.append(op)
+    }
+
+    private borrowing func entity(of id: ObjectID) throws(CambiumError) -> Entity {
+        guard let entity = draft.entity(of: id) else {
+            throw CambiumError(.notFound, "There is no object \(schema.entity(id.root)?.name ?? "?")/\(id.serial).")
+        }
+        return entity
+    }
+
+    private borrowing func check(_ attribute: Attribute, _ value: Value, _ entity: Entity) throws(CambiumError) {
+        guard entity.attribute(attribute.number) === attribute else {
+            throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'.")
+        }
+        if let violation = attribute.constraints.check(value) {
+            throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)': \(violation)")
+        }
+    }
+}
+
+extension Schema {
+    func required(_ name: String) throws(CambiumError) -> Entity {
+        if let entity = entity(name) { return entity }
+        throw CambiumError(.notFound, "The schema has no entity '\(name)'. It has: \(entities.map(\.name).joined(separator: ", ")).")
+    }
+}
+
+extension Entity {
+    func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {
+        if let attribute = attribute(name) { return attribute }
+        let names = attributes.map(\.name).joined(separator: ", ")
+        throw CambiumError(.notFound, "'\(self.name)' has no attribute '\(name)'. It has: \(names).")
+    }
+
+    func requiredRelationship(_ name: String) throws(CambiumError) -> Relationship {
+        if let relationship = relationship(name) { return relationship }
+        let names = relationships.map(\.name).joined(separator: ", ")
+        throw CambiumError(.notFound, "'\(self.name)' has no relationship '\(name)'. It has: \(names).")
+    }
+}

@@ -1,0 +1,15 @@
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// Searching bytes at the speed of memory.
+public enum ByteSearch {
+    /// The index of the first `byte` in `bytes[start..<end]`; nil where there is none.
+    public static func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> Int? {
+        guard start < end, let base = bytes.baseAddress else { return nil }
+        precondition(start >= 0 && end <= bytes.count, "The range to search lies inside of the bytes.")
+        // SAFETY: the range was checked against the buffer.
+        guard let found = memchr(base + start, Int32(byte), end - start) else { return nil }
+        return UnsafeRawPointer(found) - base
+    }
+}
