@@ -1,0 +1,42 @@
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    CSIMDJSON_NULL = 0, CSIMDJSON_FALSE = 1, CSIMDJSON_TRUE = 2, CSIMDJSON_NUMBER = 3, CSIMDJSON_STRING = 4,
+    CSIMDJSON_ARRAY = 5, CSIMDJSON_OBJECT = 6
+};
+
+enum {
+    CSIMDJSON_OK = 0, CSIMDJSON_EMPTY, CSIMDJSON_TOO_DEEP, CSIMDJSON_UNEXPECTED, CSIMDJSON_ESCAPE, CSIMDJSON_CONTROL,
+    CSIMDJSON_UNCLOSED_STRING, CSIMDJSON_UTF8, CSIMDJSON_BAD_NUMBER, CSIMDJSON_BAD_LITERAL, CSIMDJSON_TRAILING,
+    CSIMDJSON_DUPLICATE_KEY, CSIMDJSON_MEMORY, CSIMDJSON_NO_KEY, CSIMDJSON_NO_COLON, CSIMDJSON_NO_COMMA, CSIMDJSON_UNCLOSED
+};
+
+/// A value, in document order. The members of an object are keys (strings) and values in turn.
+typedef struct {
+    /// The kind in the low 8 bits; bit 8 where a string's bytes are in the string buffer because it had escapes.
+    uint32_t kind;
+    /// Bytes of a string or number; elements of an array; members of an object.
+    uint32_t count;
+    /// Where the bytes begin: in the source, or in the string buffer. For an array or object, its bracket in the source.
+    uint32_t offset;
+    /// The token behind this value and all that is in it.
+    uint32_t next;
+} csimdjson_token;
+
+typedef struct csimdjson_parser csimdjson_parser;
+
+csimdjson_parser *csimdjson_create(void);
+void csimdjson_destroy(csimdjson_parser *parser);
+/// Parses one whole document and checks all of it. `*tokens` and `*strings` are valid until the next call. Returns a
+/// CSIMDJSON_ code; on an error `*position` is the byte offset of the mistake.
+int csimdjson_parse(csimdjson_parser *parser, const uint8_t *bytes, size_t count, uint32_t depth_max,
+                    const csimdjson_token **tokens, size_t *token_count, const uint8_t **strings, size_t *position);
+
+#ifdef __cplusplus
+}
+#endif

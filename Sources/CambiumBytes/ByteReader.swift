@@ -1,0 +1,88 @@
+/// Why bytes could not be decoded.
+public enum DecodingError: Error, Hashable, Sendable {
+    /// The bytes end before the value does.
+    case truncated(offset: Int)
+    /// The bytes are not what an encoder writes.
+    case invalid(String, offset: Int)
+    /// A length is larger than the limit of its kind.
+    case limitExceeded(String, offset: Int)
+
+    public var offset: Int {
+        switch self {
+        case .truncated(let offset), .invalid(_, let offset), .limitExceeded(_, let offset): offset
+        }
+    }
+}
+
+/// Reads numbers and bytes that a `ByteWriter` wrote. Every read is checked against the end.
+public struct ByteReader: Sendable {
+    public let bytes: ArraySlice<UInt8>
+    /// Counted from the beginning of `bytes`.
+    public private(set) var offset = 0
+
+    public init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+    public init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
+
+    public var remaining: Int { bytes.count - offset }
+    public var isAtEnd: Bool { offset == bytes.count }
+
+    public mutating func readByte() throws(DecodingError) -> UInt8 {
+        guard offset < bytes.count else { throw .truncated(offset: offset) }
+        defer { offset += 1 }
+        return bytes[bytes.startIndex + offset]
+    }
+
+    public mutating func read<T: FixedWidthInteger>(_ type: T.Type) throws(DecodingError) -> T {
+        let width = MemoryLayout<T>.size
+        let slice = try readBytes(width)
+        // SAFETY: the slice has exactly the bytes of one value.
+        return slice.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(as: T.self)) }
+    }
+
+    /// Refuses more than 10 bytes, bits past the 64th, and a last byte of zero: each value has one spelling.
+    public mutating func readVarint() throws(DecodingError) -> UInt64 {
+        let start = offset
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let byte = try readByte()
+            if shift == 63, byte > 1 { throw .invalid("a number of more than 64 bits", offset: start) }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 {
+                if byte == 0, shift > 0 { throw .invalid("a number with superfluous bytes", offset: start) }
+                return value
+            }
+            shift += 7
+            if shift > 63 { throw .invalid("a number of more than 64 bits", offset: start) }
+        }
+    }
+
+    public mutating func readZigzag() throws(DecodingError) -> Int64 {
+        let value = try readVarint()
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    /// A count that must not be more than `max`.
+    public mutating func readCount(max: Int, _ name: String) throws(DecodingError) -> Int {
+        let start = offset
+        let value = try readVarint()
+        guard value <= UInt64(max) else { throw .limitExceeded("\(name): \(value) of at most \(max)", offset: start) }
+        return Int(value)
+    }
+
+    public mutating func readBytes(_ count: Int) throws(DecodingError) -> ArraySlice<UInt8> {
+        guard count <= remaining else { throw .truncated(offset: bytes.count) }
+        defer { offset += count }
+        let start = bytes.startIndex + offset
+        return bytes[start..<start + count]
+    }
+
+    /// A length and that many bytes; no more than there are.
+    public mutating func readBlob(max: Int = .max, _ name: String) throws(DecodingError) -> ArraySlice<UInt8> {
+        try readBytes(try readCount(max: min(max, remaining), name))
+    }
+
+    public func finish() throws(DecodingError) {
+        guard isAtEnd else { throw .invalid("\(remaining) bytes too many", offset: offset) }
+    }
+}

@@ -1,0 +1,40 @@
+internal import CLZ4
+
+/// LZ4 blocks (lz4 block format, no frame). Source: Y. Collet, LZ4 block format description.
+public enum LZ4 {
+    /// The compressed bytes; nil where they would not be fewer than `bytes`.
+    public static func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard bytes.count > 16, bytes.count <= byteCountMax else { return nil }
+        var compressedCount: Int32 = 0
+        let capacity = bytes.count - 1
+        let compressed = [UInt8](unsafeUninitializedCapacity: capacity) { target, initialized in
+            // SAFETY: both buffers are passed with their own lengths, and LZ4 stays inside of them.
+            compressedCount = LZ4_compress_default(
+                bytes.assumingMemoryBound(to: CChar.self).baseAddress,
+                UnsafeMutableRawBufferPointer(target).assumingMemoryBound(to: CChar.self).baseAddress,
+                Int32(bytes.count), Int32(capacity))
+            initialized = max(0, Int(compressedCount))
+        }
+        return compressedCount > 0 ? compressed : nil
+    }
+
+    /// The bytes that were compressed, of which there must be exactly `byteCount`; nil where the block is damaged.
+    ///
+    /// `byteCount` is the caller's, who has checked it against a limit of its own: it is allocated.
+    public static func decompress(_ block: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8]? {
+        guard byteCount <= byteCountMax, block.count <= byteCountMax else { return nil }
+        var result: Int32 = -1
+        let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { target, initialized in
+            // SAFETY: both buffers are passed with their own lengths; LZ4_decompress_safe never leaves them.
+            result = LZ4_decompress_safe(
+                block.assumingMemoryBound(to: CChar.self).baseAddress,
+                UnsafeMutableRawBufferPointer(target).assumingMemoryBound(to: CChar.self).baseAddress,
+                Int32(block.count), Int32(byteCount))
+            initialized = max(0, Int(result))
+        }
+        return result == Int32(byteCount) ? bytes : nil
+    }
+
+    /// The most that a block can hold, which is a little less than 2 GiB.
+    public static let byteCountMax = Int(LZ4_MAX_INPUT_SIZE)
+}

@@ -1,0 +1,78 @@
+internal import CSimdJSON
+
+/// What is wrong with a JSON text, and where.
+public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let message: String
+    /// In bytes, from the beginning of the text.
+    public let offset: Int
+    /// Both counted from 1, the column in bytes.
+    public let line: Int
+    public let column: Int
+
+    public var description: String { "line \(line), column \(column): \(message)" }
+}
+
+/// Parses whole JSON documents (RFC 8259) and checks all of them: UTF-8, escapes, numbers, duplicate keys, nesting.
+///
+/// A parser is reused for any number of documents, one at a time: `tokens` are valid until the next call of `parse`.
+/// Not thread-safe. Complexity: O(bytes), and O(n log n) for the keys of an object of n members.
+public final class JSONParser {
+    /// How deeply arrays and objects may nest.
+    public static let depthMax = 512
+
+    private let parser: OpaquePointer
+
+    public init() {
+        guard let parser = csimdjson_create() else { preconditionFailure("There is no memory for a JSON parser.") }
+        self.parser = parser
+    }
+
+    deinit { csimdjson_destroy(parser) }
+
+    /// The tokens of the one document in `bytes`, which must stay where they are as long as the tokens are used.
+    public func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONTokens {
+        var tokens: UnsafePointer<csimdjson_token>?
+        var count = 0
+        var strings: UnsafePointer<UInt8>?
+        var position = 0
+        // SAFETY: the buffer is passed with its own length; the shim reads nothing behind it.
+        let code = csimdjson_parse(
+            parser, bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count, UInt32(Self.depthMax), &tokens,
+            &count, &strings, &position)
+        guard Int(code) == CSIMDJSON_OK, let tokens else { throw Self.error(code, position, bytes) }
+        return JSONTokens(
+            tokens: UnsafeRawBufferPointer(start: tokens, count: count * MemoryLayout<csimdjson_token>.stride), source: bytes,
+            strings: UnsafeRawPointer(strings))
+    }
+
+    private static func error(_ code: Int32, _ position: Int, _ bytes: UnsafeRawBufferPointer) -> JSONError {
+        var line = 1
+        var lineStart = 0
+        for index in 0..<min(position, bytes.count) where bytes[index] == UInt8(ascii: "\n") {
+            line += 1
+            lineStart = index + 1
+        }
+        return JSONError(message: message(code), offset: position, line: line, column: position - lineStart + 1)
+    }
+
+    private static func message(_ code: Int32) -> String {
+        switch Int(code) {
+        case CSIMDJSON_EMPTY: "there is no value"
+        case CSIMDJSON_TOO_DEEP: "arrays and objects nest more than \(depthMax) deep"
+        case CSIMDJSON_ESCAPE: "an escape that JSON does not have"
+        case CSIMDJSON_CONTROL: "a control character inside a string; write it as \\u00XX"
+        case CSIMDJSON_UNCLOSED_STRING: "a string that does not end"
+        case CSIMDJSON_UTF8: "bytes that are not UTF-8"
+        case CSIMDJSON_BAD_NUMBER: "a malformed number"
+        case CSIMDJSON_BAD_LITERAL: "a word other than true, false or null"
+        case CSIMDJSON_TRAILING: "more follows after the value"
+        case CSIMDJSON_DUPLICATE_KEY: "a key that the object has already"
+        case CSIMDJSON_NO_KEY: "a key in quotes is expected"
+        case CSIMDJSON_NO_COLON: "':' is expected after a key"
+        case CSIMDJSON_NO_COMMA: "',' or a closing bracket is expected"
+        case CSIMDJSON_UNCLOSED: "an array or object that does not end"
+        case CSIMDJSON_MEMORY: "the document does not fit in memory"
+        default: "a value is expected"
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// A JSON value as a tree, its members in the order of the text and numbers with the digits they were written with.
+public indirect enum JSONValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    /// The text of the number.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    case object([Member])
+
+    public struct Member: Hashable, Sendable {
+        public let key: String
+        public let value: JSONValue
+
+        public init(_ key: String, _ value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// Parses one document.
+    public init(parsing text: some Sequence<UInt8>) throws(JSONError) {
+        let parser = JSONParser()
+        let bytes = Array(text)
+        let result: Result<JSONValue, JSONError> = bytes.withUnsafeBytes { bytes in
+            do throws(JSONError) {
+                let tokens = try parser.parse(bytes)
+                return .success(JSONValue(tokens, 0))
+            } catch {
+                return .failure(error)
+            }
+        }
+        self = try result.get()
+    }
+
+    /// The tree of a token. The parser's limit on nesting bounds the recursion.
+    public init(_ tokens: JSONTokens, _ token: Int) {
+        switch tokens.kind(token) {
+        case .null: self = .null
+        case .false: self = .bool(false)
+        case .true: self = .bool(true)
+        case .number: self = .number(tokens.string(token))
+        case .string: self = .string(tokens.string(token))
+        case .array:
+            var elements: [JSONValue] = []
+            tokens.forEachElement(token) { elements.append(JSONValue(tokens, $0)) }
+            self = .array(elements)
+        case .object:
+            var members: [Member] = []
+            tokens.forEachMember(token) { members.append(Member(tokens.string($0), JSONValue(tokens, $1))) }
+            self = .object(members)
+        }
+    }
+
+    /// A member of an object.
+    public subscript(key: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.key == key }?.value
+    }
+
+    /// Compact text.
+    public var text: String {
+        var writer = JSONWriter()
+        writer.write(self)
+        return writer.text
+    }
+
+    /// What the value is, for messages.
+    public var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a Boolean"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import FoundationEssentials
+
+/// What a schema demands of the values of an attribute, beyond their type.
+public struct AttributeConstraints: Sendable {
+    /// Of the attribute's type; nil for none.
+    public let min: Value?
+    public let max: Value?
+    /// Text: in Unicode scalars. Data: in bytes.
+    public let minLength: Int?
+    public let maxLength: Int?
+    public let regex: LinearRegex?
+    /// The values that are allowed; nil for all.
+    public let allowed: [Value]?
+    /// Whether there is anything to check.
+    public let isEmpty: Bool
+
+    package init(
+        min: Value? = nil, max: Value? = nil, minLength: Int? = nil, maxLength: Int? = nil, regex: LinearRegex? = nil,
+        allowed: [Value]? = nil
+    ) {
+        self.min = min
+        self.max = max
+        self.minLength = minLength
+        self.maxLength = maxLength
+        self.regex = regex
+        self.allowed = allowed
+        isEmpty = min == nil && max == nil && minLength == nil && maxLength == nil && regex == nil && allowed == nil
+    }
+
+    /// What is wrong with a value; nil where nothing is. Null is never wrong here. Complexity: O(bytes).
+    public func check(_ value: Value) -> String? {
+        if let flaw = Self.flaw(of: value) { return flaw }
+        if isEmpty || value.isNull { return nil }
+        if let min, value.precedes(min) { return "\(value.text) is less than the least, \(min.text)" }
+        if let max, max.precedes(value) { return "\(value.text) is more than the most, \(max.text)" }
+        if minLength != nil || maxLength != nil, let length = value.length {
+            if let minLength, length < minLength { return "has a length of \(length), and at least \(minLength) is wanted" }
+            if let maxLength, length > maxLength { return "has a length of \(length), and at most \(maxLength) is allowed" }
+        }
+        if let regex, let text = value.plainText, !regex.matchesWhole(text) {
+            return "\"\(text.prefix(60))\" does not match \(regex.pattern)"
+        }
+        if let allowed, !allowed.contains(value) {
+            return "\(value.text.prefix(60)) is none of \(allowed.map(\.text).joined(separator: ", "))"
+        }
+        return nil
+    }
+
+    /// Values that no attribute holds, because they could not be written as JSON and read back.
+    private static func flaw(of value: Value) -> String? {
+        switch value {
+        case .double(let value) where !value.isFinite: "only finite numbers can be stored"
+        case .float(let value) where !value.isFinite: "only finite numbers can be stored"
+        case .date(let date) where !DateText.range.contains(date.timeIntervalSinceReferenceDate):
+            "only dates of the years 1 to 9999 can be stored"
+        default: nil
+        }
+    }
+}
+
+extension Value {
+    /// The length that `minLength` and `maxLength` count.
+    var length: Int? {
+        switch self {
+        case .string(let text), .uri(let text): text.unicodeScalars.count
+        case .data(let bytes): bytes.count
+        default: nil
+        }
+    }
+
+    var plainText: String? {
+        switch self {
+        case .string(let text), .uri(let text): text
+        default: nil
+        }
+    }
+
+    /// Whether the value comes before another of the same kind. Text is compared by its bytes.
+    public func precedes(_ other: Value) -> Bool {
+        switch (self, other) {
+        case (.bool(let left), .bool(let right)): !left && right
+        case (.int(let left), .int(let right)): left < right
+        case (.float(let left), .float(let right)): left < right
+        case (.double(let left), .double(let right)): left < right
+        case (.decimal(let left), .decimal(let right)): left < right
+        case (.date(let left), .date(let right)): left < right
+        case (.string(let left), .string(let right)), (.uri(let left), .uri(let right)), (.json(let left), .json(let right)):
+            left.utf8.lexicographicallyPrecedes(right.utf8)
+        case (.data(let left), .data(let right)): left.lexicographicallyPrecedes(right)
+        case (.uuid(let left), .uuid(let right)): left.uuidString < right.uuidString
+        default: false
+        }
+    }
+}

@@ -1,0 +1,84 @@
+internal import CambiumJSON
+
+/// A schema as the log keeps it: its JSON spelling with the numbers that were given out.
+public struct SchemaCatalog: Sendable, Equatable {
+    public let json: [UInt8]
+
+    public init(json: [UInt8]) { self.json = json }
+
+    init(_ definition: SchemaDefinition) { json = Array(definition.catalogJSON.text.utf8) }
+
+    func definition() throws(CambiumError) -> SchemaDefinition {
+        do {
+            return try SchemaDefinition(json: JSONValue(parsing: json), acceptsNumbers: true)
+        } catch {
+            throw CambiumError(.damaged, "The schema in the log cannot be read: \(error)", underlying: error)
+        }
+    }
+}
+
+extension Schema {
+    /// A schema without entities.
+    public static let empty = Schema(entities: [], links: [], definition: SchemaDefinition(entities: []))
+
+    /// Resolves every name of a definition and checks every rule.
+    ///
+    /// Throws one `.invalidInput` with all mistakes, each with its JSON pointer. Complexity: O(properties x depth of parents).
+    public convenience init(_ definition: SchemaDefinition) throws(CambiumError) {
+        try self.init(resolving: definition.numbered())
+    }
+
+    /// Reads back what the log keeps. Throws `.damaged` where it is no schema.
+    public convenience init(catalog: SchemaCatalog) throws(CambiumError) {
+        let definition = try catalog.definition()
+        do {
+            try self.init(resolving: definition)
+        } catch {
+            throw CambiumError(.damaged, "The schema in the log cannot be used: \(error.message)", underlying: error)
+        }
+    }
+
+    private convenience init(resolving definition: SchemaDefinition) throws(CambiumError) {
+        var resolver = SchemaResolver(definition)
+        let (entities, links) = try resolver.resolve()
+        self.init(entities: entities, links: links, definition: definition)
+    }
+
+    /// What the log keeps of the schema.
+    public var catalog: SchemaCatalog { SchemaCatalog(definition) }
+}
+
+extension SchemaDefinition {
+    /// With a number for each entity, and for each property within its hierarchy, in declaration order.
+    func numbered() throws(CambiumError) -> SchemaDefinition {
+        var numbered = self
+        var next: [String: UInt16] = [:]
+        let propertyCount = entities.reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
+        guard entities.count < 65_000, propertyCount < 65_000 else {
+            throw CambiumError(.limitExceeded, "A schema has fewer than 65,000 entities, attributes and relationships.")
+        }
+        for index in entities.indices {
+            numbered.entities[index].number = UInt16(index + 1)
+            let root = rootName(of: entities[index].name)
+            for place in entities[index].attributes.indices {
+                next[root, default: 0] += 1
+                numbered.entities[index].attributes[place].number = next[root]
+            }
+            for place in entities[index].relationships.indices {
+                next[root, default: 0] += 1
+                numbered.entities[index].relationships[place].number = next[root]
+            }
+        }
+        return numbered
+    }
+
+    /// The entity at the top of a chain of parents; where the chain is a ring, the entity itself.
+    func rootName(of name: String) -> String {
+        var current = name
+        for _ in entities.indices {
+            guard let parent = entities.first(where: { $0.name == current })?.parent else { return current }
+            current = parent
+        }
+        return name
+    }
+}

@@ -1,0 +1,203 @@
+package import CambiumJSON
+
+extension SchemaDefinition {
+    /// Reads the JSON spelling. Throws one `.invalidInput` with every mistake and its JSON pointer.
+    ///
+    /// - Parameter file: the name that errors show.
+    public init(json bytes: [UInt8], file: String? = nil) throws(CambiumError) {
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: bytes)
+        } catch {
+            let place = CambiumError.Place(file: file, line: error.line, column: error.column)
+            throw CambiumError(.invalidInput, "The schema is not JSON: \(error.message).", place: place)
+        }
+        do {
+            try self.init(json: value, acceptsNumbers: false)
+        } catch {
+            var error = error
+            error.place?.file = file
+            throw error
+        }
+    }
+
+    package init(json value: JSONValue, acceptsNumbers: Bool) throws(CambiumError) {
+        var reader = DefinitionReader(acceptsNumbers: acceptsNumbers)
+        self.init(entities: reader.entities(value))
+        try reader.mistakes.throwIfAny()
+    }
+}
+
+/// Turns JSON into definitions, collecting what is wrong.
+struct DefinitionReader {
+    let acceptsNumbers: Bool
+    var mistakes = SchemaMistakes()
+
+    init(acceptsNumbers: Bool) { self.acceptsNumbers = acceptsNumbers }
+
+    mutating func entities(_ value: JSONValue) -> [EntityDefinition] {
+        guard let members = members(value, .top, known: ["entities"]) else { return [] }
+        guard let entities = members["entities"] else {
+            mistakes.add("", "'entities' is missing")
+            return []
+        }
+        return object(entities, SchemaPlace.top["entities"]).map { entity($0.key, $0.value, .entity($0.key)) }
+    }
+
+    private mutating func entity(_ name: String, _ value: JSONValue, _ place: SchemaPlace) -> EntityDefinition {
+        var entity = EntityDefinition(name)
+        let known = ["parent", "abstract", "identity", "attributes", "relationships", "unique", "indexes", "userInfo", "renamedFrom"]
+        guard let members = members(value, place, known: known) else { return entity }
+        entity.parent = string(members["parent"], place["parent"])
+        entity.isAbstract = bool(members["abstract"], place["abstract"])
+        entity.identity = strings(members["identity"], place["identity"])
+        entity.attributes = object(members["attributes"], place["attributes"]).compactMap {
+            attribute($0.key, $0.value, place["attributes"][$0.key])
+        }
+        entity.relationships = object(members["relationships"], place["relationships"]).compactMap {
+            relationship($0.key, $0.value, place["relationships"][$0.key])
+        }
+        entity.unique = stringLists(members["unique"], place["unique"])
+        entity.indexes = stringLists(members["indexes"], place["indexes"])
+        entity.userInfo = stringMap(members["userInfo"], place["userInfo"])
+        entity.formerName = string(members["renamedFrom"], place["renamedFrom"])
+        entity.number = number(members["number"], place["number"])
+        return entity
+    }
+
+    private mutating func attribute(_ name: String, _ value: JSONValue, _ place: SchemaPlace) -> AttributeDefinition? {
+        let known = [
+            "type", "optional", "default", "min", "max", "minLength", "maxLength", "regex", "enum", "transient", "userInfo", "renamedFrom",
+        ]
+        guard let members = members(value, place, known: known) else { return nil }
+        guard let typeName = string(members["type"], place["type"]) else {
+            if members["type"] == nil { mistakes.add(place.pointer, "'type' is missing") }
+            return nil
+        }
+        guard let type = AttributeType(rawValue: typeName) else {
+            let names = AttributeType.allCases.map(\.rawValue).joined(separator: " ")
+            mistakes.add(place["type"].pointer, "there is no type '\(typeName)'; the types are: \(names)")
+            return nil
+        }
+        var attribute = AttributeDefinition(name, type)
+        attribute.presence = bool(members["optional"], place["optional"]) ? .optional : .mandatory
+        attribute.defaultValue = members["default"]
+        attribute.min = members["min"]
+        attribute.max = members["max"]
+        attribute.minLength = count(members["minLength"], place["minLength"])
+        attribute.maxLength = count(members["maxLength"], place["maxLength"])
+        attribute.regex = string(members["regex"], place["regex"])
+        attribute.allowed = array(members["enum"], place["enum"])
+        attribute.isTransient = bool(members["transient"], place["transient"])
+        attribute.userInfo = stringMap(members["userInfo"], place["userInfo"])
+        attribute.formerName = string(members["renamedFrom"], place["renamedFrom"])
+        attribute.number = number(members["number"], place["number"])
+        return attribute
+    }
+
+    private mutating func relationship(_ name: String, _ value: JSONValue, _ place: SchemaPlace) -> RelationshipDefinition? {
+        let known = ["to", "many", "ordered", "inverse", "onDelete", "min", "max", "userInfo", "renamedFrom"]
+        guard let members = members(value, place, known: known) else { return nil }
+        guard let destination = string(members["to"], place["to"]) else {
+            if members["to"] == nil { mistakes.add(place.pointer, "'to' is missing") }
+            return nil
+        }
+        let isMany = bool(members["many"], place["many"])
+        let isOrdered = bool(members["ordered"], place["ordered"])
+        if isOrdered, !isMany { mistakes.add(place["ordered"].pointer, "only a relationship with \"many\": true can be ordered") }
+        var relationship = RelationshipDefinition(
+            name, to: destination, !isMany ? .toOne : isOrdered ? .orderedToMany : .toMany)
+        relationship.inverse = string(members["inverse"], place["inverse"])
+        if let rule = string(members["onDelete"], place["onDelete"]) {
+            if let rule = DeleteRule(rawValue: rule) {
+                relationship.deleteRule = rule
+            } else {
+                let names = DeleteRule.allCases.map(\.rawValue).joined(separator: " ")
+                mistakes.add(place["onDelete"].pointer, "there is no rule '\(rule)'; the rules are: \(names)")
+            }
+        }
+        relationship.minCount = count(members["min"], place["min"])
+        relationship.maxCount = count(members["max"], place["max"])
+        relationship.userInfo = stringMap(members["userInfo"], place["userInfo"])
+        relationship.formerName = string(members["renamedFrom"], place["renamedFrom"])
+        relationship.number = number(members["number"], place["number"])
+        return relationship
+    }
+
+    // MARK: Values
+
+    private mutating func object(_ value: JSONValue?, _ place: SchemaPlace) -> [JSONValue.Member] {
+        guard let value else { return [] }
+        if case .object(let members) = value { return members }
+        mistakes.add(place.pointer, "an object is wanted, and \(value.kindName) found")
+        return []
+    }
+
+    private mutating func members(_ value: JSONValue, _ place: SchemaPlace, known: [String]) -> [String: JSONValue]? {
+        guard case .object(let members) = value else {
+            mistakes.add(place.pointer, "an object is wanted, and \(value.kindName) found")
+            return nil
+        }
+        for member in members where !known.contains(member.key) && !(acceptsNumbers && member.key == "number") {
+            mistakes.add(place[member.key].pointer, "there is no such key here; the keys are: \(known.joined(separator: " "))")
+        }
+        return Dictionary(members.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private mutating func string(_ value: JSONValue?, _ place: SchemaPlace) -> String? {
+        guard let value, value != .null else { return nil }
+        if case .string(let text) = value { return text }
+        mistakes.add(place.pointer, "a string is wanted, and \(value.kindName) found")
+        return nil
+    }
+
+    private mutating func bool(_ value: JSONValue?, _ place: SchemaPlace) -> Bool {
+        guard let value else { return false }
+        if case .bool(let flag) = value { return flag }
+        mistakes.add(place.pointer, "true or false is wanted, and \(value.kindName) found")
+        return false
+    }
+
+    private mutating func count(_ value: JSONValue?, _ place: SchemaPlace) -> Int? {
+        guard let value, value != .null else { return nil }
+        if case .number(let text) = value, let count = Int(text), count >= 0 { return count }
+        mistakes.add(place.pointer, "a whole number of 0 or more is wanted")
+        return nil
+    }
+
+    private mutating func number(_ value: JSONValue?, _ place: SchemaPlace) -> UInt16? {
+        guard acceptsNumbers, let count = count(value, place) else { return nil }
+        if let number = UInt16(exactly: count) { return number }
+        mistakes.add(place.pointer, "a number of 16 bits is wanted")
+        return nil
+    }
+
+    private mutating func array(_ value: JSONValue?, _ place: SchemaPlace) -> [JSONValue]? {
+        guard let value, value != .null else { return nil }
+        if case .array(let elements) = value { return elements }
+        mistakes.add(place.pointer, "an array is wanted, and \(value.kindName) found")
+        return nil
+    }
+
+    private mutating func strings(_ value: JSONValue?, _ place: SchemaPlace) -> [String] {
+        var strings: [String] = []
+        for (index, element) in (array(value, place) ?? []).enumerated() {
+            if let text = string(element, place[index]) { strings.append(text) }
+        }
+        return strings
+    }
+
+    private mutating func stringLists(_ value: JSONValue?, _ place: SchemaPlace) -> [[String]] {
+        var lists: [[String]] = []
+        for (index, element) in (array(value, place) ?? []).enumerated() { lists.append(strings(element, place[index])) }
+        return lists
+    }
+
+    private mutating func stringMap(_ value: JSONValue?, _ place: SchemaPlace) -> [String: String] {
+        var map: [String: String] = [:]
+        for member in object(value, place) {
+            if let text = string(member.value, place[member.key]) { map[member.key] = text }
+        }
+        return map
+    }
+}

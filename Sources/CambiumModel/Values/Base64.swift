@@ -1,0 +1,41 @@
+/// Base64 with padding (RFC 4648, section 4).
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
+
+    static func text(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for place in 0..<4 {
+                text.append(place <= group.count ? alphabet[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the bytes. Returns false for anything but canonical base64, having appended an unknown number.
+    static func decode(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) -> Bool {
+        guard text.count % 4 == 0 else { return false }
+        for start in stride(from: 0, to: text.count, by: 4) {
+            let isLast = start + 4 == text.count
+            var padding = 0
+            if isLast, text[start + 3] == UInt8(ascii: "=") { padding = text[start + 2] == UInt8(ascii: "=") ? 2 : 1 }
+            var bits = 0
+            for place in 0..<4 - padding {
+                let value = values[Int(text[start + place])]
+                if value == 255 { return false }
+                bits |= Int(value) << (18 - 6 * place)
+            }
+            if bits & (padding == 2 ? 0xFFFF : padding == 1 ? 0xFF : 0) != 0 { return false }
+            for place in 0..<3 - padding { bytes.append(UInt8(truncatingIfNeeded: bits >> (16 - 8 * place))) }
+        }
+        return true
+    }
+}

@@ -1,0 +1,147 @@
+import FoundationEssentials
+
+/// Dates as RFC 3339 writes them, to and from seconds since 2001-01-01T00:00:00Z.
+enum DateText {
+    /// The seconds of the years 1 to 9999, which is what RFC 3339 can write.
+    static let range = -63_113_904_000.0..<252_423_993_600.0
+
+    // MARK: Writing
+
+    /// UTC with a `Z`, and as many digits of a second as read back to the same value: none for whole seconds.
+    static func text(_ seconds: Double) -> String {
+        let (whole, fraction) = split(seconds)
+        let day = whole >= 0 ? whole / 86_400 : (whole - 86_399) / 86_400
+        let second = whole - day * 86_400
+        let (year, month, dayOfMonth) = civil(day + daysTo2001)
+        let date = "\(pad(year, 4))-\(pad(month, 2))-\(pad(dayOfMonth, 2))"
+        let time = "\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2))"
+        return fraction.isEmpty ? "\(date)T\(time)Z" : "\(date)T\(time).\(fraction)Z"
+    }
+
+    private static func pad(_ value: Int, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+
+    /// Whole seconds, rounded down, and the digits behind the point.
+    private static func split(_ seconds: Double) -> (whole: Int, fraction: String) {
+        let whole = seconds.rounded(.down)
+        if whole == seconds { return (Int(whole), "") }
+        // The shortest decimal that reads back to the same Double, which is what `description` gives.
+        let digits = fractionDigits(seconds.magnitude)
+        if seconds > 0 { return (Int(whole), digits) }
+        return (Int(whole), complement(digits))
+    }
+
+    private static func fractionDigits(_ magnitude: Double) -> String {
+        let text = magnitude.description
+        let parts = text.split(separator: "e")
+        let mantissa = parts[0].split(separator: ".", omittingEmptySubsequences: false)
+        var fraction = String(mantissa.count > 1 ? mantissa[1] : "")
+        if parts.count > 1, let exponent = Int(parts[1]), exponent < 0 {
+            fraction = String(repeating: "0", count: -exponent - 1) + mantissa[0] + fraction
+        }
+        while fraction.hasSuffix("0") { fraction.removeLast() }
+        return fraction
+    }
+
+    /// The digits of 1 - 0.`digits`.
+    private static func complement(_ digits: String) -> String {
+        var borrowed = true
+        var result: [UInt8] = []
+        for digit in digits.utf8.reversed() {
+            let value = Int(digit) - 0x30
+            result.append(UInt8((borrowed ? 10 : 9) - value + 0x30))
+            borrowed = false
+        }
+        return String(decoding: result.reversed(), as: UTF8.self)
+    }
+
+    // MARK: Reading
+
+    /// The nearest seconds; nil where the text is no RFC 3339 date and time.
+    static func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
+        guard text.count >= 20, text[4] == 0x2D, text[7] == 0x2D, text[13] == 0x3A, text[16] == 0x3A,
+            text[10] | 0x20 == UInt8(ascii: "t") || text[10] == 0x20,
+            let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
+            let hour = number(text, 11, 2), let minute = number(text, 14, 2), let second = number(text, 17, 2),
+            year >= 1, (1...12).contains(month), day >= 1, day <= daysIn(month, year), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        var index = 19
+        var fraction = 0..<0
+        if text[19] == 0x2E {
+            index = 20
+            while index < text.count, text[index] >= 0x30, text[index] <= 0x39 { index += 1 }
+            fraction = 20..<index
+            if fraction.isEmpty { return nil }
+        }
+        guard let offset = offset(text, index) else { return nil }
+        let days = self.days(year, month, day) - daysTo2001
+        let whole = days * 86_400 + hour * 3600 + minute * 60 + second - offset
+        return combine(whole, fraction.map { text[$0] })
+    }
+
+    private static func number(_ text: UnsafeRawBufferPointer, _ start: Int, _ count: Int) -> Int? {
+        var value = 0
+        for index in start..<start + count {
+            guard text[index] >= 0x30, text[index] <= 0x39 else { return nil }
+            value = value * 10 + Int(text[index] - 0x30)
+        }
+        return value
+    }
+
+    /// The seconds east of UTC that the text ends with.
+    private static func offset(_ text: UnsafeRawBufferPointer, _ index: Int) -> Int? {
+        if text.count == index + 1 { return text[index] | 0x20 == UInt8(ascii: "z") ? 0 : nil }
+        guard text.count == index + 6, text[index + 3] == 0x3A, text[index] == 0x2B || text[index] == 0x2D,
+            let hours = number(text, index + 1, 2), let minutes = number(text, index + 4, 2), hours < 24, minutes < 60
+        else { return nil }
+        let seconds = hours * 3600 + minutes * 60
+        return text[index] == 0x2D ? -seconds : seconds
+    }
+
+    /// The Double nearest to `whole` + 0.`digits`.
+    private static func combine(_ whole: Int, _ digits: [UInt8]) -> Double? {
+        var digits = digits
+        while digits.last == 0x30 { digits.removeLast() }
+        if digits.isEmpty { return Double(whole) }
+        if digits.count <= 9 {
+            let scale = digits.reduce(1) { product, _ in product * 10 }
+            let fraction = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+            let (product, overflow) = whole.multipliedReportingOverflow(by: scale)
+            // Both are exact, so the quotient is rounded once.
+            if !overflow, product.magnitude < 1 << 52 { return Double(product + fraction) / Double(scale) }
+        }
+        if whole >= 0 { return Double("\(whole).\(String(decoding: digits, as: UTF8.self))") }
+        return Double("-\((whole + 1).magnitude).\(complement(String(decoding: digits, as: UTF8.self)))")
+    }
+
+    // MARK: Calendar
+
+    /// Days from 0000-03-01 of the proleptic Gregorian calendar to 2001-01-01, as `days` counts them.
+    private static let daysTo2001 = days(2001, 1, 1)
+
+    /// Source: H. Hinnant, "chrono-compatible low-level date algorithms".
+    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let year = month <= 2 ? year - 1 : year
+        let era = year / 400
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    }
+
+    private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
+        let era = days / 146_097
+        let dayOfEra = days - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        let month = shifted < 10 ? shifted + 3 : shifted - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+    }
+
+    private static func daysIn(_ month: Int, _ year: Int) -> Int {
+        if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
+        return [4, 6, 9, 11].contains(month) ? 30 : 31
+    }
+}

@@ -1,0 +1,184 @@
+/// A decimal number of up to 38 digits: sign, coefficient and a power of ten between -128 and 127.
+///
+/// Always normalised (the coefficient does not end in zero, and zero has no sign), so equal numbers are equal values.
+public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public static let digitCountMax = 38
+    public static let exponentRange = -128...127
+
+    public let isNegative: Bool
+    public let coefficient: UInt128
+    public let exponent: Int
+
+    public static let zero = DecimalNumber(isNegative: false, coefficient: 0, exponent: 0)
+
+    private init(isNegative: Bool, coefficient: UInt128, exponent: Int) {
+        self.isNegative = isNegative
+        self.coefficient = coefficient
+        self.exponent = exponent
+    }
+
+    /// The number `coefficient` x 10^`exponent`; nil where it has more than 38 digits or its power of ten is out of range.
+    public init?(negative isNegative: Bool, coefficient: UInt128, exponent: Int) {
+        var coefficient = coefficient
+        var exponent = exponent
+        guard coefficient != 0 else {
+            self = .zero
+            return
+        }
+        while coefficient % 10 == 0 {
+            coefficient /= 10
+            exponent += 1
+        }
+        // A large power of ten is written with zeros as far as the coefficient has room for them.
+        while exponent > Self.exponentRange.upperBound, coefficient < Self.coefficientEnd / 10 {
+            coefficient *= 10
+            exponent -= 1
+        }
+        guard coefficient < Self.coefficientEnd, Self.exponentRange.contains(exponent) else { return nil }
+        self.init(isNegative: isNegative, coefficient: coefficient, exponent: exponent)
+    }
+
+    public init(_ value: Int64) {
+        var coefficient = UInt128(value.magnitude)
+        var exponent = 0
+        while coefficient != 0, coefficient % 10 == 0 {
+            coefficient /= 10
+            exponent += 1
+        }
+        self.init(isNegative: value < 0, coefficient: coefficient, exponent: exponent)
+    }
+
+    private static let coefficientEnd: UInt128 = (0..<digitCountMax).reduce(UInt128(1)) { product, _ in product * 10 }
+
+    /// A number as JSON writes it; nil where the text is none, or is not exactly a number of up to 38 digits.
+    public init?(_ text: some Sequence<UInt8>) {
+        var scanner = DecimalScanner()
+        for byte in text where !scanner.take(byte) { return nil }
+        guard let (isNegative, coefficient, exponent) = scanner.finish() else { return nil }
+        self.init(negative: isNegative, coefficient: coefficient, exponent: exponent)
+    }
+
+    public init?(_ text: String) { self.init(text.utf8) }
+
+    public static func < (left: Self, right: Self) -> Bool {
+        if left.isNegative != right.isNegative { return left.isNegative }
+        return left.isNegative ? right.hasSmallerMagnitude(than: left) : left.hasSmallerMagnitude(than: right)
+    }
+
+    private func hasSmallerMagnitude(than other: Self) -> Bool {
+        if coefficient == 0 || other.coefficient == 0 { return coefficient == 0 && other.coefficient != 0 }
+        let mine = String(coefficient)
+        let others = String(other.coefficient)
+        let order = mine.utf8.count + exponent
+        let otherOrder = others.utf8.count + other.exponent
+        if order != otherOrder { return order < otherOrder }
+        return mine.utf8.lexicographicallyPrecedes(others.utf8)
+    }
+
+    /// All digits, without a power of ten unless that would take more than 60 characters.
+    public var description: String {
+        let digits = String(coefficient)
+        let sign = isNegative ? "-" : ""
+        if exponent >= 0 {
+            if digits.count + exponent > 60 { return "\(sign)\(digits)E\(exponent)" }
+            return sign + digits + String(repeating: "0", count: coefficient == 0 ? 0 : exponent)
+        }
+        if -exponent > 58 { return "\(sign)\(digits)E\(exponent)" }
+        let padded = String(repeating: "0", count: max(0, 1 - exponent - digits.count)) + digits
+        return "\(sign)\(padded.dropLast(-exponent)).\(padded.suffix(-exponent))"
+    }
+
+    // MARK: Stored form
+
+    /// A sign (0 zero, 1 positive, 2 negative), then for all but zero the exponent and the coefficient, big-endian, without
+    /// leading zeros.
+    public var storedBytes: [UInt8] {
+        if coefficient == 0 { return [0] }
+        var bytes: [UInt8] = [isNegative ? 2 : 1, UInt8(bitPattern: Int8(exponent))]
+        var shift = (128 - coefficient.leadingZeroBitCount + 7) / 8 * 8
+        while shift > 0 {
+            shift -= 8
+            bytes.append(UInt8(truncatingIfNeeded: coefficient >> UInt128(shift)))
+        }
+        return bytes
+    }
+
+    /// Nil where the bytes are not those of a number.
+    public init?(storedBytes bytes: some RandomAccessCollection<UInt8>) {
+        guard let sign = bytes.first else { return nil }
+        if sign == 0, bytes.count == 1 {
+            self = .zero
+            return
+        }
+        guard sign == 1 || sign == 2, (3...18).contains(bytes.count) else { return nil }
+        let rest = bytes.dropFirst()
+        let coefficient = rest.dropFirst().reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
+        let exponent = rest.first.map { Int(Int8(bitPattern: $0)) } ?? 0
+        guard let number = DecimalNumber(negative: sign == 2, coefficient: coefficient, exponent: exponent),
+            number.exponent == exponent, number.coefficient == coefficient, coefficient != 0
+        else { return nil }
+        self = number
+    }
+}
+
+/// Reads a JSON number digit by digit, keeping all of them.
+struct DecimalScanner {
+    private var isNegative = false
+    private var coefficient: UInt128 = 0
+    private var pendingZeros = 0
+    private var exponent = 0
+    private var explicit = 0
+    private var isExplicitNegative = false
+    private var state = State.start
+
+    private enum State { case start, sign, whole, point, fraction, exponentMark, exponentSign, exponentDigits }
+
+    /// Returns false where the byte cannot stand there, or there are more than 38 digits that count.
+    mutating func take(_ byte: UInt8) -> Bool {
+        let isDigit = byte >= 0x30 && byte <= 0x39
+        switch state {
+        case .start where byte == UInt8(ascii: "-"):
+            isNegative = true
+            state = .sign
+        case .start where isDigit, .sign where isDigit, .whole where isDigit:
+            state = .whole
+            return add(byte - 0x30, isFraction: false)
+        case .whole where byte == UInt8(ascii: "."): state = .point
+        case .point where isDigit, .fraction where isDigit:
+            state = .fraction
+            return add(byte - 0x30, isFraction: true)
+        case .whole where byte | 0x20 == UInt8(ascii: "e"), .fraction where byte | 0x20 == UInt8(ascii: "e"):
+            state = .exponentMark
+        case .exponentMark where byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-"):
+            isExplicitNegative = byte == UInt8(ascii: "-")
+            state = .exponentSign
+        case .exponentMark where isDigit, .exponentSign where isDigit, .exponentDigits where isDigit:
+            state = .exponentDigits
+            explicit = min(explicit * 10 + Int(byte - 0x30), 1_000_000)
+        default: return false
+        }
+        return true
+    }
+
+    /// Zeros count only when a digit follows them that is none.
+    private mutating func add(_ digit: UInt8, isFraction: Bool) -> Bool {
+        if isFraction { exponent -= 1 }
+        if digit == 0 {
+            if coefficient != 0 { pendingZeros += 1 }
+            return true
+        }
+        for _ in 0..<pendingZeros {
+            guard coefficient < UInt128.max / 100 else { return false }
+            coefficient *= 10
+        }
+        pendingZeros = 0
+        guard coefficient < UInt128.max / 100 else { return false }
+        coefficient = coefficient * 10 + UInt128(digit)
+        return true
+    }
+
+    func finish() -> (isNegative: Bool, coefficient: UInt128, exponent: Int)? {
+        guard state == .whole || state == .fraction || state == .exponentDigits else { return nil }
+        return (isNegative, coefficient, exponent + pendingZeros + (isExplicitNegative ? -explicit : explicit))
+    }
+}

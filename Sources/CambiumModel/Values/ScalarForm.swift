@@ -1,0 +1,213 @@
+public import CambiumJSON
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// The stored form of a scalar that was just read, without a copy of its bytes.
+public enum ScalarForm: Sendable {
+    case null
+    case fixed(_ low: UInt64, _ high: UInt64)
+    /// The text that was read is the stored form.
+    case text
+    /// The stored bytes are in the caller's scratch buffer.
+    case scratch
+}
+
+/// Why a text or JSON value is not a value of a type.
+public enum ConversionError: Error, Hashable, Sendable {
+    /// A value of another kind: a number where text is wanted.
+    case wrongKind(AttributeType, found: String)
+    /// The right kind, and no such value: a date with a 13th month.
+    case malformed(AttributeType, String)
+
+    public var message: String {
+        switch self {
+        case .wrongKind(let type, let found): "\(type.wanted) is wanted, and \(found) found"
+        case .malformed(let type, let text): "\(type.wanted) is wanted, and \(ConversionError.quoted(text)) is none"
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"" + (text.count > 60 ? text.prefix(60) + "..." : text[...]) + "\""
+    }
+}
+
+extension AttributeType {
+    /// What a value has to be, for messages.
+    public var wanted: String {
+        switch self {
+        case .bool: "true or false"
+        case .int16: "a whole number from -32768 to 32767"
+        case .int32: "a whole number of 32 bits"
+        case .int64: "a whole number of 64 bits"
+        case .float, .double: "a finite number"
+        case .decimal: "a decimal number of up to 38 digits"
+        case .string: "a string"
+        case .data: "a string in base64"
+        case .date: "a date such as \"2026-01-31T12:00:00Z\""
+        case .uuid: "a UUID"
+        case .uri: "a URI"
+        case .json: "JSON"
+        }
+    }
+
+    /// The stored form of a JSON value.
+    ///
+    /// - Parameter scratch: takes the stored bytes where the result is `.scratch`; what was in it is gone.
+    public func scalarForm(
+        _ tokens: JSONTokens, _ token: Int, scratch: inout [UInt8]
+    ) throws(ConversionError) -> ScalarForm {
+        let kind = tokens.kind(token)
+        if kind == .null { return .null }
+        if self == .json {
+            var writer = JSONWriter()
+            writer.write(JSONValue(tokens, token))
+            scratch = writer.bytes
+            return .scratch
+        }
+        let isFitting =
+            switch self {
+            case .bool: kind == .true || kind == .false
+            case .int16, .int32, .int64, .float, .double, .decimal: kind == .number
+            default: kind == .string
+            }
+        guard isFitting else { throw .wrongKind(self, found: Self.name(tokens, token, kind)) }
+        if self == .bool { return .fixed(kind == .true ? 1 : 0, 0) }
+        return try scalarForm(text: tokens.bytes(token), scratch: &scratch)
+    }
+
+    private static func name(_ tokens: JSONTokens, _ token: Int, _ kind: JSONTokens.Kind) -> String {
+        switch kind {
+        case .null: "null"
+        case .true, .false: kind == .true ? "true" : "false"
+        case .number: "the number \(tokens.string(token))"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+
+    /// The stored form of a text: of a number with its digits, a date, a UUID, base64...
+    public func scalarForm(
+        text: UnsafeRawBufferPointer, scratch: inout [UInt8]
+    ) throws(ConversionError) -> ScalarForm {
+        switch self {
+        case .string: return .text
+        case .int16: if let value = NumberText.int64(text), let value = Int16(exactly: value) { return .fixed(UInt64(UInt16(bitPattern: value)), 0) }
+        case .int32: if let value = NumberText.int64(text), let value = Int32(exactly: value) { return .fixed(UInt64(UInt32(bitPattern: value)), 0) }
+        case .int64: if let value = NumberText.int64(text) { return .fixed(UInt64(bitPattern: value), 0) }
+        case .double: if let value = NumberText.double(text), value.isFinite { return .fixed(value.bitPattern, 0) }
+        case .float:
+            if let value = Float(String(decoding: text, as: UTF8.self)), value.isFinite { return .fixed(UInt64(value.bitPattern), 0) }
+        case .bool:
+            if text.elementsEqual("true".utf8) { return .fixed(1, 0) }
+            if text.elementsEqual("false".utf8) { return .fixed(0, 0) }
+        case .date: if let seconds = DateText.seconds(text) { return .fixed(seconds.bitPattern, 0) }
+        case .uuid: if let (low, high) = Self.uuid(text) { return .fixed(low, high) }
+        case .uri: if !text.isEmpty, text.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) { return .text }
+        case .decimal:
+            if let number = DecimalNumber(text) {
+                scratch = number.storedBytes
+                return .scratch
+            }
+        case .data:
+            scratch.removeAll(keepingCapacity: true)
+            if Base64.decode(text, to: &scratch) { return .scratch }
+        case .json:
+            if let value = try? JSONValue(parsing: text) {  // What is wrong with it is not told: malformed is.
+                scratch = Array(value.text.utf8)
+                return .scratch
+            }
+        }
+        throw .malformed(self, String(decoding: text, as: UTF8.self))
+    }
+
+    private static func uuid(_ text: UnsafeRawBufferPointer) -> (UInt64, UInt64)? {
+        guard text.count == 36 else { return nil }
+        var words: (UInt64, UInt64) = (0, 0)
+        var done: UInt64 = 0
+        var index = 0
+        while index < 36 {
+            if index == 8 || index == 13 || index == 18 || index == 23 {
+                if text[index] != 0x2D { return nil }
+                index += 1
+                continue
+            }
+            let high = NumberText.hexDigit(text[index])
+            let low = NumberText.hexDigit(text[index + 1])
+            if high > 15 || low > 15 { return nil }
+            let byte = UInt64(high << 4 | low)
+            if done < 8 { words.0 |= byte << (8 * done) } else { words.1 |= byte << (8 * (done - 8)) }
+            done += 1
+            index += 2
+        }
+        return words
+    }
+}
+
+/// Numbers from their text.
+enum NumberText {
+    @inline(__always) static func hexDigit(_ byte: UInt8) -> UInt8 {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x37
+        case 0x61...0x66: byte - 0x57
+        default: 255
+        }
+    }
+
+    /// A whole number; also one that is written with a point or a power of ten, where it is whole.
+    static func int64(_ text: UnsafeRawBufferPointer) -> Int64? {
+        guard let first = text.first else { return nil }
+        let isNegative = first == UInt8(ascii: "-")
+        let digits = text.count - (isNegative ? 1 : 0)
+        if digits >= 1, digits <= 18 {
+            var value: Int64 = 0
+            var isPlain = true
+            for index in text.count - digits..<text.count {
+                let digit = text[index] &- 0x30
+                if digit > 9 {
+                    isPlain = false
+                    break
+                }
+                value = value &* 10 &+ Int64(digit)
+            }
+            if isPlain { return isNegative ? -value : value }
+        }
+        guard let decimal = DecimalNumber(text), decimal.exponent >= 0, decimal.exponent <= 19 else { return nil }
+        var magnitude = decimal.coefficient
+        for _ in 0..<decimal.exponent {
+            if magnitude > UInt128(UInt64.max) { return nil }
+            magnitude *= 10
+        }
+        return Int64(exactly: decimal.isNegative ? -Int128(magnitude) : Int128(magnitude))
+    }
+
+    static func double(_ text: UnsafeRawBufferPointer) -> Double? {
+        // Up to 15 digits are exact, and so are powers of ten to the 22nd: one rounding.
+        if text.count <= 16, let fast = fastDouble(text) { return fast }
+        guard let last = text.last, last >= 0x30, last <= 0x39, let first = text.first, first == 0x2D || (first >= 0x30 && first <= 0x39)
+        else { return nil }
+        return Double(String(decoding: text, as: UTF8.self))
+    }
+
+    private static func fastDouble(_ text: UnsafeRawBufferPointer) -> Double? {
+        var value = 0.0
+        var digits = 0
+        var scale = 1.0
+        var hasPoint = false
+        for (index, byte) in text.enumerated() {
+            if byte >= 0x30, byte <= 0x39 {
+                value = value * 10 + Double(byte - 0x30)
+                digits += 1
+                if hasPoint { scale *= 10 }
+            } else if byte == UInt8(ascii: "."), !hasPoint, digits > 0 {
+                hasPoint = true
+            } else if byte != UInt8(ascii: "-") || index > 0 {
+                return nil
+            }
+        }
+        guard digits > 0, digits <= 15, !hasPoint || scale > 1 else { return nil }
+        return text[0] == UInt8(ascii: "-") ? -(value / scale) : value / scale
+    }
+}

@@ -1,0 +1,72 @@
+import FoundationEssentials
+
+/// The bytes that a value is stored, hashed and logged as: up to 16 of them in two words, or any number.
+///
+/// A whole number has the two's complement bits of its column's width, zero-extended. A date has the bits of its seconds since
+/// 2001. A UUID has its 16 bytes in the order of RFC 9562, the first in the lowest byte of `low`.
+public enum StoredForm: Hashable, Sendable {
+    case fixed(_ low: UInt64, _ high: UInt64)
+    case bytes([UInt8])
+
+    /// Nil for null, and for a value that is not of the type.
+    public init?(_ value: Value, type: AttributeType) {
+        switch (value, type) {
+        case (.bool(let value), .bool): self = .fixed(value ? 1 : 0, 0)
+        case (.int(let value), .int16):
+            guard let value = Int16(exactly: value) else { return nil }
+            self = .fixed(UInt64(UInt16(bitPattern: value)), 0)
+        case (.int(let value), .int32):
+            guard let value = Int32(exactly: value) else { return nil }
+            self = .fixed(UInt64(UInt32(bitPattern: value)), 0)
+        case (.int(let value), .int64): self = .fixed(UInt64(bitPattern: value), 0)
+        case (.float(let value), .float): self = .fixed(UInt64(value.bitPattern), 0)
+        case (.double(let value), .double): self = .fixed(value.bitPattern, 0)
+        case (.date(let value), .date): self = .fixed(value.timeIntervalSinceReferenceDate.bitPattern, 0)
+        case (.uuid(let value), .uuid):
+            let words = withUnsafeBytes(of: value.uuid) { bytes in
+                // SAFETY: a UUID is 16 bytes.
+                (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            }
+            self = .fixed(UInt64(littleEndian: words.0), UInt64(littleEndian: words.1))
+        case (.decimal(let value), .decimal): self = .bytes(value.storedBytes)
+        case (.data(let value), .data): self = .bytes(value)
+        case (.string(let text), .string), (.uri(let text), .uri), (.json(let text), .json): self = .bytes(Array(text.utf8))
+        default: return nil
+        }
+    }
+}
+
+extension Value {
+    /// Nil where the stored bytes are not those of a value of the type.
+    public init?(stored: StoredForm, type: AttributeType) {
+        switch (stored, type) {
+        case (.fixed(let low, _), .bool) where low <= 1: self = .bool(low == 1)
+        case (.fixed(let low, _), .int16): self = .int(Int64(Int16(truncatingIfNeeded: low)))
+        case (.fixed(let low, _), .int32): self = .int(Int64(Int32(truncatingIfNeeded: low)))
+        case (.fixed(let low, _), .int64): self = .int(Int64(bitPattern: low))
+        case (.fixed(let low, _), .float): self = .float(Float(bitPattern: UInt32(truncatingIfNeeded: low)))
+        case (.fixed(let low, _), .double): self = .double(Double(bitPattern: low))
+        case (.fixed(let low, _), .date): self = .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: low)))
+        case (.fixed(let low, let high), .uuid): self = .uuid(UUID(low: low, high: high))
+        case (.bytes(let bytes), .decimal):
+            guard let number = DecimalNumber(storedBytes: bytes) else { return nil }
+            self = .decimal(number)
+        case (.bytes(let bytes), .data): self = .data(bytes)
+        case (.bytes(let bytes), .string): self = .string(String(decoding: bytes, as: UTF8.self))
+        case (.bytes(let bytes), .uri): self = .uri(String(decoding: bytes, as: UTF8.self))
+        case (.bytes(let bytes), .json): self = .json(String(decoding: bytes, as: UTF8.self))
+        default: return nil
+        }
+    }
+}
+
+extension UUID {
+    /// From two words, the first byte in the lowest byte of `low`.
+    init(low: UInt64, high: UInt64) {
+        func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (8 * index)) }
+        self.init(uuid: (
+            byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3), byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7),
+            byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3), byte(high, 4), byte(high, 5), byte(high, 6), byte(high, 7)
+        ))
+    }
+}

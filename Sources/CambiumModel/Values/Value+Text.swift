@@ -1,0 +1,77 @@
+public import CambiumJSON
+import FoundationEssentials
+
+extension Value {
+    /// The value that a text spells: "42" for a whole number, RFC 3339 for a date, base64 for data, JSON for json.
+    public init(text: String, type: AttributeType) throws(ConversionError) {
+        var text = text
+        var scratch: [UInt8] = []
+        self = try text.withUTF8 { utf8 -> Result<Value, ConversionError> in
+            let bytes = UnsafeRawBufferPointer(utf8)
+            return Result { () throws(ConversionError) in
+                Value(try type.scalarForm(text: bytes, scratch: &scratch), bytes, scratch, type)
+            }
+        }.get()
+    }
+
+    /// The value that a JSON value spells.
+    public init(json: JSONValue, type: AttributeType) throws(ConversionError) {
+        let parser = JSONParser()
+        let bytes = Array(json.text.utf8)
+        self = try bytes.withUnsafeBytes { bytes -> Result<Value, ConversionError> in
+            guard let tokens = try? parser.parse(bytes) else {  // What was written by us parses, unless it nests too deep.
+                return .failure(.malformed(type, json.text))
+            }
+            return Result { () throws(ConversionError) in try Value(tokens, 0, type: type) }
+        }.get()
+    }
+
+    /// The value that a token spells.
+    public init(_ tokens: JSONTokens, _ token: Int, type: AttributeType) throws(ConversionError) {
+        var scratch: [UInt8] = []
+        let form = try type.scalarForm(tokens, token, scratch: &scratch)
+        self.init(form, tokens.bytes(token), scratch, type)
+    }
+
+    /// The value of a scalar that was just read.
+    public init(_ form: ScalarForm, _ text: UnsafeRawBufferPointer, _ scratch: [UInt8], _ type: AttributeType) {
+        switch form {
+        case .null: self = .null
+        case .fixed(let low, let high): self = Value(stored: .fixed(low, high), type: type) ?? .null
+        case .text: self = Value(stored: .bytes([UInt8](text)), type: type) ?? .null
+        case .scratch: self = Value(stored: .bytes(scratch), type: type) ?? .null
+        }
+    }
+
+    /// Writes the value as JSON, such that it reads back to the same value.
+    public func write(to writer: inout JSONWriter) {
+        switch self {
+        case .null: writer.null()
+        case .bool(let value): writer.bool(value)
+        case .int(let value): writer.raw(String(value))
+        case .float(let value): writer.raw(Self.number(value.description))
+        case .double(let value): writer.raw(Self.number(value.description))
+        case .decimal(let value): writer.raw(value.description)
+        case .string(let value), .uri(let value): writer.string(value)
+        case .data(let value): writer.string(Base64.text(value))
+        case .date(let value): writer.string(DateText.text(value.timeIntervalSinceReferenceDate))
+        case .uuid(let value): writer.string(value.uuidString)
+        case .json(let value): writer.raw(value)
+        }
+    }
+
+    /// Whole numbers lose the ".0" that Swift writes and JSON does not need; -0.0 keeps it, to stay a negative zero.
+    private static func number(_ text: String) -> String {
+        text.hasSuffix(".0") && text != "-0.0" ? String(text.dropLast(2)) : text
+    }
+
+    /// The value as people read it: text without quotes, everything else as in JSON.
+    public var text: String {
+        if case .string(let text) = self { return text }
+        if case .uri(let text) = self { return text }
+        var writer = JSONWriter()
+        write(to: &writer)
+        let json = writer.text
+        return json.hasPrefix("\"") && json.hasSuffix("\"") ? String(json.dropFirst().dropLast()) : json
+    }
+}

@@ -1,0 +1,77 @@
+public import FoundationEssentials
+
+/// The value of an attribute.
+///
+/// Two values are equal when their stored bytes are equal: strings are compared by their UTF-8 bytes, doubles by their bits.
+public enum Value: Sendable {
+    case null
+    case bool(Bool)
+    /// Of the types `int16`, `int32` and `int64`.
+    case int(Int64)
+    case float(Float)
+    case double(Double)
+    case decimal(DecimalNumber)
+    case string(String)
+    case data([UInt8])
+    case date(Date)
+    case uuid(UUID)
+    case uri(String)
+    /// Compact JSON text, numbers with the digits they were written with.
+    case json(String)
+
+    public var isNull: Bool { if case .null = self { true } else { false } }
+}
+
+extension Value: Hashable {
+    public static func == (left: Value, right: Value) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int(let left), .int(let right)): left == right
+        case (.float(let left), .float(let right)): left.bitPattern == right.bitPattern
+        case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
+        case (.decimal(let left), .decimal(let right)): left == right
+        case (.data(let left), .data(let right)): left == right
+        case (.date(let left), .date(let right)):
+            left.timeIntervalSinceReferenceDate.bitPattern == right.timeIntervalSinceReferenceDate.bitPattern
+        case (.uuid(let left), .uuid(let right)): left == right
+        case (.string(let left), .string(let right)), (.uri(let left), .uri(let right)), (.json(let left), .json(let right)):
+            left.utf8.elementsEqual(right.utf8)
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .int(let value): hasher.combine(value)
+        case .float(let value): hasher.combine(value.bitPattern)
+        case .double(let value): hasher.combine(value.bitPattern)
+        case .decimal(let value): hasher.combine(value)
+        case .data(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value.timeIntervalSinceReferenceDate.bitPattern)
+        case .uuid(let value): hasher.combine(value)
+        case .string(let text), .uri(let text), .json(let text):
+            for byte in text.utf8 { hasher.combine(byte) }
+            hasher.combine(UInt8(255))
+        }
+    }
+}
+
+/// The types an attribute can have.
+public enum AttributeType: String, Hashable, Sendable, CaseIterable {
+    case bool, int16, int32, int64, float, double, decimal, string, data, date, uuid, uri, json
+
+    /// The bytes that a stored value takes; nil for the types whose values differ in length.
+    public var byteCount: Int? {
+        switch self {
+        case .bool: 1
+        case .int16: 2
+        case .int32, .float: 4
+        case .int64, .double, .date: 8
+        case .uuid: 16
+        case .decimal, .string, .data, .uri, .json: nil
+        }
+    }
+}
