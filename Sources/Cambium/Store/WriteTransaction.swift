@@ -17,6 +17,8 @@ public struct WriteTransaction: ~Copyable {
 
     init(draft: consuming Draft) { self.draft = draft }
 
+    consuming func finish() -> (draft: Draft, ops: [Op]) { (draft, ops) }
+
     public var schema: Schema { draft.schema }
 
     // MARK: Objects

@@ -13,7 +13,7 @@ extension Draft {
             underlying: RuleViolations(violations: violations))
     }
 
-    private mutating func violations() -> [Violation] {
+    mutating func violations() -> [Violation] {
         var found: [Violation] = []
         var seen = Set<ObjectPlace>()
         for place in pending.objects where seen.insert(place).inserted && isLive(place) { found += violations(at: place) }

@@ -99,7 +99,7 @@ extension Draft {
         let attributes: [PropertyNumber]
     }
 
-    private borrowing func isUnchanged(
+    borrowing func isUnchanged(
         _ attribute: Attribute, _ table: TableLayout, _ row: UInt32, _ rows: Rows, _ before: Rows
     ) -> Bool {
         let slot = table.slot(of: attribute.number)

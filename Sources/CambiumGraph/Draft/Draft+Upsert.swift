@@ -211,7 +211,7 @@ extension Draft {
     }
 
     /// Makes an ordered list what its first `kept` members were, followed by these.
-    private mutating func replaceSuffix(_ end: EndLayout, owner: UInt32, kept: Int, _ suffix: [UInt32]) {
+    mutating func replaceSuffix(_ end: EndLayout, owner: UInt32, kept: Int, _ suffix: [UInt32]) {
         var members: [UInt32] = []
         reader.forEachMember(end, owner: owner) { members.append($0) }
         let staying = Set(suffix)

@@ -19,6 +19,8 @@ struct PendingChecks {
         objects.append(place)
     }
 
+    var isEmpty: Bool { objects.isEmpty && duplicates.isEmpty && denials.isEmpty }
+
     var objectCount: Int { objects.count }
 
     mutating func forgetObjects(after count: Int) { objects.removeLast(objects.count - count) }

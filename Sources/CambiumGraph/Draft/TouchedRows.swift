@@ -13,12 +13,14 @@ struct TouchedRows {
 }
 
 /// A set of rows, one bit each.
-struct RowSet {
+package struct RowSet: Sendable {
     private(set) var words: [UInt64] = []
+
+    package init() {}
 
     /// Returns whether the row was not in the set before.
     @inline(__always) @discardableResult
-    mutating func insert(_ row: UInt32) -> Bool {
+    package mutating func insert(_ row: UInt32) -> Bool {
         let word = Int(row >> 6)
         if word >= words.count { words.append(contentsOf: repeatElement(0, count: max(word + 1 - words.count, words.count))) }
         let mask: UInt64 = 1 << UInt64(row & 63)
@@ -29,6 +31,11 @@ struct RowSet {
     @inline(__always) func contains(_ row: UInt32) -> Bool {
         let word = Int(row >> 6)
         return word < words.count && words[word] >> UInt64(row & 63) & 1 != 0
+    }
+
+    mutating func formUnion(_ other: RowSet) {
+        if other.words.count > words.count { words.append(contentsOf: repeatElement(0, count: other.words.count - words.count)) }
+        for index in other.words.indices { words[index] |= other.words[index] }
     }
 
     /// Calls `body` with each row, ascending.

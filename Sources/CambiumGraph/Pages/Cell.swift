@@ -26,6 +26,13 @@ package struct Cell {
     }
 }
 
+extension Cell {
+    package func equals(_ other: Cell) -> Bool {
+        guard kind == other.kind else { return false }
+        return kind == .bytes ? bytes.elementsEqual(other.bytes) : low == other.low && high == other.high
+    }
+}
+
 extension Rows {
     /// The stored bits of a fixed-width value that is present.
     @inline(__always) func fixedBits(_ row: UInt32, _ slot: Int, width: Int) -> (low: UInt64, high: UInt64) {

@@ -102,7 +102,7 @@ extension AttributeType {
         case .bool:
             if text.elementsEqual("true".utf8) { return .fixed(1, 0) }
             if text.elementsEqual("false".utf8) { return .fixed(0, 0) }
-        case .date: if let seconds = DateText.seconds(text) { return .fixed(seconds.bitPattern, 0) }
+        case .date: if let seconds = DateText.seconds(text), DateText.range.contains(seconds) { return .fixed(seconds.bitPattern, 0) }
         case .uuid: if let (low, high) = Self.uuid(text) { return .fixed(low, high) }
         case .uri: if !text.isEmpty, text.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) { return .text }
         case .decimal:

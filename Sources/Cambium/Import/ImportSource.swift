@@ -1,0 +1,51 @@
+public import CambiumModel
+import CambiumLog
+
+/// Where an import reads from: a stream of bytes that can be begun, and mostly begun again.
+public struct ImportSource: Sendable {
+    /// Fills a buffer from where it is and returns how many bytes it got; 0 at the end.
+    public typealias Reader = (UnsafeMutableRawBufferPointer) throws -> Int
+
+    /// What errors call it.
+    public let name: String
+    /// Whether it can be read from its beginning more than once.
+    public let isRepeatable: Bool
+    let open: @Sendable () throws -> Reader
+
+    /// - Parameter open: begins to read at the beginning.
+    public init(name: String, isRepeatable: Bool, open: @escaping @Sendable () throws -> Reader) {
+        self.name = name
+        self.isRepeatable = isRepeatable
+        self.open = open
+    }
+
+    /// A file. That it is not there is told when the import begins.
+    public static func file(_ path: String) -> ImportSource {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let directory = parts.count > 1 ? parts.dropLast().joined(separator: "/") : "."
+        let fileName = String(parts.last ?? "")
+        return ImportSource(name: path, isRepeatable: true) {
+            let file = try SystemVolume(root: directory.isEmpty ? "/" : directory).open(fileName, .read)
+            var offset = 0
+            return { buffer in
+                let bytes = try file.read(at: offset, count: buffer.count)
+                buffer.copyBytes(from: bytes)
+                offset += bytes.count
+                return bytes.count
+            }
+        }
+    }
+
+    /// Bytes in memory.
+    public static func bytes(_ bytes: [UInt8], name: String = "input") -> ImportSource {
+        ImportSource(name: name, isRepeatable: true) {
+            var offset = 0
+            return { buffer in
+                let end = min(offset + buffer.count, bytes.count)
+                buffer.copyBytes(from: bytes[offset..<end])
+                defer { offset = end }
+                return end - offset
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import CambiumGraph
+import CambiumJSON
+import CambiumModel
+
+extension RowPlanner {
+    /// Plans the members that a row gives to a relationship.
+    mutating func link(
+        _ owner: Int, _ index: Int, _ key: Int, _ token: Int, _ tokens: JSONTokens, _ draft: borrowing Draft
+    ) throws(RowFailure) {
+        let relationship = plan.objects[owner].entity.links[index].relationship
+        guard let destination = entities[relationship.destination] else { return }
+        path.push(.key(key))
+        defer { path.pop() }
+        let kind = tokens.kind(token)
+        if kind == .null {
+            switch options.null {
+            case .keep: return
+            case .error: throw failure(.nullValue, tokens, "'\(relationship.name)' is null")
+            case .clear: return clear(owner, index)
+            }
+        }
+        let firstPending = pending.count
+        if kind == .array {
+            guard relationship.isToMany else {
+                throw failure(.typeMismatch, tokens, "'\(relationship.name)' is to-one, and an array found")
+            }
+            try elements(token, destination, tokens, draft)
+        } else {
+            try member(token, destination, tokens, draft)
+        }
+        let first = plan.targets.count
+        plan.targets.append(contentsOf: pending[firstPending...])
+        pending.removeLast(pending.count - firstPending)
+        let change: RowPlan.Link.Change = !relationship.isToMany ? .target : options.toMany == .append ? .append : .replace
+        // A reference that was passed over leaves a to-one relationship as it is.
+        if change == .target, first == plan.targets.count { return }
+        plan.links.append(.init(owner: owner, link: index, change: change, targets: first..<plan.targets.count))
+    }
+
+    /// Plans that a relationship has no members.
+    mutating func clear(_ owner: Int, _ index: Int) {
+        let isToMany = plan.objects[owner].entity.links[index].relationship.isToMany
+        let end = plan.targets.count
+        plan.links.append(.init(owner: owner, link: index, change: isToMany ? .replace : .target, targets: end..<end))
+    }
+
+    private mutating func elements(
+        _ array: Int, _ destination: ImportEntity, _ tokens: JSONTokens, _ draft: borrowing Draft
+    ) throws(RowFailure) {
+        var element = array + 1
+        var position = 0
+        while element < tokens.next(array) {
+            path.push(.element(position))
+            try member(element, destination, tokens, draft)
+            path.pop()
+            element = tokens.next(element)
+            position += 1
+        }
+    }
+
+    /// Plans a member: an object that is described, or one that is named by its identity.
+    private mutating func member(
+        _ token: Int, _ destination: ImportEntity, _ tokens: JSONTokens, _ draft: borrowing Draft
+    ) throws(RowFailure) {
+        switch tokens.kind(token) {
+        case .null: break
+        case .object: pending.append(try object(token, destination, tokens, draft))
+        case .array: throw failure(.typeMismatch, tokens, "an object or an identity is wanted, and an array found")
+        default: try named(token, destination, tokens, draft)
+        }
+    }
+
+    private mutating func named(
+        _ token: Int, _ destination: ImportEntity, _ tokens: JSONTokens, _ draft: borrowing Draft
+    ) throws(RowFailure) {
+        guard destination.identity.count == 1 else {
+            let why = destination.identity.isEmpty ? "has no identity" : "has an identity of several attributes"
+            throw failure(.typeMismatch, tokens, "'\(destination.entity.name)' \(why), so an object is wanted here")
+        }
+        let firstValue = plan.values.count
+        guard let value = try reference(destination, destination.identity[0], token, tokens) else { return }
+        switch find(value, destination, tokens, draft) {
+        case .existing(let row):
+            plan.forgetValues(from: firstValue)
+            try checkFamily(row, destination, tokens, draft)
+            pending.append(plan.objects.count)
+            plan.objects.append(.init(
+                entity: destination, target: .existing(row), isDescribed: false, values: firstValue..<firstValue))
+        case .alias(let place):
+            plan.forgetValues(from: firstValue)
+            pending.append(place)
+        default:
+            try stub(destination, firstValue, token, tokens)
+        }
+    }
+
+    private func checkFamily(
+        _ row: UInt32, _ destination: ImportEntity, _ tokens: JSONTokens, _ draft: borrowing Draft
+    ) throws(RowFailure) {
+        let number = draft.entity(destination.table, row)
+        if destination.entity.family.contains(number) { return }
+        let name = entities[number]?.entity.name ?? ""
+        throw failure(.ruleViolated, tokens, "the object with this identity is a '\(name)' and no '\(destination.entity.name)'")
+    }
+
+    private mutating func stub(
+        _ entity: ImportEntity, _ firstValue: Int, _ token: Int, _ tokens: JSONTokens
+    ) throws(RowFailure) {
+        let missing = "there is no '\(entity.entity.name)' with the identity \(tokens.string(token))"
+        switch options.references {
+        case .skip: plan.forgetValues(from: firstValue)
+        case .error: throw failure(.unknownReference, tokens, missing)
+        case .create:
+            if entity.entity.isAbstract {
+                throw failure(.unknownReference, tokens, missing + ", and it is abstract, so no stub can be made")
+            }
+            let place = plan.objects.count
+            plan.objects.append(.init(
+                entity: entity, target: .new, isStub: true, isDescribed: false, values: firstValue..<plan.values.count))
+            newObjects.append((entity.entity.root, place))
+            pending.append(place)
+        }
+    }
+}

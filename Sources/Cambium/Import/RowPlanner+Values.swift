@@ -1,0 +1,156 @@
+import CambiumGraph
+import CambiumJSON
+import CambiumModel
+
+extension RowPlanner {
+    /// Plans the attributes that an object gives, and returns its relationships for later.
+    mutating func values(
+        of token: Int, _ entity: ImportEntity, _ tokens: JSONTokens
+    ) throws(RowFailure) -> [(index: Int, key: Int, value: Int)] {
+        entity.beginObject()
+        var relationships: [(index: Int, key: Int, value: Int)] = []
+        var key = token + 1
+        let end = tokens.next(token)
+        while key < end {
+            let value = key + 1
+            switch entity.keys.target(of: tokens.bytes(key)) {
+            case .attribute(let index):
+                entity.markAttribute(index)
+                try attribute(entity, index, key, value, tokens)
+            case .relationship(let index):
+                entity.markLink(index)
+                relationships.append((index, key, value))
+            case nil:
+                try unknown(key, tokens)
+            }
+            key = tokens.next(value)
+        }
+        return relationships
+    }
+
+    private mutating func unknown(_ key: Int, _ tokens: JSONTokens) throws(RowFailure) {
+        let name = tokens.string(key)
+        if options.discriminator?.key == name { return }
+        switch options.unknown {
+        case .ignore: break
+        case .report: unknownKeys.append(name)
+        case .error: throw failure(.unknownKey, tokens, key: key, "the key '\(name)' maps to nothing")
+        }
+    }
+
+    private mutating func attribute(
+        _ entity: ImportEntity, _ index: Int, _ key: Int, _ token: Int, _ tokens: JSONTokens
+    ) throws(RowFailure) {
+        let attribute = entity.attributes[index]
+        var form = ScalarForm.null
+        var isKept = false
+        do {
+            form = try attribute.type.scalarForm(tokens, token, scratch: &scratch)
+            if case .null = form {
+                if options.null == .error { throw failure(.nullValue, tokens, key: key, "'\(attribute.name)' is null") }
+                isKept = options.null == .keep
+            }
+        } catch let error as ConversionError {
+            if options.mismatch == .error { throw failure(.typeMismatch, tokens, key: key, "'\(attribute.name)': \(error.message)") }
+            isKept = options.mismatch == .keep
+        } catch let error as RowFailure {
+            throw error
+        } catch {
+            throw failure(.malformed, tokens, key: key, "\(error)")
+        }
+        if isKept { return entity.unmarkAttribute(index) }
+        if case .null = form, !attribute.isOptional {
+            throw failure(.nullValue, tokens, key: key, "'\(attribute.name)' must have a value")
+        }
+        try check(attribute, form, token, tokens, key: key)
+        plan.append(index, form, token: token, scratch: scratch)
+    }
+
+    private func check(
+        _ attribute: Attribute, _ form: ScalarForm, _ token: Int, _ tokens: JSONTokens, key: Int?
+    ) throws(RowFailure) {
+        guard !attribute.constraints.isEmpty else { return }
+        let value = Value(form, tokens.bytes(token), scratch, attribute.type)
+        if let flaw = attribute.constraints.check(value) { throw failure(.invalidValue, tokens, key: key, "'\(attribute.name)': \(flaw)") }
+    }
+
+    // MARK: Identity
+
+    /// Where an object is whose values were just planned; `.new` where it is nowhere.
+    func target(
+        _ entity: ImportEntity, _ firstValue: Int, _ tokens: JSONTokens, _ draft: borrowing Draft
+    ) throws(RowFailure) -> RowPlan.Target {
+        guard !entity.identity.isEmpty else { return .new }
+        if entity.identity.count == 1 {
+            return find(try part(entity.identity[0], entity, firstValue, tokens), entity, tokens, draft)
+        }
+        var parts: [RowPlan.Value] = []
+        for index in entity.identity { parts.append(try part(index, entity, firstValue, tokens)) }
+        return find(parts[...], [], entity, tokens, draft)
+    }
+
+    private func part(
+        _ index: Int, _ entity: ImportEntity, _ firstValue: Int, _ tokens: JSONTokens
+    ) throws(RowFailure) -> RowPlan.Value {
+        var place = firstValue
+        while place < plan.values.count {
+            if plan.values[place].attribute == index, !plan.values[place].isNull { return plan.values[place] }
+            place += 1
+        }
+        throw failure(.missingIdentity, tokens, "'\(entity.attributes[index].name)' is part of the identity and is missing")
+    }
+
+    /// Looks the one value of an identity up in the draft, then among the objects that this row makes.
+    func find(
+        _ part: RowPlan.Value, _ entity: ImportEntity, _ tokens: JSONTokens, _ draft: borrowing Draft
+    ) -> RowPlan.Target {
+        var row: UInt32?
+        plan.withCell(part, tokens) { cell in if let cell { row = draft.row(entity.table, identity: cell) } }
+        if let row { return .existing(row) }
+        return find([part], [], entity, tokens, draft)
+    }
+
+    private func find(
+        _ parts: ArraySlice<RowPlan.Value>, _ cells: [Cell], _ entity: ImportEntity, _ tokens: JSONTokens,
+        _ draft: borrowing Draft
+    ) -> RowPlan.Target {
+        guard let part = parts.first else {
+            if cells.count > 1, let row = draft.row(entity.table, identity: cells) { return .existing(row) }
+            return newObject(entity, cells, tokens).map { .alias($0) } ?? .new
+        }
+        if newObjects.isEmpty, cells.isEmpty, parts.count == 1 { return .new }
+        var target = RowPlan.Target.new
+        plan.withCell(part, tokens) { cell in
+            target = find(parts.dropFirst(), cells + [cell ?? .null], entity, tokens, draft)
+        }
+        return target
+    }
+
+    private func newObject(_ entity: ImportEntity, _ cells: [Cell], _ tokens: JSONTokens) -> Int? {
+        newObjects.first { root, place in
+            guard root == entity.entity.root else { return false }
+            let object = plan.objects[place]
+            return zip(object.entity.identity, cells).allSatisfy { index, cell in
+                guard let value = plan.values[object.values].last(where: { $0.attribute == index }) else { return false }
+                return plan.withCell(value, tokens) { $0.map { $0.equals(cell) } ?? false }
+            }
+        }?.place
+    }
+
+    /// Plans the one value that names an object; nil where the options say that a wrong one is passed over.
+    mutating func reference(
+        _ entity: ImportEntity, _ index: Int, _ token: Int, _ tokens: JSONTokens
+    ) throws(RowFailure) -> RowPlan.Value? {
+        let attribute = entity.attributes[index]
+        let form: ScalarForm
+        do {
+            form = try attribute.type.scalarForm(tokens, token, scratch: &scratch)
+        } catch {
+            if options.mismatch != .error { return nil }
+            throw failure(.typeMismatch, tokens, "the identity '\(attribute.name)' of '\(entity.entity.name)': \(error.message)")
+        }
+        try check(attribute, form, token, tokens, key: nil)
+        plan.append(index, form, token: token, scratch: scratch)
+        return plan.values.last
+    }
+}

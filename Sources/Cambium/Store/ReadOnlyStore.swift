@@ -1,0 +1,45 @@
+public import CambiumGraph
+import CambiumLog
+public import CambiumModel
+
+/// A moment in the history of a store.
+public enum Point: Sendable, Hashable {
+    case latest
+    case transaction(TransactionNumber)
+    /// The last transaction that is not later; microseconds since 1970.
+    case time(Int64)
+}
+
+/// A store as it was at one moment, read beside whoever writes to it. Nothing is locked, nothing is written.
+public struct ReadOnlyStore: Sendable {
+    public let graph: Graph
+    public let recovery: RecoveryReport
+
+    /// Reads a store from its log.
+    ///
+    /// Throws `.notFound` where there is no store or no such moment, `.damaged` where its log is corrupt. Complexity: O(log).
+    public init(at path: String, point: Point = .latest) throws {
+        try self.init(SystemVolume(root: path), point: point)
+    }
+
+    package init(_ volume: any Volume, point: Point = .latest) throws {
+        let reader = try LogReader(volume)
+        let timeline = Timeline()
+        var replay = Replay(timeline: timeline)
+        let end = try replay.run(reader) { record in
+            switch point {
+            case .latest: false
+            case .transaction(let number): record.number > number
+            case .time(let time): record.metadata.time > time
+            }
+        }
+        if case .transaction(let number) = point, number > end.lastTransaction || number == .none {
+            throw CambiumError(.notFound, "There is no transaction \(number); the last one is \(end.lastTransaction).")
+        }
+        if case .time = point, replay.transactionCount == 0 {
+            throw CambiumError(.notFound, "The store is younger than the time given.")
+        }
+        graph = timeline.head
+        recovery = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
+    }
+}

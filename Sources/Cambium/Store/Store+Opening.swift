@@ -1,0 +1,123 @@
+public import CambiumGraph
+public import CambiumLog
+public import CambiumModel
+
+/// What opening found at the end of a log, and what it did about it.
+public struct RecoveryReport: Sendable, Equatable {
+    /// Sentences about what was not as it should be and did no harm.
+    public var notes: [String] = []
+    /// Bytes behind the last transaction that verifies, which were cut off: none of them was known durable.
+    public var cutByteCount = 0
+    public var lastTransaction = TransactionNumber.none
+    public var transactionCount = 0
+
+    init(_ reader: LogReader, _ end: LogReader.End, transactionCount: Int) {
+        notes = reader.flaws
+        lastTransaction = end.lastTransaction
+        self.transactionCount = transactionCount
+        switch end.verdict {
+        case .clean: break
+        case .tornTail(let file, let offset, let byteCount):
+            cutByteCount = byteCount
+            notes.append("\(file): \(byteCount) bytes from offset \(offset) on are no whole transaction; they were never known durable")
+        case .tornCreation(let file):
+            notes.append("\(file): the segment was being made when the process ended; nothing was in it")
+        }
+    }
+}
+
+extension Store {
+    /// Makes a store in a directory that is not there yet, or is empty.
+    ///
+    /// Throws `.cannotCreate` where something is in the way, `.ioFailure` where the system refuses.
+    public static func create(
+        at path: String, schema: Schema, durability: Durability = .synced, author: Author = Author(),
+        surroundings: Surroundings = .system
+    ) throws -> Store {
+        if durability == .memory {
+            throw CambiumError(.invalidInput, "A store that is kept in memory has no path; use Store.inMemory.")
+        }
+        let volume = SystemVolume(root: path)
+        let names = try volume.list("")
+        guard names.isEmpty else {
+            let isStore = names.contains(StoreSettings.fileName)
+            let what = isStore ? "There is a store at '\(path)' already" : "'\(path)' is not empty"
+            throw CambiumError(.cannotCreate, "\(what); choose another place.")
+        }
+        try volume.createDirectory("")
+        return try create(
+            volume, schema: schema, durability: durability, author: author, surroundings: surroundings)
+    }
+
+    /// Makes a store that ends with the process: the same as one on disk in everything else.
+    public static func inMemory(
+        schema: Schema, author: Author = Author(), surroundings: Surroundings = .system
+    ) throws -> Store {
+        try create(MemoryVolume(), schema: schema, durability: .memory, author: author, surroundings: surroundings)
+    }
+
+    /// Makes a store on a volume. The first transaction is the schema.
+    package static func create(
+        _ volume: any Volume, schema: Schema, durability: Durability, author: Author = Author(),
+        surroundings: Surroundings = .system, observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)? = nil
+    ) throws -> Store {
+        let setting: StoreSettings.Durability =
+            if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
+        let settings = StoreSettings(
+            store: surroundings.randomBytes(16), creationTime: surroundings.now(), durability: setting)
+        try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
+        let store = try open(volume, durability: durability, surroundings: surroundings, observer: observer)
+        _ = try store.transact(author) { draft in
+            let op = Op.schema(schema.catalog)
+            try draft.apply(op)
+            return OpCodec.encode([op])
+        }
+        return store
+    }
+
+    /// Opens a store for writing: replays its log, cuts what a crash left behind, and takes the lock.
+    ///
+    /// Throws `.notFound` where there is no store, `.locked` where another process writes to it, `.damaged` where its log is
+    /// corrupt: then nothing was changed. Complexity: O(log).
+    ///
+    /// - Parameter durability: nil for what the store was made with.
+    public static func open(
+        at path: String, durability: Durability? = nil, surroundings: Surroundings = .system
+    ) throws -> Store {
+        if durability == .memory { throw CambiumError(.invalidInput, "A store on disk is synced or buffered.") }
+        return try open(SystemVolume(root: path), durability: durability, surroundings: surroundings)
+    }
+
+    package static func open(
+        _ volume: any Volume, durability: Durability?, surroundings: Surroundings = .system,
+        observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)? = nil
+    ) throws -> Store {
+        guard try volume.exists(StoreSettings.fileName) else {
+            throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' makes one.")
+        }
+        let lock = try volume.lock("LOCK")
+        do {
+            let reader = try LogReader(volume)
+            let timeline = Timeline()
+            var replay = Replay(timeline: timeline)
+            let end = try replay.run(reader)
+            let log = try LogWriter(reader, end) { surroundings.randomBytes(16) }
+            let report = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
+            return Store(
+                timeline: timeline, log: log, lock: lock, durability: durability ?? Durability(reader.settings.durability),
+                recovery: report, surroundings: surroundings, observer: observer)
+        } catch {
+            lock.unlock()
+            throw error
+        }
+    }
+}
+
+extension Durability {
+    init(_ setting: StoreSettings.Durability) {
+        switch setting {
+        case .synced: self = .synced
+        case .buffered(let microseconds): self = .buffered(every: .microseconds(microseconds))
+        }
+    }
+}

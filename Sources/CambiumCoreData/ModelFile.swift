@@ -1,0 +1,92 @@
+internal import CambiumModel
+internal import Foundation
+
+/// Where a model's text is on disk.
+enum ModelFile {
+    static let byteCountMax = 16 << 20
+
+    /// The `contents` file that a path leads to.
+    static func contents(of path: String) throws(CambiumError) -> String {
+        guard let isFolder = try isFolder(path) else { throw CambiumError(.notFound, "There is no Core Data model at '\(path)'.") }
+        if !isFolder { return path }
+        if let contents = try contents(inVersion: path) { return contents }
+        let version = join(path, try currentVersion(path))
+        if let contents = try contents(inVersion: version) { return contents }
+        throw CambiumError(.invalidInput, "'\(version)' has no file 'contents', so it is no Core Data model.")
+    }
+
+    static func read(_ file: String) throws(CambiumError) -> [UInt8] {
+        let bytes: [UInt8]
+        do {
+            let url = URL(fileURLWithPath: file).resolvingSymlinksInPath()
+            let type = try FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
+            guard type == .typeRegular else { throw CambiumError(.invalidInput, "'\(file)' is no file with a Core Data model.") }
+            let handle = try FileHandle(forReadingFrom: url)
+            bytes = [UInt8](try handle.read(upToCount: byteCountMax + 1) ?? Data())
+            try handle.close()
+        } catch let error as CambiumError {
+            throw error
+        } catch {
+            throw CambiumError(.ioFailure, "'\(file)' cannot be read: \(error.localizedDescription)", underlying: error)
+        }
+        return bytes
+    }
+
+    // MARK: Versions
+
+    /// The name of the version that is in use.
+    private static func currentVersion(_ folder: String) throws(CambiumError) -> String {
+        let versions = try versions(folder)
+        if versions.isEmpty {
+            throw CambiumError(.invalidInput, "'\(folder)' has neither a file 'contents' nor a version ending in '.xcdatamodel'.")
+        }
+        let listed = versions.map { "'\($0)'" }.joined(separator: ", ")
+        guard let name = try versionName(join(folder, ".xccurrentversion")) else {
+            if versions.count == 1 { return versions[0] }
+            throw CambiumError(
+                .invalidInput, "'\(folder)' does not say which version is the current one. Name one of its versions: \(listed).")
+        }
+        // A name that is not in the list could lead out of the folder.
+        guard versions.contains(name) else {
+            throw CambiumError(.invalidInput, "The current version of '\(folder)' is '\(name)', and its versions are \(listed).")
+        }
+        return name
+    }
+
+    private static func versions(_ folder: String) throws(CambiumError) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".xcdatamodel") }.sorted()
+        } catch {
+            throw CambiumError(.ioFailure, "'\(folder)' cannot be read: \(error.localizedDescription)", underlying: error)
+        }
+    }
+
+    /// What an `.xccurrentversion` property list says; nil where there is none.
+    private static func versionName(_ file: String) throws(CambiumError) -> String? {
+        guard try isFolder(file) == false else { return nil }
+        let list = try ModelXML.parse(try read(file), file: file)
+        let entries = list.children.first { $0.name == "dict" }?.children ?? []
+        for (key, value) in zip(entries, entries.dropFirst()) where key.name == "key" && key.text == "_XCCurrentVersionName" {
+            if value.name == "string" { return value.text }
+        }
+        return nil
+    }
+
+    private static func contents(inVersion folder: String) throws(CambiumError) -> String? {
+        let file = join(folder, "contents")
+        return try isFolder(file) == false ? file : nil
+    }
+
+    // MARK: Paths
+
+    /// Nil where there is nothing at the path.
+    private static func isFolder(_ path: String) throws(CambiumError) -> Bool? {
+        if path.utf8.contains(0) { throw CambiumError(.invalidInput, "A path cannot have a zero byte.") }
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) ? isFolder.boolValue : nil
+    }
+
+    private static func join(_ folder: String, _ name: String) -> String {
+        folder.hasSuffix("/") ? folder + name : folder + "/" + name
+    }
+}

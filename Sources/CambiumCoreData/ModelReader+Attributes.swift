@@ -1,0 +1,153 @@
+internal import CambiumJSON
+internal import CambiumModel
+internal import Foundation
+
+extension ModelReader {
+    mutating func attribute(_ element: ModelElement, of entity: String) throws(CambiumError) -> AttributeDefinition {
+        let name = try name(of: element)
+        let place = "\(entity).\(name)"
+        var attribute = AttributeDefinition(name, type(element, place), flag(element, "optional", place) ? .optional : .mandatory)
+        attribute.formerName = formerName(element, name)
+        attribute.isTransient = flag(element, "transient", place)
+        if attribute.isTransient { warnings.add(place, "the attribute is transient in Core Data; it is stored like any other") }
+        if flag(element, "derived", place) || element["derivationExpression"] != nil {
+            warnings.add(place, "the attribute is derived in Core Data; it is stored like any other, and nothing computes it")
+        }
+        attribute.defaultValue = defaultValue(element, attribute.type, place)
+        readBounds(element, &attribute, place)
+        readRegex(element, &attribute, place)
+        warnings.addForeign(element, .attribute, place)
+        for child in element.children {
+            if child.name == "userInfo" {
+                readUserInfo(child, &attribute.userInfo, place)
+            } else {
+                warnings.addForeign(child: child, place)
+            }
+        }
+        return attribute
+    }
+
+    // MARK: Type
+
+    private mutating func type(_ element: ModelElement, _ place: String) -> AttributeType {
+        let name = text(element["attributeType"]) ?? "Undefined"
+        if let type = Self.type(named: name) { return type }
+        switch name {
+        case "Transformable": warnings.add(place, "the type 'Transformable' is read as json; the values have to be JSON")
+        case "Composite": warnings.add(place, "the type 'Composite' is read as json; its parts are not attributes")
+        case "Undefined": warnings.add(place, "the attribute has no type and is read as json")
+        default: warnings.add(place, "the type '\(name)' is unknown and is read as json")
+        }
+        return .json
+    }
+
+    private static func type(named name: String) -> AttributeType? {
+        switch name {
+        case "Integer 16": .int16
+        case "Integer 32": .int32
+        case "Integer 64": .int64
+        case "Float": .float
+        case "Double": .double
+        case "Decimal": .decimal
+        case "String": .string
+        case "Boolean": .bool
+        case "Date": .date
+        case "Binary": .data
+        case "UUID": .uuid
+        case "URI": .uri
+        default: nil
+        }
+    }
+
+    // MARK: Values
+
+    private mutating func defaultValue(_ element: ModelElement, _ type: AttributeType, _ place: String) -> JSONValue? {
+        let key = type == .date ? "defaultDateTimeInterval" : "defaultValueString"
+        let otherKey = type == .date ? "defaultValueString" : "defaultDateTimeInterval"
+        if element[otherKey] != nil { warnUnfit(otherKey, type, place) }
+        return value(element, key, type, place)
+    }
+
+    private mutating func value(_ element: ModelElement, _ key: String, _ type: AttributeType, _ place: String) -> JSONValue? {
+        guard let text = element[key] else { return nil }
+        let value: JSONValue? =
+            switch type {
+            case .string: .string(text)
+            case .bool: Self.flag(text).map { .bool($0) }
+            case .date: Self.date(text)
+            case .int16, .int32, .int64, .float, .double, .decimal: Self.number(text, type).map { .number($0) }
+            case .uuid, .uri: Self.converted(text, type).map { .string($0) }
+            case .data, .json: nil
+            }
+        if value == nil { warnings.add(place, "'\(key)' is not carried over; '\(text)' is no value of the type \(type.rawValue)") }
+        return value
+    }
+
+    private static func number(_ text: String, _ type: AttributeType) -> String? {
+        if let number = converted(text, type) { return number }
+        // Xcode may write a whole number as "0.0".
+        return DecimalNumber(text.utf8).flatMap { converted($0.description, type) }
+    }
+
+    /// The text of a value of the type, as JSON writes it; nil where the text spells none.
+    private static func converted(_ text: String, _ type: AttributeType) -> String? {
+        do {
+            let value = try Value(text: text, type: type)
+            return value.isNull || AttributeConstraints().check(value) != nil ? nil : value.text
+        } catch {
+            return nil
+        }
+    }
+
+    /// Core Data writes dates as seconds since 2001-01-01T00:00:00Z.
+    private static func date(_ text: String) -> JSONValue? {
+        guard let seconds = Double(text) else { return nil }
+        let value = Value.date(Date(timeIntervalSinceReferenceDate: seconds))
+        return AttributeConstraints().check(value) == nil ? .string(value.text) : nil
+    }
+
+    // MARK: Constraints
+
+    private mutating func readBounds(_ element: ModelElement, _ attribute: inout AttributeDefinition, _ place: String) {
+        let type = attribute.type
+        for key in ["minDateTimeInterval", "maxDateTimeInterval"] where type != .date && element[key] != nil {
+            warnUnfit(key, type, place)
+        }
+        switch type {
+        case .int16, .int32, .int64, .float, .double, .decimal:
+            attribute.min = value(element, "minValueString", type, place)
+            attribute.max = value(element, "maxValueString", type, place)
+        case .date:
+            attribute.min = value(element, "minDateTimeInterval", type, place)
+            attribute.max = value(element, "maxDateTimeInterval", type, place)
+        case .string:
+            attribute.minLength = count(element, "minValueString", place)
+            attribute.maxLength = count(element, "maxValueString", place)
+        case .bool, .data, .uuid, .uri, .json: break
+        }
+        if [.bool, .data, .uuid, .uri, .json, .date].contains(type) {
+            for key in ["minValueString", "maxValueString"] where element[key] != nil { warnUnfit(key, type, place) }
+        }
+    }
+
+    private mutating func readRegex(_ element: ModelElement, _ attribute: inout AttributeDefinition, _ place: String) {
+        guard let pattern = text(element["regularExpressionString"]) else { return }
+        if attribute.type == .string {
+            attribute.regex = pattern
+        } else {
+            warnUnfit("regularExpressionString", attribute.type, place)
+        }
+    }
+
+    private mutating func warnUnfit(_ key: String, _ type: AttributeType, _ place: String) {
+        warnings.add(place, "'\(key)' is not carried over; it says nothing for the type \(type.rawValue)")
+    }
+
+    /// A whole number of 0 or more.
+    mutating func count(_ element: ModelElement, _ key: String, _ place: String) -> Int? {
+        guard let text = text(element[key]) else { return nil }
+        if let count = Int(text), count >= 0 { return count }
+        warnings.add(place, "'\(key)' is not carried over; '\(text)' is no whole number of 0 or more")
+        return nil
+    }
+}

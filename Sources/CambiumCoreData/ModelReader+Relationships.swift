@@ -1,0 +1,66 @@
+internal import CambiumModel
+
+extension ModelReader {
+    mutating func relationship(_ element: ModelElement, of entity: String) throws(CambiumError) -> RelationshipDefinition {
+        let name = try name(of: element)
+        let place = "\(entity).\(name)"
+        guard let destination = text(element["destinationEntity"]) else {
+            throw mistake(element, "The relationship '\(place)' has no destination.")
+        }
+        var relationship = RelationshipDefinition(
+            name, to: destination, cardinality(element, place), inverse: text(element["inverseName"]),
+            onDelete: deleteRule(element, place))
+        if relationship.inverse != nil, let inverseEntity = text(element["inverseEntity"]), inverseEntity != destination {
+            warnings.add(place, "'inverseEntity' is not carried over; the inverse is looked for in the destination, '\(destination)'")
+        }
+        if flag(element, "transient", place) { warnings.add(place, "the relationship is transient in Core Data; it is stored like any other") }
+        relationship.formerName = formerName(element, name)
+        readCounts(element, &relationship, place)
+        warnings.addForeign(element, .relationship, place)
+        for child in element.children {
+            if child.name == "userInfo" {
+                readUserInfo(child, &relationship.userInfo, place)
+            } else {
+                warnings.addForeign(child: child, place)
+            }
+        }
+        return relationship
+    }
+
+    private mutating func cardinality(_ element: ModelElement, _ place: String) -> RelationshipDefinition.Cardinality {
+        let isOrdered = flag(element, "ordered", place)
+        if flag(element, "toMany", place) { return isOrdered ? .orderedToMany : .toMany }
+        if isOrdered { warnings.add(place, "'ordered' is not carried over; the relationship is to-one") }
+        return .toOne
+    }
+
+    /// Core Data's own default is to nullify.
+    private mutating func deleteRule(_ element: ModelElement, _ place: String) -> DeleteRule {
+        switch text(element["deletionRule"]) {
+        case "Nullify", nil: return .nullify
+        case "Cascade": return .cascade
+        case "Deny": return .deny
+        case "No Action": return .noAction
+        case let rule?:
+            warnings.add(place, "the deletion rule '\(rule)' is unknown and is read as Nullify")
+            return .nullify
+        }
+    }
+
+    private mutating func readCounts(_ element: ModelElement, _ relationship: inout RelationshipDefinition, _ place: String) {
+        let isOptional = flag(element, "optional", place)
+        let least = count(element, "minCount", place) ?? 0
+        if !isOptional {
+            relationship.minCount = relationship.cardinality == .toOne ? 1 : max(1, least)
+        } else if least > 1 {
+            // Core Data lets an optional relationship be empty whatever its least count, so a least count of 1 says nothing.
+            warnings.add(place, "'minCount' is not carried over; the relationship is optional, so it may have any number of members")
+        }
+        let most = count(element, "maxCount", place) ?? 0
+        if relationship.cardinality != .toOne {
+            relationship.maxCount = most == 0 ? nil : most
+        } else if most > 1 {
+            warnings.add(place, "'maxCount' is not carried over; the relationship is to-one")
+        }
+    }
+}

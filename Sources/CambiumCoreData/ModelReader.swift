@@ -1,0 +1,149 @@
+internal import CambiumModel
+
+/// Turns the XML of a model into a schema's definition, and notes what is lost.
+struct ModelReader {
+    let file: String
+    var warnings = ModelWarnings()
+
+    init(file: String) { self.file = file }
+
+    mutating func definition(_ model: ModelElement) throws(CambiumError) -> SchemaDefinition {
+        guard model.name == "model", model["type"] ?? Self.modelType == Self.modelType else {
+            throw mistake(model, "The file is no Core Data model: its first element is '\(model.name)'.")
+        }
+        warnings.addForeign(model, .model, "The model")
+        var entities: [EntityDefinition] = []
+        for child in model.children {
+            switch child.name {
+            case "entity": entities.append(try entity(child))
+            // Where the editor draws the entities.
+            case "elements": break
+            default: warnings.addForeign(child: child, "The model")
+            }
+        }
+        var sets = ModelSets(entities)
+        if sets.depth > ModelSets.depthMax {
+            throw CambiumError(.limitExceeded, "Entities inherit at most \(ModelSets.depthMax) deep.", place: .init(file: file))
+        }
+        sets.settle(&warnings)
+        var definition = SchemaDefinition(entities: sets.entities)
+        definition.warnings = warnings.all
+        return definition
+    }
+
+    private static let modelType = "com.apple.IDECoreDataModeler.DataModel"
+
+    // MARK: Entities
+
+    private mutating func entity(_ element: ModelElement) throws(CambiumError) -> EntityDefinition {
+        let name = try name(of: element)
+        warnings.addForeign(element, .entity, name)
+        var entity = EntityDefinition(name)
+        entity.parent = text(element["parentEntity"])
+        entity.isAbstract = flag(element, "isAbstract", name)
+        entity.formerName = formerName(element, name)
+        for child in element.children {
+            switch child.name {
+            case "attribute":
+                entity.attributes.append(try attribute(child, of: name))
+                if flag(child, "indexed", name) { entity.indexes.append([try self.name(of: child)]) }
+            case "relationship": entity.relationships.append(try relationship(child, of: name))
+            case "userInfo": readUserInfo(child, &entity.userInfo, name)
+            case "uniquenessConstraints": entity.unique += sets(in: child, of: "uniquenessConstraint", with: "constraint", name)
+            case "compoundIndexes": entity.indexes += sets(in: child, of: "compoundIndex", with: "index", name)
+            case "fetchIndex": if let index = fetchIndex(child, of: name) { entity.indexes.append(index) }
+            default: warnings.addForeign(child: child, name)
+            }
+        }
+        return entity
+    }
+
+    /// Lists of names, as `<outer><inner value="..."/></outer>` writes them.
+    private mutating func sets(
+        in element: ModelElement, of outer: String, with inner: String, _ place: String
+    ) -> [[String]] {
+        var sets: [[String]] = []
+        for child in element.children {
+            guard child.name == outer else {
+                warnings.addForeign(child: child, place)
+                continue
+            }
+            for stranger in child.children where stranger.name != inner || stranger["value"] == nil {
+                warnings.addForeign(child: stranger, place)
+            }
+            sets.append(child.children(inner).compactMap { $0["value"] })
+        }
+        return sets
+    }
+
+    private mutating func fetchIndex(_ element: ModelElement, of entity: String) -> [String]? {
+        let place = element["name"].map { "\(entity), index '\($0)'" } ?? "\(entity), an index"
+        warnings.addForeign(element, .fetchIndex, place)
+        if element["partialIndexPredicate"] != nil {
+            warnings.add(place, "'partialIndexPredicate' is not carried over; the index has all objects")
+        }
+        var properties: [String] = []
+        for child in element.children {
+            guard child.name == "fetchIndexElement" else {
+                warnings.addForeign(child: child, place)
+                continue
+            }
+            warnings.addForeign(child, .fetchIndexElement, place)
+            if let type = child["type"], type != "Binary" {
+                warnings.add(place, "the type '\(type)' is not carried over; the index is one like any other")
+            }
+            guard let property = child["property"] else {
+                warnings.add(place, "the index is not carried over; it has an expression, and a schema's indexes have attributes only")
+                return nil
+            }
+            properties.append(property)
+        }
+        return properties
+    }
+
+    // MARK: What all elements have
+
+    mutating func readUserInfo(_ element: ModelElement, _ userInfo: inout [String: String], _ place: String) {
+        for child in element.children {
+            guard child.name == "entry", let key = child["key"] else {
+                warnings.addForeign(child: child, place)
+                continue
+            }
+            if userInfo.updateValue(child["value"] ?? "", forKey: key) != nil {
+                warnings.add(place, "the user info has the key '\(key)' more than once; the last value is taken")
+            }
+        }
+    }
+
+    mutating func flag(_ element: ModelElement, _ key: String, _ place: String) -> Bool {
+        guard let text = element[key] else { return false }
+        if let flag = Self.flag(text) { return flag }
+        warnings.add(place, "'\(key)' is neither YES nor NO and is read as NO")
+        return false
+    }
+
+    static func flag(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "yes", "1", "true": true
+        case "no", "0", "false": false
+        default: nil
+        }
+    }
+
+    func name(of element: ModelElement) throws(CambiumError) -> String {
+        if let name = text(element["name"]) { return name }
+        throw mistake(element, "The element '\(element.name)' has no name.")
+    }
+
+    func formerName(_ element: ModelElement, _ name: String) -> String? {
+        let former = text(element["elementID"]) ?? text(element["renamingIdentifier"])
+        return former == name ? nil : former
+    }
+
+    /// Nil for no text and for an empty one.
+    func text(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }
+
+    func mistake(_ element: ModelElement, _ message: String) -> CambiumError {
+        CambiumError(.invalidInput, message, place: .init(file: file, line: element.line, column: element.column))
+    }
+}

@@ -1,0 +1,94 @@
+/// What the words in a model mean for a schema.
+enum ModelVocabulary {
+    /// The kinds of elements whose XML attributes are looked at.
+    enum Kind { case model, entity, attribute, relationship, fetchIndex, fetchIndexElement }
+
+    /// What the reader carries over, or warns about where it does.
+    private static func isRead(_ key: String, _ kind: Kind) -> Bool {
+        switch kind {
+        case .model: ["type"].contains(key)
+        case .entity: ["name", "parentEntity", "isAbstract", "elementID", "renamingIdentifier"].contains(key)
+        case .attribute:
+            [
+                "name", "attributeType", "optional", "defaultValueString", "defaultDateTimeInterval", "minValueString", "maxValueString",
+                "minDateTimeInterval", "maxDateTimeInterval", "regularExpressionString", "transient", "derived", "derivationExpression",
+                "indexed", "elementID", "renamingIdentifier",
+            ].contains(key)
+        case .relationship:
+            [
+                "name", "destinationEntity", "inverseName", "inverseEntity", "toMany", "ordered", "minCount", "maxCount", "optional",
+                "transient", "deletionRule", "elementID", "renamingIdentifier",
+            ].contains(key)
+        case .fetchIndex: ["name", "partialIndexPredicate"].contains(key)
+        case .fetchIndexElement: ["property", "expression", "type"].contains(key)
+        }
+    }
+
+    /// What steers Xcode, the generated code or the order of an index, and says nothing about the data.
+    private static func isSilent(_ key: String, _ kind: Kind) -> Bool {
+        switch kind {
+        case .model:
+            [
+                "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "sourceLanguage",
+                "userDefinedModelVersionIdentifier", "name",
+            ].contains(key)
+        case .entity, .attribute, .relationship:
+            [
+                "representedClassName", "syncable", "codeGenerationType", "usesScalarValueType", "versionHashModifier", "module",
+            ].contains(key)
+        case .fetchIndex: false
+        case .fetchIndexElement: ["order", "expressionType"].contains(key)
+        }
+    }
+
+    /// Whether a word of a model is neither carried over nor without meaning for the data.
+    static func isForeign(_ key: String, _ kind: Kind) -> Bool { !isRead(key, kind) && !isSilent(key, kind) }
+
+    /// What happens in place of what a word of a model asks for.
+    static func consequence(of key: String) -> String {
+        switch key {
+        case "allowsExternalBinaryDataStorage": "the bytes are stored in the store, like any other value"
+        case "spotlightIndexingEnabled", "storedInTruthFile", "coreSpotlightDisplayNameExpression": "nothing is given to Spotlight"
+        case "preserveAfterDeletion", "preservesValueInHistoryOnDeletion":
+            "the log keeps the values of deleted objects as long as it is retained"
+        case "allowsCloudEncryption": "values are not encrypted"
+        case "valueTransformerName": "no transformer is called"
+        case "customClassName": "values have the type of the schema"
+        case "usedWithCloudKit": "nothing is synchronised with CloudKit"
+        case "ephemeral": "the values are stored like any other"
+        case "fetchRequest": "stored fetch requests are written as queries"
+        case "fetchedProperty": "fetched properties are written as queries"
+        case "configuration", "memberEntity": "all entities are in one store"
+        case "composite": "composite attributes are read as json"
+        default: "a schema has nothing like it"
+        }
+    }
+}
+
+/// Sentences about what is not carried over, each of them once.
+struct ModelWarnings {
+    private(set) var all: [String] = []
+    private var known: Set<String> = []
+
+    mutating func add(_ place: String, _ sentence: String) {
+        let warning = "\(place): \(sentence)."
+        if known.insert(warning).inserted { all.append(warning) }
+    }
+
+    /// Warns about every word of an element that is not carried over. A switch that is off asks for nothing.
+    mutating func addForeign(_ element: ModelElement, _ kind: ModelVocabulary.Kind, _ place: String) {
+        for (key, value) in element.attributes.sorted(by: { $0.key < $1.key }) where ModelVocabulary.isForeign(key, kind) {
+            if value != "NO" { addForeign(key, place) }
+        }
+    }
+
+    mutating func addForeign(_ key: String, _ place: String) {
+        add(place, "'\(key)' is not carried over; \(ModelVocabulary.consequence(of: key))")
+    }
+
+    /// Warns about an element inside another that is not carried over.
+    mutating func addForeign(child: ModelElement, _ place: String) {
+        let name = child["name"].map { " '\($0)'" } ?? ""
+        add(place, "the element '\(child.name)'\(name) is not carried over; \(ModelVocabulary.consequence(of: child.name))")
+    }
+}

@@ -1,0 +1,142 @@
+internal import CambiumModel
+internal import Foundation
+
+#if canImport(FoundationXML)
+internal import FoundationXML
+#endif
+
+/// Reads XML that may be hostile: no entities, nothing from outside, bounded in size and depth.
+enum ModelXML {
+    /// Models nest 5 deep; the bound keeps the tree's release, which recurses, shallow.
+    static let depthMax = 64
+    static let elementCountMax = 100_000
+    /// XML parsers compare every attribute of an element with every other one.
+    static let attributeCountMax = 1000
+
+    /// The root element.
+    static func parse(_ bytes: [UInt8], file: String) throws(CambiumError) -> ModelElement {
+        if bytes.count > ModelFile.byteCountMax {
+            throw CambiumError(.limitExceeded, "A Core Data model has at most 16 MiB.", place: .init(file: file))
+        }
+        try checkText(bytes, file: file)
+        let builder = ElementTree(file: file)
+        // Given in one piece, text of more than 10 MB is refused by libxml2.
+        let parser = XMLParser(stream: InputStream(data: Data(bytes)))
+        parser.shouldResolveExternalEntities = false
+        parser.delegate = builder
+        let isComplete = parser.parse()
+        if let failure = builder.failure { throw failure }
+        guard isComplete, let root = builder.root else {
+            throw CambiumError(.invalidInput, "The file is no XML: it has no element.", place: .init(file: file, line: 1))
+        }
+        return root
+    }
+
+    /// Refuses what a parser could read otherwise than the search for declarations does.
+    private static func checkText(_ bytes: [UInt8], file: String) throws(CambiumError) {
+        if bytes.starts(with: Array("bplist".utf8)) {
+            throw CambiumError(
+                .invalidInput, "The file is a binary property list, such as a compiled model; pass the '.xcdatamodeld' it was made from.",
+                place: .init(file: file))
+        }
+        let hasZero = bytes.firstIndex(of: 0) != nil
+        if hasZero || String(validating: bytes, as: UTF8.self) == nil {
+            throw CambiumError(.invalidInput, "The file is no text in UTF-8.", place: .init(file: file, line: 1))
+        }
+        try checkEncoding(bytes, file: file)
+        try checkAttributeCounts(bytes, file: file)
+        if let offset = offset(of: Array("<!ENTITY".utf8), in: bytes) {
+            let line = 1 + bytes[..<offset].count { $0 == UInt8(ascii: "\n") }
+            let lineStart = bytes[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+            throw CambiumError(
+                .invalidInput, "The file declares an entity of its own, which a Core Data model never does.",
+                place: .init(file: file, line: line, column: offset - lineStart + 1))
+        }
+    }
+
+    /// An encoding other than UTF-8 could hide a declaration.
+    private static func checkEncoding(_ bytes: [UInt8], file: String) throws(CambiumError) {
+        guard let end = bytes.firstIndex(of: UInt8(ascii: ">")) else { return }
+        let declaration = String(decoding: bytes[..<end], as: UTF8.self)
+        guard declaration.contains("<?xml"), let key = declaration.range(of: "encoding") else { return }
+        let value = declaration[key.upperBound...].split(whereSeparator: { $0 == "\"" || $0 == "'" })
+        guard value.count > 1, ["utf-8", "us-ascii", "ascii"].contains(value[1].lowercased()) else {
+            throw CambiumError(.invalidInput, "The file is in another encoding than UTF-8.", place: .init(file: file, line: 1))
+        }
+    }
+
+    private static func checkAttributeCounts(_ bytes: [UInt8], file: String) throws(CambiumError) {
+        var line = 1
+        var count = 0
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\n"): line += 1
+            case UInt8(ascii: "<"): count = 0
+            case UInt8(ascii: "="): count += 1
+            default: break
+            }
+            if count > attributeCountMax {
+                throw CambiumError(
+                    .limitExceeded, "An element has at most \(attributeCountMax) equals signs in a Core Data model.",
+                    place: .init(file: file, line: line))
+            }
+        }
+    }
+
+    private static func offset(of word: [UInt8], in bytes: [UInt8]) -> Int? {
+        var start = 0
+        while let found = bytes[start...].firstIndex(of: word[0]) {
+            if bytes[found...].starts(with: word) { return found }
+            start = found + 1
+        }
+        return nil
+    }
+}
+
+/// Puts the parser's events together to a tree, without recursion.
+private final class ElementTree: NSObject, XMLParserDelegate {
+    private(set) var root: ModelElement?
+    private(set) var failure: CambiumError?
+    private let file: String
+    private var open: [ModelElement] = []
+    private var count = 0
+
+    init(file: String) { self.file = file }
+
+    func parser(
+        _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?, qualifiedName: String?,
+        attributes attributeDict: [String: String]
+    ) {
+        if failure != nil { return }
+        count += 1
+        if open.count == ModelXML.depthMax {
+            return stop(parser, .limitExceeded, "Elements nest at most \(ModelXML.depthMax) deep in a Core Data model.")
+        }
+        if count > ModelXML.elementCountMax {
+            return stop(parser, .limitExceeded, "A Core Data model has at most \(ModelXML.elementCountMax) elements.")
+        }
+        open.append(
+            ModelElement(name: elementName, attributes: attributeDict, line: parser.lineNumber, column: parser.columnNumber))
+    }
+
+    func parser(_ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName: String?) {
+        guard failure == nil, let element = open.popLast() else { return }
+        if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
+    }
+
+    func parser(_ parser: XMLParser, foundCharacters string: String) {
+        if failure == nil, !open.isEmpty { open[open.count - 1].text += string }
+    }
+
+    func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
+        stop(parser, .invalidInput, "The file is no well-formed XML.", underlying: parseError)
+    }
+
+    private func stop(_ parser: XMLParser, _ code: CambiumError.Code, _ message: String, underlying: (any Error)? = nil) {
+        // Stopping is an error of the parser's too, and the first one is the one to tell.
+        if failure != nil { return }
+        let place = CambiumError.Place(file: file, line: parser.lineNumber, column: parser.columnNumber)
+        failure = CambiumError(code, message, place: place, underlying: underlying)
+        parser.abortParsing()
+    }
+}

@@ -1,0 +1,230 @@
+package import CambiumModel
+
+/// An entity resolved for writing many of its objects.
+package struct ImportTable {
+    let table: TableLayout
+    package let entity: Entity
+    let identity: IndexLayout?
+    /// For each attribute of the entity, in its order: the column, and the default where there is one.
+    let slots: [Int]
+    let defaults: [StoredCell?]
+    /// Whether numbers of members have to be looked at when an object is made.
+    let isCounted: Bool
+
+    package var number: Int { table.index }
+}
+
+/// Writing by rows, for imports: what is written is checked by the caller, row by row, and derived as ops afterwards.
+extension Draft {
+    package borrowing func importTable(_ entity: Entity) throws(CambiumError) -> ImportTable {
+        guard let table = layout.table(of: entity.root) else {
+            throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.")
+        }
+        var defaults: [StoredCell?] = []
+        for attribute in entity.attributes {
+            defaults.append(attribute.defaultValue.isNull ? nil : try StoredCell(attribute.defaultValue, attribute))
+        }
+        return ImportTable(
+            table: table, entity: entity, identity: reader.identityIndex(entity, layout)?.layout,
+            slots: entity.attributes.map { table.slot(of: $0.number) }, defaults: defaults,
+            isCounted: entity.relationships.contains { layout.needsCount(table.index, $0.number) })
+    }
+
+    // MARK: Objects
+
+    /// The row with these identity values; nil where there is none.
+    package borrowing func row(_ table: ImportTable, identity cells: [Cell]) -> UInt32? {
+        guard let index = table.identity else { return nil }
+        let row = reader.row(table.number, index, keys: cells)
+        return row == noRow ? nil : row
+    }
+
+    /// The row with this identity, which is of one attribute.
+    package borrowing func row(_ table: ImportTable, identity cell: Cell) -> UInt32? {
+        guard let index = table.identity else { return nil }
+        let row = reader.row(table.number, index, key: cell)
+        return row == noRow ? nil : row
+    }
+
+    /// The concrete entity of a row.
+    package borrowing func entity(_ table: ImportTable, _ row: UInt32) -> EntityNumber {
+        reader.rows(table.number).entity(row, table.table)
+    }
+
+    package borrowing func isStub(_ table: ImportTable, _ row: UInt32) -> Bool { reader.rows(table.number).isStub(row) }
+
+    /// Whether the original graph has the object at a row.
+    package borrowing func isOriginal(_ table: ImportTable, _ row: UInt32) -> Bool {
+        reader.rows(table.number).serial(row) < base.reader.nextSerialOrOne(table.number, of: base.layout)
+    }
+
+    /// Makes an object without attributes that is in no index yet.
+    package mutating func beginInsert(_ table: ImportTable) throws(CambiumError) -> UInt32 {
+        let serial = reader.nextSerial(table.number)
+        guard serial <= ObjectID.serialMax else {
+            throw CambiumError(.limitExceeded, "The hierarchy of '\(table.entity.name)' has handed out all of its serials.")
+        }
+        return insertRow(table.table, serial: serial, entity: table.entity.number)
+    }
+
+    /// Gives a new object the value of its attribute at an index.
+    package mutating func initialize(_ table: ImportTable, _ row: UInt32, attribute: Int, _ cell: Cell) {
+        let slot = table.slots[attribute]
+        store(table.number, row, slot, table.table.columns[slot], cell)
+    }
+
+    /// Gives a new object the default of its attribute at an index, where there is one.
+    package mutating func initializeDefault(_ table: ImportTable, _ row: UInt32, attribute: Int) {
+        guard let cell = table.defaults[attribute] else { return }
+        let slot = table.slots[attribute]
+        cell.withCell { store(table.number, row, slot, table.table.columns[slot], $0) }
+    }
+
+    /// Puts a new object into the indexes.
+    package mutating func endInsert(_ table: ImportTable, _ row: UInt32, isStub: Bool) {
+        for index in table.table.indexes { addToIndex(table.table, index, row) }
+        if isStub { setStub(table.table, row, true) }
+        if table.isCounted, !isStub { pending.noteObject(table.number, row) }
+    }
+
+    /// Changes the attribute at an index of an object that is there. Returns whether it differed.
+    @discardableResult
+    package mutating func change(_ table: ImportTable, _ row: UInt32, attribute: Int, _ cell: Cell) -> Bool {
+        guard set(table.table, row, table.slots[attribute], cell) else { return false }
+        setProvenance(table.number, row, TableLayout.changedSlot)
+        return true
+    }
+
+    package mutating func changeToDefault(_ table: ImportTable, _ row: UInt32, attribute: Int) {
+        table.defaults[attribute]?.withCell { _ = change(table, row, attribute: attribute, $0) }
+    }
+
+    /// Makes an object that was a stub one no longer.
+    package mutating func fill(_ table: ImportTable, _ row: UInt32) {
+        setStub(table.table, row, false)
+        setProvenance(table.number, row, TableLayout.changedSlot)
+        if table.isCounted { pending.noteObject(table.number, row) }
+    }
+
+    package borrowing func isNull(_ table: ImportTable, _ row: UInt32, attribute: Int) -> Bool {
+        let slot = table.slots[attribute]
+        return reader.rows(table.number).isNull(row, slot, table.table.columns[slot])
+    }
+
+    package borrowing func hasDefault(_ table: ImportTable, attribute: Int) -> Bool { table.defaults[attribute] != nil }
+
+    // MARK: Links
+
+    package borrowing func importEnd(_ relationship: Relationship) -> EndHandle { layout.handle(relationship) }
+
+    /// Makes a to-one relationship lead to a row, or nowhere.
+    package mutating func setTarget(_ handle: EndHandle, _ owner: UInt32, _ target: UInt32?) {
+        if let target {
+            if !reader.isLinked(handle.end, owner: owner, target: target) { link(handle.end, owner: owner, target: target) }
+        } else {
+            clearTarget(handle.end, owner)
+        }
+    }
+
+    /// Makes these rows the members: in this order where the relationship is ordered. They must differ from each other.
+    package mutating func replaceMembers(_ handle: EndHandle, _ owner: UInt32, _ targets: [UInt32]) {
+        var current: [UInt32] = []
+        reader.forEachMember(handle.end, owner: owner) { current.append($0) }
+        if current == targets { return }
+        if handle.isOrdered {
+            let kept = zip(current, targets).prefix { $0 == $1 }.count
+            replaceSuffix(handle.end, owner: owner, kept: kept, Array(targets[kept...]))
+            return
+        }
+        let wanted = Set(targets)
+        for member in current where !wanted.contains(member) { unlink(handle.end, owner: owner, target: member) }
+        appendMembers(handle, owner, targets)
+    }
+
+    /// Adds those of the rows that are no members yet.
+    package mutating func appendMembers(_ handle: EndHandle, _ owner: UInt32, _ targets: [UInt32]) {
+        for target in targets where !reader.isLinked(handle.end, owner: owner, target: target) {
+            link(handle.end, owner: owner, target: target)
+        }
+    }
+
+    // MARK: Outcome
+
+    /// A set of rows for each table, with nothing in it.
+    package borrowing func emptyRowSets() -> [RowSet] { [RowSet](repeating: RowSet(), count: layout.tables.count) }
+
+    /// The rules that the row which was just written breaks; what it noted counts as looked at.
+    package mutating func takeViolations() -> [Violation] {
+        if pending.isEmpty { return [] }
+        return violations()
+    }
+
+    /// What became of the objects of each entity: those in `seen` (a set of rows for each table), and all that changed.
+    package borrowing func netCounts(seen: [RowSet]) -> [EntityNumber: NetCounts] {
+        var counts: [EntityNumber: NetCounts] = [:]
+        guard let touched else { return counts }
+        for table in layout.tables where table.root != nil {
+            var all = seen[table.index]
+            all.formUnion(touched.attributes[table.index])
+            let ends = endsStarting(at: table.index)
+            for end in ends { all.formUnion(touched.ends[2 * end.link + end.end]) }
+            let rows = reader.rows(table.index)
+            let firstNew = base.reader.nextSerialOrOne(table.index, of: base.layout)
+            all.forEach { row in
+                let entity = rows.entity(row, table)
+                if rows.serial(row) >= firstNew {
+                    if rows.isStub(row) { counts[entity, default: .init()].stubs += 1 } else { counts[entity, default: .init()].inserted += 1 }
+                } else if isChanged(table, row, touched, ends) {
+                    counts[entity, default: .init()].updated += 1
+                } else if seen[table.index].contains(row) {
+                    counts[entity, default: .init()].unchanged += 1
+                }
+            }
+        }
+        return counts
+    }
+
+    private borrowing func endsStarting(at table: Int) -> [EndLayout] {
+        layout.links.indices.flatMap { link in
+            [0, 1].compactMap { end in
+                let definition = schema.links[link]
+                guard (end == 0 ? definition.first : definition.second).property != nil else { return nil }
+                let end = EndLayout(link: link, end: end, layout: layout.links[link])
+                return layout.startTable(end) == table ? end : nil
+            }
+        }
+    }
+
+    private borrowing func isChanged(_ table: TableLayout, _ row: UInt32, _ touched: TouchedRows, _ ends: [EndLayout]) -> Bool {
+        if touched.attributes[table.index].contains(row) {
+            let rows = reader.rows(table.index)
+            let before = base.reader.rows(table.index)
+            if rows.isStub(row) != before.isStub(row) { return true }
+            let attributes = schema.entity(rows.entity(row, table))?.attributes ?? []
+            if attributes.contains(where: { !isUnchanged($0, table, row, rows, before) }) { return true }
+        }
+        for end in ends where touched.ends[2 * end.link + end.end].contains(row) {
+            var before: [UInt32] = []
+            var after: [UInt32] = []
+            base.reader.forEachMember(end, owner: row) { before.append($0) }
+            reader.forEachMember(end, owner: row) { after.append($0) }
+            let definition = schema.links[end.link]
+            if !(end.end == 0 ? definition.first : definition.second).isOrdered {
+                before.sort()
+                after.sort()
+            }
+            if before != after { return true }
+        }
+        return false
+    }
+}
+
+/// Objects by what became of them.
+package struct NetCounts {
+    package var inserted = 0
+    package var updated = 0
+    package var unchanged = 0
+    package var stubs = 0
+
+    package init() {}
+}

@@ -1,0 +1,218 @@
+import CambiumBytes
+import CambiumModel
+
+/// Ops and payloads. FORMAT.md 4, "Ops". Encoding the ops that were decoded gives the same bytes.
+public enum OpCodec {
+    /// The canonical bytes of a transaction's ops.
+    public static func encode(_ ops: [Op]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 64)
+        writer.writeVarint(ops.count)
+        for op in ops { encode(op, to: &writer) }
+        return writer.bytes
+    }
+
+    /// Throws a `DecodingError` with the offset at which the bytes are not what an encoder writes.
+    public static func decode(_ payload: ArraySlice<UInt8>) throws(DecodingError) -> [Op] {
+        var reader = ByteReader(payload)
+        let count = try reader.readCount(max: reader.remaining, "ops")
+        var ops: [Op] = []
+        ops.reserveCapacity(count)
+        for _ in 0..<count { ops.append(try decodeOp(&reader)) }
+        try reader.finish()
+        return ops
+    }
+
+    /// Ops that are encoded as they come, so that all of them need not be in memory at once.
+    public struct PayloadWriter {
+        private var writer = ByteWriter()
+        public private(set) var opCount = 0
+
+        public init() {}
+
+        public mutating func append(_ op: Op) {
+            OpCodec.encode(op, to: &writer)
+            opCount += 1
+        }
+
+        /// The canonical bytes of all of them.
+        public consuming func finish() -> [UInt8] {
+            var payload = ByteWriter(capacity: writer.count + 10)
+            payload.writeVarint(opCount)
+            payload.write(writer.bytes)
+            return payload.bytes
+        }
+    }
+
+    // MARK: One op
+
+    static func encode(_ op: Op, to writer: inout ByteWriter) {
+        func begin(_ kind: Format.OpKind) { writer.writeByte(kind.rawValue | Format.algorithm << 5) }
+        switch op {
+        case .schema(let catalog):
+            begin(.schema)
+            writer.writeBlob(catalog.json)
+        case .insert(let id, let entity, let assignments):
+            begin(.insert)
+            ValueCodec.encode(id, to: &writer)
+            writer.writeVarint(UInt64(entity.rawValue))
+            ValueCodec.encode(assignments, to: &writer)
+        case .set(let id, let assignments):
+            begin(.set)
+            ValueCodec.encode(id, to: &writer)
+            ValueCodec.encode(assignments, to: &writer)
+        case .link(let id, let property, let target, let index):
+            begin(index == nil ? .link : .linkAt)
+            encodeLink(id, property, target, to: &writer)
+            if let index { writer.writeVarint(index) }
+        case .unlink(let id, let property, let target):
+            begin(.unlink)
+            encodeLink(id, property, target, to: &writer)
+        case .move(let id, let property, let target, let index):
+            begin(.move)
+            encodeLink(id, property, target, to: &writer)
+            writer.writeVarint(index)
+        case .delete(let ids):
+            begin(.delete)
+            writer.writeVarint(ids.count)
+            for id in ids { ValueCodec.encode(id, to: &writer) }
+        case .upsert(let block):
+            begin(.upsert)
+            encode(block, to: &writer)
+        case .relink(let block):
+            begin(.relink)
+            encode(block, to: &writer)
+        case .digest(let number, let digest):
+            begin(.digest)
+            writer.writeVarint(number.rawValue)
+            writer.write(digest.low)
+            writer.write(digest.high)
+        }
+    }
+
+    private static func encodeLink(_ id: ObjectID, _ property: PropertyNumber, _ target: ObjectID, to writer: inout ByteWriter) {
+        ValueCodec.encode(id, to: &writer)
+        writer.writeVarint(UInt64(property.rawValue))
+        ValueCodec.encode(target, to: &writer)
+    }
+
+    private static func decodeOp(_ reader: inout ByteReader) throws(DecodingError) -> Op {
+        let offset = reader.offset
+        let byte = try reader.readByte()
+        guard let kind = Format.OpKind(rawValue: byte & 31) else { throw .invalid("an unknown op, \(byte & 31)", offset: offset) }
+        guard byte >> 5 == Format.algorithm else { throw .invalid("an unknown algorithm, \(byte >> 5)", offset: offset) }
+        switch kind {
+        case .schema: return .schema(SchemaCatalog(json: Array(try reader.readBlob("schema"))))
+        case .insert:
+            let id = try ValueCodec.decodeID(&reader)
+            let entity = EntityNumber(rawValue: try ValueCodec.decodeNumber(&reader))
+            return .insert(id, entity: entity, try ValueCodec.decodeAssignments(&reader))
+        case .set: return .set(try ValueCodec.decodeID(&reader), try ValueCodec.decodeAssignments(&reader))
+        case .link, .linkAt, .unlink, .move: return try decodeLink(kind, &reader)
+        case .delete:
+            let count = try reader.readCount(max: reader.remaining, "objects")
+            var ids: [ObjectID] = []
+            for _ in 0..<count { ids.append(try ValueCodec.decodeID(&reader)) }
+            return .delete(ids)
+        case .upsert: return .upsert(try decodeUpsert(&reader))
+        case .relink: return .relink(try decodeRelink(&reader))
+        case .digest:
+            let number = TransactionNumber(rawValue: try reader.readVarint())
+            let low = try reader.read(UInt64.self)
+            return .digest(of: number, GraphDigest(high: try reader.read(UInt64.self), low: low))
+        }
+    }
+
+    private static func decodeLink(_ kind: Format.OpKind, _ reader: inout ByteReader) throws(DecodingError) -> Op {
+        let id = try ValueCodec.decodeID(&reader)
+        let property = PropertyNumber(rawValue: try ValueCodec.decodeNumber(&reader))
+        let target = try ValueCodec.decodeID(&reader)
+        switch kind {
+        case .linkAt: return .link(id, property, target: target, index: try reader.readCount(max: Int(UInt32.max), "index"))
+        case .unlink: return .unlink(id, property, target: target)
+        case .move: return .move(id, property, target: target, index: try reader.readCount(max: Int(UInt32.max), "index"))
+        default: return .link(id, property, target: target, index: nil)
+        }
+    }
+
+    // MARK: Blocks
+
+    private static func encode(_ block: UpsertBlock, to writer: inout ByteWriter) {
+        writer.writeVarint(UInt64(block.entity.rawValue))
+        writer.writeByte(block.kind.rawValue)
+        ColumnCodec.encode(block.serials, to: &writer)
+        for columns in [block.identity, block.columns] {
+            writer.writeVarint(columns.count)
+            for column in columns { ColumnCodec.encode(column, count: block.serials.count, to: &writer) }
+        }
+    }
+
+    private static func decodeUpsert(_ reader: inout ByteReader) throws(DecodingError) -> UpsertBlock {
+        let entity = EntityNumber(rawValue: try ValueCodec.decodeNumber(&reader))
+        let offset = reader.offset
+        guard let kind = UpsertBlock.Kind(rawValue: try reader.readByte()) else { throw .invalid("an unknown kind of upsert", offset: offset) }
+        let serials = try ColumnCodec.decodeSerials(&reader)
+        let identity = try decodeColumns(serials.count, &reader)
+        return UpsertBlock(
+            entity: entity, kind: kind, serials: serials, identity: identity, columns: try decodeColumns(serials.count, &reader))
+    }
+
+    private static func decodeColumns(_ count: Int, _ reader: inout ByteReader) throws(DecodingError) -> [AttributeColumn] {
+        let columnCount = try reader.readCount(max: min(reader.remaining, 65_536), "columns")
+        var columns: [AttributeColumn] = []
+        for _ in 0..<columnCount { columns.append(try ColumnCodec.decodeColumn(count: count, &reader)) }
+        return columns
+    }
+
+    private static func encode(_ block: LinkBlock, to writer: inout ByteWriter) {
+        writer.writeVarint(UInt64(block.root.rawValue))
+        writer.writeVarint(UInt64(block.property.rawValue))
+        ColumnCodec.encode(block.serials, to: &writer)
+        func write(_ kind: Format.RelinkKind) { writer.writeByte(kind.rawValue) }
+        func write(_ counts: [UInt32]) { IntegerList.encode(counts.map { UInt64($0) }, width: 4, to: &writer) }
+        func write(_ serials: [UInt64]) { IntegerList.encode(serials, width: 8, to: &writer) }
+        switch block.content {
+        case .toOne(let targets):
+            write(.toOne)
+            write(targets)
+        case .unordered(let removedCounts, let removed, let addedCounts, let added):
+            write(.unordered)
+            write(removedCounts)
+            write(removed)
+            write(addedCounts)
+            write(added)
+        case .ordered(let keptCounts, let suffixCounts, let suffixes):
+            write(.ordered)
+            write(keptCounts)
+            write(suffixCounts)
+            write(suffixes)
+        }
+    }
+
+    private static func decodeRelink(_ reader: inout ByteReader) throws(DecodingError) -> LinkBlock {
+        let root = EntityNumber(rawValue: try ValueCodec.decodeNumber(&reader))
+        let property = PropertyNumber(rawValue: try ValueCodec.decodeNumber(&reader))
+        let serials = try ColumnCodec.decodeSerials(&reader)
+        let offset = reader.offset
+        let content: LinkBlock.Content
+        switch Format.RelinkKind(rawValue: try reader.readByte()) {
+        case .toOne: content = .toOne(try IntegerList.decode(serials.count, width: 8, from: &reader))
+        case .unordered:
+            let (removedCounts, removed) = try decodeLists(serials.count, &reader)
+            let (addedCounts, added) = try decodeLists(serials.count, &reader)
+            content = .unordered(removedCounts: removedCounts, removed: removed, addedCounts: addedCounts, added: added)
+        case .ordered:
+            let kept = try IntegerList.decode(serials.count, width: 4, from: &reader).map { UInt32(truncatingIfNeeded: $0) }
+            let (suffixCounts, suffixes) = try decodeLists(serials.count, &reader)
+            content = .ordered(keptCounts: kept, suffixCounts: suffixCounts, suffixes: suffixes)
+        case nil: throw .invalid("an unknown kind of relink", offset: offset)
+        }
+        return LinkBlock(root: root, property: property, serials: serials, content: content)
+    }
+
+    private static func decodeLists(_ count: Int, _ reader: inout ByteReader) throws(DecodingError) -> ([UInt32], [UInt64]) {
+        let counts = try IntegerList.decode(count, width: 4, from: &reader).map { UInt32(truncatingIfNeeded: $0) }
+        let total = counts.reduce(0) { $0 + Int($1) }
+        guard total <= Format.elementCountMax else { throw .limitExceeded("members of a block", offset: reader.offset) }
+        return (counts, try IntegerList.decode(total, width: 8, from: &reader))
+    }
+}

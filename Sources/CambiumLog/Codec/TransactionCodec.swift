@@ -1,0 +1,87 @@
+import CambiumBytes
+import CambiumModel
+
+/// What a record holds of a transaction's ops.
+public enum Payload: Sendable, Equatable {
+    /// The canonical bytes of the ops.
+    case present(ArraySlice<UInt8>)
+    /// The ops were removed; what proves that they are the ones that were removed is left. 32 bytes.
+    case redacted(commitment: [UInt8])
+}
+
+/// The strings of a segment that are written once and named by number afterwards. FORMAT.md 4, "interned".
+struct InternTable {
+    private var numbers: [String: UInt64] = [:]
+    private var strings: [String] = []
+
+    mutating func encode(_ text: String, to writer: inout ByteWriter) {
+        if let number = numbers[text] { return writer.writeVarint(number + 1) }
+        writer.writeVarint(UInt64(0))
+        ValueCodec.encode(text, to: &writer)
+        add(text)
+    }
+
+    mutating func decode(_ reader: inout ByteReader) throws(DecodingError) -> String {
+        let offset = reader.offset
+        let number = try reader.readVarint()
+        if number == 0 {
+            let text = try ValueCodec.decodeText(&reader)
+            add(text)
+            return text
+        }
+        guard number <= UInt64(strings.count) else { throw .invalid("an unknown interned text", offset: offset) }
+        return strings[Int(number - 1)]
+    }
+
+    private mutating func add(_ text: String) {
+        guard strings.count < Format.internedCountMax else { return }
+        numbers[text] = UInt64(strings.count)
+        strings.append(text)
+    }
+}
+
+/// The state that transactions of a segment are encoded and decoded with, one after the other. FORMAT.md 4.
+struct TransactionCodec {
+    private var interned = InternTable()
+    private var time: Int64
+
+    /// - Parameter time: the creation time of the segment, in microseconds since 1970.
+    init(time: Int64) { self.time = time }
+
+    /// Appends a transaction; its time must not be before that of the one before.
+    mutating func encode(_ metadata: TransactionMetadata, _ payload: [UInt8], to writer: inout ByteWriter) {
+        precondition(metadata.time >= time, "The times of transactions do not go backwards.")
+        var flags: UInt8 = 0
+        if metadata.actor != nil { flags |= Format.Flag.actor }
+        if metadata.message != nil { flags |= Format.Flag.message }
+        if metadata.requestID != nil { flags |= Format.Flag.requestID }
+        writer.writeByte(flags)
+        writer.writeVarint(UInt64(metadata.time - time))
+        time = metadata.time
+        if let actor = metadata.actor { interned.encode(actor, to: &writer) }
+        if let message = metadata.message { interned.encode(message, to: &writer) }
+        if let requestID = metadata.requestID { ValueCodec.encode(requestID, to: &writer) }
+        writer.writeBlob(payload)
+    }
+
+    mutating func decode(
+        _ reader: inout ByteReader
+    ) throws(DecodingError) -> (metadata: TransactionMetadata, salt: [UInt8]?, payload: Payload) {
+        let offset = reader.offset
+        let flags = try reader.readByte()
+        guard flags & ~Format.Flag.all == 0 else { throw .invalid("unknown flags of a transaction", offset: offset) }
+        let delta = try reader.readVarint()
+        let (sum, overflow) = time.addingReportingOverflow(Int64(bitPattern: delta))
+        guard !overflow, sum >= time else { throw .invalid("a time out of range", offset: offset) }
+        time = sum
+        var metadata = TransactionMetadata(time: time)
+        if flags & Format.Flag.actor != 0 { metadata.actor = try interned.decode(&reader) }
+        if flags & Format.Flag.message != 0 { metadata.message = try interned.decode(&reader) }
+        if flags & Format.Flag.requestID != 0 { metadata.requestID = try ValueCodec.decodeText(&reader) }
+        let salt = flags & Format.Flag.salt != 0 ? Array(try reader.readBytes(Format.saltByteCount)) : nil
+        if flags & Format.Flag.redacted != 0 {
+            return (metadata, salt, .redacted(commitment: Array(try reader.readBytes(Format.commitmentByteCount))))
+        }
+        return (metadata, salt, .present(try reader.readBlob("payload")))
+    }
+}

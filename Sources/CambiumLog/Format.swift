@@ -1,0 +1,73 @@
+/// The constants of the format, version 1. `Docs/FORMAT.md` tells what they mean; a test compares the two.
+enum Format {
+    static let version: UInt16 = 1
+
+    enum Segment {
+        static let magic = Array("CAMBLOG1".utf8)
+        static let headerByteCount = 96
+        static let versionOffset = 8
+        static let storeOffset = 16
+        static let firstTransactionOffset = 32
+        static let creationTimeOffset = 40
+        static let saltSeedOffset = 48
+        static let previousChecksumOffset = 64
+        static let checksumOffset = 92
+        /// A segment that has more is not appended to.
+        static let fullByteCount = 64 << 20
+    }
+
+    enum Head {
+        static let magic = Array("CAMBHEAD".utf8)
+        static let slotByteCount = 64
+        static let sequenceOffset = 8
+        static let segmentOffset = 16
+        static let positionOffset = 24
+        static let transactionOffset = 32
+        static let closedOffset = 40
+        static let storeOffset = 48
+        static let storeByteCount = 12
+        static let checksumOffset = 60
+    }
+
+    enum Frame {
+        static let bodyByteCountMin = 3
+        static let bodyByteCountMax = 1 << 30
+        static let regionByteCountMax = 1 << 31
+        static let blockByteCount = 1 << 20
+        static let checksumByteCount = 4
+        /// A length and a checksum.
+        static let headerByteCountMax = 9
+        /// Regions with fewer bytes are not worth compressing.
+        static let compressedByteCountMin = 512
+    }
+
+    enum Flag {
+        static let actor: UInt8 = 1
+        static let message: UInt8 = 2
+        static let requestID: UInt8 = 4
+        static let redacted: UInt8 = 8
+        static let salt: UInt8 = 16
+        static let all: UInt8 = 31
+    }
+
+    static let internedCountMax = 65_536
+    static let saltByteCount = 16
+    static let commitmentByteCount = 32
+    static let algorithm: UInt8 = 1
+
+    enum OpKind: UInt8 {
+        case schema = 1, insert, set, link, linkAt, unlink, move, delete, upsert, relink, digest
+    }
+
+    enum ValueTag: UInt8 {
+        case null = 0, `false`, `true`, int, float, double, decimal, string, data, date, uuid, uri, json
+    }
+
+    enum Presence: UInt8 { case all = 0, none, bits }
+    enum ListEncoding: UInt8 { case raw = 0, constant, offset, delta }
+    enum BytesEncoding: UInt8 { case raw = 0, hex }
+    enum RelinkKind: UInt8 { case toOne = 0, unordered, ordered }
+
+    /// What a decoder allocates at most on the word of a count, before it has seen the bytes that the count promises.
+    static let elementCountMax = 1 << 24
+}

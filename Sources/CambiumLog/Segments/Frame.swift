@@ -1,0 +1,144 @@
+import CambiumBytes
+
+/// Transactions that were committed together, and how they lie in a segment. FORMAT.md 3.
+struct Frame {
+    /// Counted from the beginning of the file.
+    let offset: Int
+    let byteCount: Int
+    let checksum: UInt32
+    /// The offset up to which the writer knew the segment to be durable; 0 for none of it.
+    let durableOffset: Int
+    let transactionCount: Int
+    /// The transactions, uncompressed.
+    let region: [UInt8]
+
+    var end: Int { offset + byteCount }
+
+    // MARK: Encoding
+
+    /// The bytes of a frame at an offset, and its checksum.
+    static func encode(
+        region: [UInt8], transactionCount: Int, at offset: Int, durableOffset: Int, headerChecksum: UInt32
+    ) -> (bytes: [UInt8], checksum: UInt32) {
+        var body = ByteWriter(capacity: region.count + 16)
+        body.writeVarint(offset - durableOffset)
+        if region.count >= Format.Frame.compressedByteCountMin, let blocks = Blocks.encode(region) {
+            body.writeVarint(UInt64(transactionCount) << 1 | 1)
+            body.write(blocks)
+        } else {
+            body.writeVarint(UInt64(transactionCount) << 1)
+            body.write(region)
+        }
+        var frame = ByteWriter(capacity: body.count + Format.Frame.headerByteCountMax)
+        frame.writeVarint(body.count)
+        let checksum = Self.checksum(headerChecksum, offset, length: frame.bytes[...], body: body.bytes[...])
+        frame.write(checksum)
+        frame.write(body.bytes)
+        return (frame.bytes, checksum)
+    }
+
+    private static func checksum(
+        _ headerChecksum: UInt32, _ offset: Int, length: ArraySlice<UInt8>, body: ArraySlice<UInt8>
+    ) -> UInt32 {
+        var seed = ByteWriter(capacity: 24)
+        seed.write(headerChecksum)
+        seed.write(UInt64(offset))
+        seed.write(length)
+        let start = CRC32C.checksum(seed.bytes)
+        return body.withUnsafeBytes { CRC32C.checksum($0, from: start) }
+    }
+
+    // MARK: Decoding
+
+    /// What a frame's first bytes say before its body is read.
+    struct Start {
+        let length: ArraySlice<UInt8>
+        let bodyByteCount: Int
+        let checksum: UInt32
+
+        var headerByteCount: Int { length.count + Format.Frame.checksumByteCount }
+        var byteCount: Int { headerByteCount + bodyByteCount }
+
+        /// Throws where the bytes cannot be the beginning of a frame.
+        init(_ bytes: ArraySlice<UInt8>) throws(DecodingError) {
+            var reader = ByteReader(bytes)
+            let count = try reader.readVarint()
+            guard count >= UInt64(Format.Frame.bodyByteCountMin), count <= UInt64(Format.Frame.bodyByteCountMax) else {
+                throw .invalid("a frame of \(count) bytes", offset: 0)
+            }
+            length = bytes.prefix(reader.offset)
+            bodyByteCount = Int(count)
+            checksum = try reader.read(UInt32.self)
+        }
+    }
+
+    /// Whether a body has the checksum of its frame.
+    static func verifies(_ start: Start, _ body: ArraySlice<UInt8>, at offset: Int, headerChecksum: UInt32) -> Bool {
+        start.checksum == checksum(headerChecksum, offset, length: start.length, body: body)
+    }
+
+    /// The offset up to which a frame says that the log was durable; nil where the body cannot be one.
+    static func durableOffset(_ body: ArraySlice<UInt8>, at offset: Int) -> Int? {
+        var reader = ByteReader(body)
+        guard let distance = try? reader.readVarint(), distance <= UInt64(offset) else { return nil }  // Nil says it all.
+        return offset - Int(distance)
+    }
+
+    /// A frame whose checksum was verified. Throws where its body is not what an encoder writes all the same.
+    static func decode(_ start: Start, _ body: ArraySlice<UInt8>, at offset: Int) throws(DecodingError) -> Frame {
+        var reader = ByteReader(body)
+        let distance = try reader.readVarint()
+        let count = try reader.readVarint()
+        guard distance <= UInt64(offset), count >= 2, count >> 1 <= UInt64(Format.Frame.regionByteCountMax) else {
+            throw .invalid("a distance or a number of transactions that cannot be", offset: 0)
+        }
+        let rest = try reader.readBytes(reader.remaining)
+        return Frame(
+            offset: offset, byteCount: start.byteCount, checksum: start.checksum, durableOffset: offset - Int(distance),
+            transactionCount: Int(count >> 1), region: count & 1 == 0 ? Array(rest) : try Blocks.decode(rest))
+    }
+}
+
+/// A region cut into blocks of 1 MiB, each compressed where that makes it smaller.
+enum Blocks {
+    /// Nil where compression does not make the region smaller.
+    static func encode(_ region: [UInt8]) -> [UInt8]? {
+        var writer = ByteWriter(capacity: region.count / 2)
+        writer.writeVarint(region.count)
+        region.withUnsafeBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: Format.Frame.blockByteCount) {
+                let block = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Format.Frame.blockByteCount, bytes.count)])
+                let compressed = LZ4.compress(block)
+                writer.writeVarint(UInt64(compressed?.count ?? block.count) << 1 | (compressed == nil ? 0 : 1))
+                if let compressed { writer.write(compressed) } else { writer.write(block) }
+            }
+        }
+        return writer.count < region.count ? writer.bytes : nil
+    }
+
+    static func decode(_ bytes: ArraySlice<UInt8>) throws(DecodingError) -> [UInt8] {
+        var reader = ByteReader(bytes)
+        let count = try reader.readCount(max: Format.Frame.regionByteCountMax, "bytes of a region")
+        // LZ4 shrinks to no less than a 255th, so a count that the bytes cannot hold is refused before it is allocated.
+        guard count / 256 <= bytes.count else { throw .truncated(offset: reader.offset) }
+        var region: [UInt8] = []
+        region.reserveCapacity(count)
+        while region.count < count {
+            let offset = reader.offset
+            let expected = min(Format.Frame.blockByteCount, count - region.count)
+            let stored = try reader.readVarint()
+            let block = try reader.readBytes(Int(min(stored >> 1, UInt64(Format.Frame.bodyByteCountMax))))
+            if stored & 1 == 0 {
+                guard block.count == expected else { throw .invalid("a block of \(block.count) bytes", offset: offset) }
+                region.append(contentsOf: block)
+            } else {
+                guard let plain = block.withUnsafeBytes({ LZ4.decompress($0, byteCount: expected) }) else {
+                    throw .invalid("a block that LZ4 cannot read", offset: offset)
+                }
+                region.append(contentsOf: plain)
+            }
+        }
+        try reader.finish()
+        return region
+    }
+}

@@ -1,0 +1,70 @@
+import CambiumBytes
+public import CambiumModel
+
+/// What stands in `store.json`. FORMAT.md 1.
+public struct StoreSettings: Equatable, Sendable {
+    public static let fileName = "store.json"
+
+    public enum Durability: Equatable, Sendable {
+        case synced
+        case buffered(microseconds: Int64)
+    }
+
+    /// 16 random bytes.
+    public var store: [UInt8]
+    /// Microseconds since 1970.
+    public var creationTime: Int64
+    public var durability: Durability
+    /// How many requests back a request id is recognised.
+    public var requestWindow: Int
+
+    public init(store: [UInt8], creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000) {
+        self.store = store
+        self.creationTime = creationTime
+        self.durability = durability
+        self.requestWindow = requestWindow
+    }
+
+    public func encode() -> [UInt8] {
+        let level =
+            switch durability {
+            case .synced: "synced"
+            case .buffered(let microseconds): "buffered:\(microseconds)"
+            }
+        let text = "{\"format\":\(Format.version),\"store\":\"\(HexText.encode(store))\",\"created\":\(creationTime),"
+            + "\"durability\":\"\(level)\",\"requestWindow\":\(requestWindow)"
+        let checksum = withUnsafeBytes(of: CRC32C.checksum(Array(text.utf8)).bigEndian) { HexText.encode($0) }
+        return Array("\(text),\"check\":\"\(checksum)\"}\n".utf8)
+    }
+
+    /// Throws `.damaged` where the text is not what `encode` writes, `.unsupportedFormat` for a later format.
+    public static func decode(_ bytes: [UInt8], file: String) throws(CambiumError) -> StoreSettings {
+        func damaged(_ what: String) -> CambiumError {
+            CambiumError(.damaged, "\(what), so this is no store, or a damaged one.", place: .init(file: file))
+        }
+        guard let text = String(validating: bytes, as: UTF8.self), text.utf8.count <= 4096 else { throw damaged("The file is not text") }
+        guard text.hasPrefix("{\"format\":") else { throw damaged("The file does not begin with the format of a store") }
+        let version = text.dropFirst(10).prefix { $0.isNumber }
+        guard version == "\(Format.version)" else {
+            throw CambiumError(
+                .unsupportedFormat, "The store has format \(version); this program reads format \(Format.version).", place: .init(file: file))
+        }
+        var fields: [Substring: Substring] = [:]
+        for field in text.split(separator: "}")[0].dropFirst().split(separator: ",") {
+            let parts = field.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { throw damaged("'\(field)' is no setting") }
+            fields[parts[0].filter { $0 != "\"" }[...]] = parts[1].filter { $0 != "\"" }[...]
+        }
+        guard let store = fields["store"].flatMap({ HexText.decode(String($0)) }), store.count == 16,
+            let creationTime = fields["created"].flatMap({ Int64($0) }), let level = fields["durability"],
+            let requestWindow = fields["requestWindow"].flatMap({ Int($0) }), requestWindow >= 0
+        else { throw damaged("A setting is missing or malformed") }
+        let interval = level.hasPrefix("buffered:") ? Int64(level.dropFirst(9)) : nil
+        guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is no durability") }
+        let settings = StoreSettings(
+            store: store, creationTime: creationTime, durability: interval.map { .buffered(microseconds: $0) } ?? .synced,
+            requestWindow: requestWindow)
+        guard settings.encode() == bytes else { throw damaged("The check at its end does not fit the settings") }
+        return settings
+    }
+}

@@ -1,0 +1,36 @@
+import CambiumBytes
+import CambiumModel
+import Crypto
+
+/// What the tree commits to of one transaction. FORMAT.md 5.
+enum Leaf {
+    static func hash(_ number: TransactionNumber, _ metadata: TransactionMetadata, commitment: [UInt8]) -> SHA256Digest {
+        var envelope = ByteWriter(capacity: 64)
+        envelope.writeByte(0)
+        envelope.write(number.rawValue)
+        envelope.write(metadata.time)
+        for text in [metadata.actor, metadata.message, metadata.requestID] {
+            envelope.writeByte(text == nil ? 0 : 1)
+            guard let text else { continue }
+            envelope.write(UInt32(text.utf8.count))
+            envelope.write(Array(text.utf8))
+        }
+        envelope.write(commitment)
+        return SHA256.hash(data: envelope.bytes)
+    }
+
+    static func commitment(salt: [UInt8], payload: ArraySlice<UInt8>) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(data: salt)
+        hash.update(data: payload)
+        return Array(hash.finalize())
+    }
+
+    /// The salt of a transaction that brings none of its own.
+    static func salt(seed: [UInt8], _ number: TransactionNumber) -> [UInt8] {
+        var writer = ByteWriter(capacity: 24)
+        writer.write(seed)
+        writer.write(number.rawValue)
+        return Array(SHA256.hash(data: writer.bytes).prefix(Format.saltByteCount))
+    }
+}

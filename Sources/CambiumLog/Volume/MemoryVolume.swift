@@ -1,0 +1,116 @@
+public import CambiumModel
+import Synchronization
+
+/// Files that live and end with the value: for stores that are never on disk, and for tests.
+public final class MemoryVolume: Volume {
+    private let files = Mutex<[String: MemoryFile]>([:])
+    private let isLocked = Mutex(false)
+
+    public let name = "memory"
+
+    public init() {}
+
+    /// The files as they are: paths and bytes.
+    public var contents: [String: [UInt8]] { files.withLock { $0.mapValues(\.bytes) } }
+
+    /// A volume with these files.
+    public init(contents: [String: [UInt8]]) {
+        files.withLock { $0 = contents.mapValues { MemoryFile(bytes: $0) } }
+    }
+
+    public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+        let found = files.withLock { files -> MemoryFile? in
+            if mode == .create, files[path] == nil {
+                let file = MemoryFile(bytes: [])
+                files[path] = file
+                return file
+            }
+            return mode == .create ? nil : files[path]
+        }
+        if let found { return found }
+        if mode == .create { throw CambiumError(.cannotCreate, "There is a file '\(path)' already.") }
+        throw CambiumError(.notFound, "There is no file '\(path)'.")
+    }
+
+    public func list(_ directory: String) throws(CambiumError) -> [String] {
+        let prefix = directory.isEmpty ? "" : directory + "/"
+        let names = files.withLock { files in
+            files.keys.compactMap { path in
+                path.hasPrefix(prefix) ? path.dropFirst(prefix.count).split(separator: "/").first.map(String.init) : nil
+            }
+        }
+        return Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    public func exists(_ path: String) throws(CambiumError) -> Bool {
+        files.withLock { files in files.keys.contains { $0 == path || $0.hasPrefix(path + "/") } }
+    }
+
+    public func remove(_ path: String) throws(CambiumError) {
+        let removed = files.withLock { $0.removeValue(forKey: path) }
+        if removed == nil { throw CambiumError(.notFound, "There is no file '\(path)'.") }
+    }
+
+    public func rename(_ path: String, to newPath: String) throws(CambiumError) {
+        let isThere = files.withLock { files in
+            guard let file = files.removeValue(forKey: path) else { return false }
+            files[newPath] = file
+            return true
+        }
+        if !isThere { throw CambiumError(.notFound, "There is no file '\(path)'.") }
+    }
+
+    public func createDirectory(_ path: String) throws(CambiumError) {}
+    public func syncDirectory(_ path: String) throws(CambiumError) {}
+
+    public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
+        let isTaken = isLocked.withLock { isLocked in
+            defer { isLocked = true }
+            return isLocked
+        }
+        if isTaken { throw CambiumError(.locked, "The store is open for writing already.") }
+        return MemoryLock { [self] in isLocked.withLock { $0 = false } }
+    }
+}
+
+final class MemoryFile: VolumeFile {
+    private let content: Mutex<[UInt8]>
+
+    init(bytes: [UInt8]) { content = Mutex(bytes) }
+
+    var bytes: [UInt8] { content.withLock { $0 } }
+
+    func byteCount() throws(CambiumError) -> Int { content.withLock { $0.count } }
+
+    func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
+        content.withLock { bytes in
+            let start = min(offset, bytes.count)
+            return Array(bytes[start..<min(start + count, bytes.count)])
+        }
+    }
+
+    func write(_ added: [UInt8], at offset: Int) throws(CambiumError) {
+        content.withLock { bytes in
+            if bytes.count < offset { bytes.append(contentsOf: repeatElement(0, count: offset - bytes.count)) }
+            let end = min(offset + added.count, bytes.count)
+            bytes.replaceSubrange(offset..<end, with: added)
+        }
+    }
+
+    func truncate(to byteCount: Int) throws(CambiumError) {
+        content.withLock { bytes in
+            if bytes.count > byteCount { bytes.removeLast(bytes.count - byteCount) }
+        }
+    }
+
+    func sync() throws(CambiumError) {}
+    func close() {}
+}
+
+final class MemoryLock: VolumeLock {
+    private let release: @Sendable () -> Void
+
+    init(release: @escaping @Sendable () -> Void) { self.release = release }
+
+    func unlock() { release() }
+}

@@ -1,0 +1,207 @@
+public import CambiumModel
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// A directory of the file system.
+public struct SystemVolume: Volume {
+    public let root: String
+    public var name: String { root }
+
+    public init(root: String) { self.root = root.hasSuffix("/") && root != "/" ? String(root.dropLast()) : root }
+
+    private func full(_ path: String) -> String { path.isEmpty ? root : root + "/" + path }
+
+    public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+        let flags =
+            switch mode {
+            case .read: O_RDONLY
+            case .update: O_RDWR
+            case .create: O_RDWR | O_CREAT | O_EXCL
+            }
+        let path = full(path)
+        let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno, isCreation: mode == .create) }
+        return SystemFile(descriptor: descriptor, path: path)
+    }
+
+    public func list(_ directory: String) throws(CambiumError) -> [String] {
+        let path = full(directory)
+        guard let stream = opendir(path) else {
+            let code = errno
+            if code == ENOENT { return [] }
+            throw SystemFailure.error("read the directory", path, code)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                let code = errno
+                if code != 0 { throw SystemFailure.error("read the directory", path, code) }
+                break
+            }
+            // SAFETY: the system ends the name with a zero, inside of the entry, which lives until the next call.
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    public func exists(_ path: String) throws(CambiumError) -> Bool {
+        let path = full(path)
+        if access(path, F_OK) == 0 { return true }
+        let code = errno
+        if code == ENOENT || code == ENOTDIR { return false }
+        throw SystemFailure.error("look for", path, code)
+    }
+
+    public func remove(_ path: String) throws(CambiumError) {
+        let path = full(path)
+        if unlink(path) != 0 { throw SystemFailure.error("remove", path, errno) }
+    }
+
+    public func rename(_ path: String, to newPath: String) throws(CambiumError) {
+        let (path, newPath) = (full(path), full(newPath))
+        if Glibc.rename(path, newPath) != 0 { throw SystemFailure.error("rename", path, errno) }
+    }
+
+    public func createDirectory(_ path: String) throws(CambiumError) {
+        let path = full(path)
+        var end = path.startIndex
+        while end < path.endIndex {
+            end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
+            if mkdir(String(path[..<end]), 0o755) != 0 {
+                let code = errno
+                if code != EEXIST { throw SystemFailure.error("make the directory", String(path[..<end]), code, isCreation: true) }
+            }
+        }
+    }
+
+    public func syncDirectory(_ path: String) throws(CambiumError) {
+        let path = full(path)
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
+        defer { Glibc.close(descriptor) }
+        if fsync(descriptor) != 0 { throw SystemFailure.error("sync", path, errno) }
+    }
+
+    public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
+        let path = full(path)
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
+        let file = SystemFile(descriptor: descriptor, path: path)
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            let holder = String(decoding: (try? file.read(at: 0, count: 20)) ?? [], as: UTF8.self)  // Only for the message.
+            file.close()
+            guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", path, code) }
+            let pid = holder.split(separator: "\n").first.map { " (process \($0))" } ?? ""
+            throw CambiumError(.locked, "Another process\(pid) writes to the store; wait for it, or stop it.", place: .init(file: path))
+        }
+        try file.truncate(to: 0)
+        try file.write(Array("\(getpid())\n".utf8), at: 0)
+        return SystemLock(file: file)
+    }
+}
+
+/// What the system said, as an error that people understand.
+enum SystemFailure {
+    static func error(_ call: String, _ path: String, _ code: Int32, isCreation: Bool = false) -> CambiumError {
+        let reason = String(cString: strerror(code))
+        let kind: CambiumError.Code = isCreation ? .cannotCreate : code == ENOENT ? .notFound : .ioFailure
+        return CambiumError(kind, "The system could not \(call) '\(path)': \(reason).", underlying: SystemError(code: code))
+    }
+}
+
+/// The number that a system call left in `errno`.
+public struct SystemError: Error, Hashable, Sendable {
+    public let code: Int32
+}
+
+/// An open file of the system.
+///
+/// SENDABLE: the descriptor is a number; who owns the file lets one thread at a time use it.
+final class SystemFile: VolumeFile, @unchecked Sendable {
+    private var descriptor: Int32
+    private let path: String
+
+    init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit { close() }
+
+    func byteCount() throws(CambiumError) -> Int {
+        var status = stat()
+        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
+        return Int(status.st_size)
+    }
+
+    func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                // SAFETY: what is read lies between what was read and the end of the buffer.
+                let got = pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset + done))
+                if got > 0 {
+                    done += got
+                } else if got == 0 {
+                    break
+                } else if errno != EINTR {
+                    failure = errno
+                    break
+                }
+            }
+        }
+        if failure != 0 { throw SystemFailure.error("read", path, failure) }
+        return bytes
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError) {
+        var done = 0
+        var failure: Int32 = 0
+        bytes.withUnsafeBytes { buffer in
+            while done < buffer.count {
+                // SAFETY: what is written lies between what was written and the end of the buffer.
+                let put = pwrite(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
+                if put >= 0 {
+                    done += put
+                } else if errno != EINTR {
+                    failure = errno
+                    break
+                }
+            }
+        }
+        if failure != 0 { throw SystemFailure.error("write", path, failure) }
+    }
+
+    func truncate(to byteCount: Int) throws(CambiumError) {
+        if ftruncate(descriptor, off_t(byteCount)) != 0 { throw SystemFailure.error("truncate", path, errno) }
+    }
+
+    func sync() throws(CambiumError) {
+        if fdatasync(descriptor) != 0 { throw SystemFailure.error("sync", path, errno) }
+    }
+
+    func close() {
+        guard descriptor >= 0 else { return }
+        Glibc.close(descriptor)
+        descriptor = -1
+    }
+}
+
+/// A lock that the system gives up when its file is closed, at the latest with the process.
+final class SystemLock: VolumeLock {
+    private let file: SystemFile
+
+    init(file: SystemFile) { self.file = file }
+
+    func unlock() {
+        try? file.truncate(to: 0)  // The pid is for messages only; who opens the file next writes its own.
+        file.close()
+    }
+}

@@ -1,0 +1,47 @@
+public import CambiumModel
+
+/// The files of a store: the seam between the log and the system, and the only place that makes system calls.
+///
+/// Paths are relative to the volume's root and use '/'. Every call throws `CambiumError` (`.ioFailure`, `.notFound`,
+/// `.cannotCreate`) with the path and the system's reason.
+public protocol Volume: Sendable {
+    /// Where the volume is, for messages.
+    var name: String { get }
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile
+    /// The names in a directory, sorted by their bytes; none where there is no such directory.
+    func list(_ directory: String) throws(CambiumError) -> [String]
+    func exists(_ path: String) throws(CambiumError) -> Bool
+    func remove(_ path: String) throws(CambiumError)
+    func rename(_ path: String, to newPath: String) throws(CambiumError)
+    /// Makes a directory and those above it. One that is there is fine.
+    func createDirectory(_ path: String) throws(CambiumError)
+    /// Makes entries that were made, renamed or removed in a directory durable.
+    func syncDirectory(_ path: String) throws(CambiumError)
+    /// Takes a lock that ends with the process, and writes its pid. Throws `.locked` with the holder's pid.
+    func lock(_ path: String) throws(CambiumError) -> any VolumeLock
+}
+
+public enum OpenMode: Sendable {
+    case read
+    /// Reading and writing; the file must be there.
+    case update
+    /// Reading and writing; the file must not be there.
+    case create
+}
+
+/// An open file. One thread at a time.
+public protocol VolumeFile: AnyObject, Sendable {
+    func byteCount() throws(CambiumError) -> Int
+    /// Up to `count` bytes from `offset`; fewer only at the end of the file.
+    func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8]
+    /// Writes all of the bytes.
+    func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError)
+    func truncate(to byteCount: Int) throws(CambiumError)
+    /// Returns when everything written, and the file's length, are durable.
+    func sync() throws(CambiumError)
+    func close()
+}
+
+public protocol VolumeLock: AnyObject, Sendable {
+    func unlock()
+}

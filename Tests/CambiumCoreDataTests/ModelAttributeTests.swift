@@ -1,0 +1,139 @@
+import CambiumJSON
+import CambiumModel
+import Testing
+
+import CambiumCoreData
+
+struct ModelAttributeTests {
+    @Test(arguments: [
+        ("Integer 16", AttributeType.int16), ("Integer 32", .int32), ("Integer 64", .int64), ("Float", .float), ("Double", .double),
+        ("Decimal", .decimal), ("String", .string), ("Boolean", .bool), ("Date", .date), ("Binary", .data), ("UUID", .uuid),
+        ("URI", .uri),
+    ])
+    func `every type is carried over`(name: String, type: AttributeType) throws {
+        let (attribute, warnings) = try ModelFixture.attribute("attributeType='\(name)'")
+        #expect(attribute?.type == type)
+        #expect(attribute?.presence == .mandatory)
+        #expect(attribute?.defaultValue == nil)
+        #expect(warnings.isEmpty)
+    }
+
+    @Test(arguments: ["attributeType='Transformable'", "attributeType='Composite'", "attributeType='Undefined'", "", "attributeType='Odd'"])
+    func `types without a counterpart are json with a warning`(words: String) throws {
+        let (attribute, warnings) = try ModelFixture.attribute(words)
+        #expect(attribute?.type == .json)
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.hasPrefix("Thing.a: ") == true)
+    }
+
+    @Test(arguments: [
+        ("Integer 32", "0", JSONValue.number("0")), ("Integer 64", "-7", .number("-7")), ("Integer 16", "3.0", .number("3")),
+        ("Double", "1.5", .number("1.5")), ("Float", "0.1", .number("0.1")), ("Double", "0.0", .number("0")),
+        ("Decimal", "12.3400", .number("12.34")), ("String", "", .string("")), ("String", "YES", .string("YES")),
+        ("Boolean", "YES", .bool(true)), ("Boolean", "NO", .bool(false)), ("Boolean", "1", .bool(true)), ("Boolean", "false", .bool(false)),
+        ("URI", "https://example.org/", .string("https://example.org/")),
+        ("UUID", "00000000-0000-0000-0000-00000000000A", .string("00000000-0000-0000-0000-00000000000A")),
+    ])
+    func `defaults are carried over`(type: String, text: String, value: JSONValue) throws {
+        let (attribute, warnings) = try ModelFixture.attribute("attributeType='\(type)' defaultValueString='\(text)'")
+        #expect(attribute?.defaultValue == value)
+        #expect(warnings.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("Integer 16", "40000"), ("Integer 32", "1.5"), ("Integer 32", "many"), ("Integer 32", ""), ("Double", "nan"), ("Double", "inf"),
+        ("Boolean", "maybe"), ("UUID", "none"), ("Binary", "AAAA"), ("Transformable", "{}"), ("Date", "0"),
+    ])
+    func `defaults that are no values are left out with a warning`(type: String, text: String) throws {
+        let (attribute, warnings) = try ModelFixture.attribute("attributeType='\(type)' defaultValueString='\(text)'")
+        #expect(attribute != nil)
+        #expect(attribute?.defaultValue == nil)
+        #expect(warnings.contains { $0.hasPrefix("Thing.a: 'defaultValueString'") })
+    }
+
+    @Test func `dates count from 2001`() throws {
+        let (attribute, warnings) = try ModelFixture.attribute(
+            "attributeType='Date' defaultDateTimeInterval='0' minDateTimeInterval='-978307200' maxDateTimeInterval='86400.5'")
+        #expect(attribute?.defaultValue == .string("2001-01-01T00:00:00Z"))
+        #expect(attribute?.min == .string("1970-01-01T00:00:00Z"))
+        #expect(attribute?.max == .string("2001-01-02T00:00:00.5Z"))
+        #expect(warnings.isEmpty)
+    }
+
+    @Test(arguments: ["1e300", "nan", "-inf", "soon", "252423993600"])
+    func `dates outside of the years that can be written are left out`(text: String) throws {
+        let (attribute, warnings) = try ModelFixture.attribute("attributeType='Date' defaultDateTimeInterval='\(text)'")
+        #expect(attribute != nil)
+        #expect(attribute?.defaultValue == nil)
+        #expect(warnings.count == 1)
+    }
+
+    @Test func `numbers have bounds and text has lengths`() throws {
+        let number = try ModelFixture.attribute("attributeType='Integer 32' minValueString='1' maxValueString='10'")
+        #expect(number.attribute?.min == .number("1"))
+        #expect(number.attribute?.max == .number("10"))
+        let text = try ModelFixture.attribute(
+            "attributeType='String' minValueString='1' maxValueString='10' regularExpressionString='[a-z]+'")
+        #expect(text.attribute?.min == nil)
+        #expect(text.attribute?.minLength == 1)
+        #expect(text.attribute?.maxLength == 10)
+        #expect(text.attribute?.regex == "[a-z]+")
+        #expect((number.warnings + text.warnings).isEmpty)
+    }
+
+    @Test(arguments: [
+        "attributeType='Boolean' minValueString='0'", "attributeType='Date' maxValueString='0'", "attributeType='String' minValueString='-1'",
+        "attributeType='String' minDateTimeInterval='0'", "attributeType='Integer 16' regularExpressionString='.'",
+        "attributeType='Integer 16' defaultDateTimeInterval='0'", "attributeType='String' optional='perhaps'",
+    ])
+    func `constraints that do not fit the type are left out with a warning`(words: String) throws {
+        let (attribute, warnings) = try ModelFixture.attribute(words)
+        #expect(attribute?.min == nil && attribute?.max == nil && attribute?.minLength == nil && attribute?.regex == nil)
+        #expect(warnings.count == 1)
+    }
+
+    @Test func `transient and derived attributes are stored with a warning`() throws {
+        let (transient, warnings) = try ModelFixture.attribute("attributeType='Boolean' transient='YES'")
+        #expect(transient?.isTransient == true)
+        #expect(warnings.count == 1)
+        let derived = try ModelFixture.attribute("attributeType='Integer 32' derived='YES' derivationExpression='items.@count'")
+        #expect(derived.attribute?.isTransient == false)
+        #expect(derived.warnings.count == 1)
+    }
+
+    @Test(arguments: [
+        "allowsExternalBinaryDataStorage", "spotlightIndexingEnabled", "preserveAfterDeletion", "allowsCloudEncryption", "futureWord",
+    ])
+    func `words without a counterpart are warned about where they are on`(word: String) throws {
+        #expect(try ModelFixture.attribute("attributeType='Binary' \(word)='YES'").warnings.count == 1)
+        #expect(try ModelFixture.attribute("attributeType='Binary' \(word)='NO'").warnings.isEmpty)
+    }
+
+    @Test func `a warning is a sentence with its place`() throws {
+        let (_, warnings) = try ModelFixture.attribute("attributeType='Binary' allowsExternalBinaryDataStorage='YES'")
+        let sentence = "Thing.a: 'allowsExternalBinaryDataStorage' is not carried over; the bytes are stored in the store, like any other value."
+        #expect(warnings == [sentence])
+    }
+
+    @Test func `what concerns generated code only is left out in silence`() throws {
+        let (_, warnings) = try ModelFixture.attribute(
+            "attributeType='String' usesScalarValueType='YES' syncable='YES' versionHashModifier='2'")
+        #expect(warnings.isEmpty)
+    }
+
+    @Test func `user info and former names are carried over`() throws {
+        let (attribute, warnings) = try ModelFixture.attribute(
+            "attributeType='String' optional='YES' elementID='old'",
+            inside: "<userInfo><entry key='rebuild' value='uuid'/><entry key='empty'/></userInfo>")
+        #expect(attribute?.presence == .optional)
+        #expect(attribute?.formerName == "old")
+        #expect(attribute?.userInfo == ["rebuild": "uuid", "empty": ""])
+        #expect(warnings.isEmpty)
+    }
+
+    @Test func `an attribute without a name is refused with its place`() {
+        let error = ModelFixture.error("<model>\n<entity name='A'>\n<attribute attributeType='String'/></entity></model>")
+        #expect(error?.code == .invalidInput)
+        #expect(error?.place?.line == 3)
+    }
+}

@@ -1,0 +1,138 @@
+import CambiumCoreData
+import CambiumModel
+import Testing
+
+struct ModelEntityTests {
+    private static let attributes = "<attribute name='a' attributeType='String'/><attribute name='b' attributeType='String'/>"
+
+    private func constraint(_ names: String...) -> String {
+        let values = names.map { "<constraint value='\($0)'/>" }.joined()
+        return "<uniquenessConstraint>\(values)</uniquenessConstraint>"
+    }
+
+    private func thing(_ inside: String) throws -> (entity: EntityDefinition?, warnings: [String]) {
+        let definition = try ModelFixture.definition("<entity name='Thing'>\(Self.attributes)\(inside)</entity>")
+        return (definition.entities.first, definition.warnings)
+    }
+
+    @Test func `a model becomes a schema`() throws {
+        let definition = try ModelFixture.definition(
+            """
+            <entity name="Thing" isAbstract="YES" representedClassName="T" syncable="YES" codeGenerationType="class">
+              <attribute name="id" attributeType="UUID"/>
+            </entity>
+            <entity name="Shelf" parentEntity="Thing" elementID="Rack">
+              <relationship name="books" optional="YES" toMany="YES" destinationEntity="Book" inverseName="shelf" inverseEntity="Book"/>
+              <attribute name="label" attributeType="String"/>
+            </entity>
+            <entity name="Book" parentEntity="Thing">
+              <relationship name="shelf" maxCount="1" destinationEntity="Shelf" inverseName="books" inverseEntity="Shelf"/>
+            </entity>
+            <elements><element name="Thing" positionX="0" positionY="0" width="0" height="0"/></elements>
+            """)
+        #expect(definition.warnings.isEmpty)
+        let schema = try Schema(definition)
+        #expect(schema.entities.map(\.name) == ["Thing", "Shelf", "Book"])
+        #expect(schema.entity("Thing")?.isAbstract == true)
+        #expect(schema.entity("Book")?.attributes.map(\.name) == ["id"])
+        #expect(definition.entities[1].formerName == "Rack")
+        #expect(schema.links.count == 1)
+    }
+
+    @Test func `an only uniqueness constraint is the identity`() throws {
+        let (entity, warnings) = try thing("<uniquenessConstraints>\(constraint("b", "a"))</uniquenessConstraints>")
+        #expect(entity?.identity == ["b", "a"])
+        #expect(entity?.unique == [])
+        #expect(warnings.isEmpty)
+    }
+
+    @Test func `several uniqueness constraints name no identity`() throws {
+        let (entity, _) = try thing("<uniquenessConstraints>\(constraint("a"))\(constraint("a", "b"))</uniquenessConstraints>")
+        #expect(entity?.identity == [])
+        #expect(entity?.unique == [["a"], ["a", "b"]])
+    }
+
+    @Test func `the user info can name the identity`() throws {
+        let (entity, warnings) = try thing(
+            "<uniquenessConstraints>\(constraint("a", "b"))\(constraint("b"))</uniquenessConstraints>"
+                + "<userInfo><entry key='cambium.identity' value='a, b'/></userInfo>")
+        #expect(entity?.identity == ["a", "b"])
+        #expect(entity?.unique == [["b"]])
+        #expect(warnings.isEmpty)
+    }
+
+    @Test func `a family has one identity`() throws {
+        let unique = "<uniquenessConstraints>\(constraint("a"))</uniquenessConstraints>"
+        let definition = try ModelFixture.definition(
+            """
+            <entity name='Child' parentEntity='Root'><attribute name='c' attributeType='String'/>
+            <uniquenessConstraints>\(constraint("c"))</uniquenessConstraints></entity>
+            <entity name='Root'>\(Self.attributes)\(unique)</entity>
+            """)
+        #expect(definition.entities.map(\.identity) == [[], ["a"]])
+        #expect(definition.entities.map(\.unique) == [[["c"]], []])
+    }
+
+    @Test func `an identity named below keeps the constraint above`() throws {
+        let definition = try ModelFixture.definition(
+            """
+            <entity name='Root'>\(Self.attributes)<uniquenessConstraints>\(constraint("a"))</uniquenessConstraints></entity>
+            <entity name='Child' parentEntity='Root'><userInfo><entry key='cambium.identity' value='b'/></userInfo></entity>
+            """)
+        #expect(definition.entities.map(\.identity) == [[], ["b"]])
+        #expect(definition.entities.map(\.unique) == [[["a"]], []])
+    }
+
+    @Test func `indexes of every spelling are carried over once`() throws {
+        let definition = try ModelFixture.definition(
+            """
+            <entity name='Thing'><attribute name='a' attributeType='String' indexed='YES'/><attribute name='b' attributeType='String'/>
+            <compoundIndexes><compoundIndex><index value='a'/><index value='b'/></compoundIndex></compoundIndexes>
+            <fetchIndex name='byA'><fetchIndexElement property='a' type='Binary' order='ascending'/></fetchIndex>
+            <fetchIndex name='byB'><fetchIndexElement property='b' type='Binary' order='descending'/></fetchIndex></entity>
+            """)
+        #expect(definition.entities.first?.indexes == [["a"], ["a", "b"], ["b"]])
+        #expect(definition.warnings.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("<fetchIndex name='i'><fetchIndexElement property='a' type='RTree'/></fetchIndex>", [["a"]]),
+        ("<fetchIndex name='i' partialIndexPredicate='a != nil'><fetchIndexElement property='a' type='Binary'/></fetchIndex>", [["a"]]),
+        ("<fetchIndex name='i'><fetchIndexElement expression='length(a)' type='Binary'/></fetchIndex>", []),
+        ("<fetchIndex name='i'><fetchIndexElement property='gone' type='Binary'/></fetchIndex>", []),
+    ] as [(String, [[String]])])
+    func `indexes that are not carried over whole are warned about`(text: String, indexes: [[String]]) throws {
+        let (entity, warnings) = try thing(text)
+        #expect(entity?.indexes == indexes)
+        #expect(warnings.count == 1)
+    }
+
+    @Test func `a constraint on a relationship is warned about`() throws {
+        let (entity, warnings) = try thing(
+            "<relationship name='r' destinationEntity='Thing' optional='YES'/><uniquenessConstraints>\(constraint("r"))</uniquenessConstraints>")
+        #expect(entity?.unique == [])
+        #expect(entity?.identity == [])
+        #expect(warnings.count == 1)
+    }
+
+    @Test(arguments: ["<fetchRequest name='f' entity='A'/>", "<configuration name='c'><memberEntity name='A'/></configuration>", "<future/>"])
+    func `parts of a model without a counterpart are warned about once`(text: String) throws {
+        let definition = try ModelFixture.definition("<entity name='A'/>\(text)\(text)")
+        #expect(definition.entities.map(\.name) == ["A"])
+        #expect(definition.warnings.count == 1)
+    }
+
+    @Test func `words of a model and an entity without a counterpart are warned about`() throws {
+        let definition = try ModelFixture.definition(
+            "<entity name='A' coreSpotlightDisplayNameExpression='x'><fetchedProperty name='f'/></entity>", model: "usedWithCloudKit='YES'")
+        #expect(definition.warnings.count == 3)
+    }
+
+    @Test func `a ring of parents is left to the schema`() throws {
+        let definition = try ModelFixture.definition(
+            "<entity name='A' parentEntity='B'>\(Self.attributes)<uniquenessConstraints>\(constraint("a"))</uniquenessConstraints></entity>"
+                + "<entity name='B' parentEntity='A'/>")
+        #expect(definition.entities.map(\.parent) == ["B", "A"])
+        #expect(throws: CambiumError.self) { try Schema(definition) }
+    }
+}

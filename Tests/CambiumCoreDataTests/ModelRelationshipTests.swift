@@ -1,0 +1,65 @@
+import CambiumCoreData
+import CambiumModel
+import Testing
+
+struct ModelRelationshipTests {
+    @Test(arguments: [
+        ("optional='YES' maxCount='1'", RelationshipDefinition.Cardinality.toOne), ("optional='YES' toMany='YES'", .toMany),
+        ("optional='YES' toMany='YES' ordered='YES'", .orderedToMany),
+    ])
+    func `cardinalities are carried over`(words: String, cardinality: RelationshipDefinition.Cardinality) throws {
+        let (relationship, warnings) = try ModelFixture.relationship(words)
+        #expect(relationship?.destination == "Thing")
+        #expect(relationship?.cardinality == cardinality)
+        #expect(relationship?.inverse == nil)
+        #expect(relationship?.minCount == nil)
+        #expect(relationship?.maxCount == nil)
+        #expect(warnings.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("maxCount='1'", 1, Int?.none), ("toMany='YES'", 1, nil), ("toMany='YES' minCount='0' maxCount='0'", 1, nil),
+        ("toMany='YES' minCount='2' maxCount='5'", 2, 5), ("optional='YES' toMany='YES' maxCount='5'", nil, 5),
+        ("optional='YES' minCount='1' maxCount='1'", nil, nil),
+    ] as [(String, Int?, Int?)])
+    func `counts are carried over`(words: String, least: Int?, most: Int?) throws {
+        let (relationship, warnings) = try ModelFixture.relationship(words)
+        #expect(relationship?.minCount == least)
+        #expect(relationship?.maxCount == most)
+        #expect(warnings.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("Nullify", DeleteRule.nullify), ("Cascade", .cascade), ("Deny", .deny), ("No Action", .noAction), ("", .nullify),
+    ])
+    func `deletion rules are carried over`(name: String, rule: DeleteRule) throws {
+        let (relationship, warnings) = try ModelFixture.relationship("optional='YES' deletionRule='\(name)'")
+        #expect(relationship?.deleteRule == rule)
+        #expect(warnings.isEmpty)
+    }
+
+    @Test func `inverses and former names are carried over`() throws {
+        let (relationship, warnings) = try ModelFixture.relationship("inverseName='r' inverseEntity='Thing' renamingIdentifier='old'")
+        #expect(relationship?.inverse == "r")
+        #expect(relationship?.formerName == "old")
+        #expect(warnings.isEmpty)
+    }
+
+    @Test(arguments: [
+        "inverseName='r' inverseEntity='Other'", "transient='YES'", "ordered='YES'", "deletionRule='Explode'",
+        "optional='YES' toMany='YES' minCount='2'", "maxCount='3'", "toMany='YES' maxCount='-1'", "toMany='YES' minCount='x'",
+        "spotlightIndexingEnabled='YES'",
+    ])
+    func `what cannot be carried over is warned about`(words: String) throws {
+        let (relationship, warnings) = try ModelFixture.relationship(words)
+        #expect(relationship != nil)
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.hasPrefix("Thing.r: ") == true)
+    }
+
+    @Test func `a relationship without a destination is refused with its place`() {
+        let error = ModelFixture.error("<model>\n<entity name='A'><relationship name='r'/></entity></model>")
+        #expect(error?.code == .invalidInput)
+        #expect(error?.place?.line == 2)
+    }
+}
