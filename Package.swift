@@ -5,7 +5,6 @@ let package = Package(
     name: "cambium",
     products: [
         .library(name: "Cambium", targets: ["Cambium"]),
-        .library(name: "CambiumTesting", targets: ["CambiumTesting"]),
         .executable(name: "cambium", targets: ["CambiumCommand"]),
     ],
     dependencies: [
@@ -21,20 +20,16 @@ let package = Package(
         .target(name: "CambiumBytes", dependencies: ["CLZ4", "CXXHash", "CChecksum"]),
         .target(name: "CambiumJSON", dependencies: ["CSimdJSON"]),
         .target(name: "CambiumModel", dependencies: ["CambiumJSON", "CRE2"]),
+        .target(name: "CambiumCoreData", dependencies: ["CambiumModel", "CambiumJSON"]),
         .target(name: "CambiumGraph", dependencies: ["CambiumModel", "CambiumBytes"]),
         .target(name: "CambiumLog", dependencies: [
             "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto"),
         ]),
         .target(name: "Cambium", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"]),
-        .target(name: "CambiumTesting", dependencies: ["Cambium"]),
         .executableTarget(name: "CambiumCommand", dependencies: [
-            "Cambium", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            "Cambium", "CambiumCoreData", "CambiumJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
-        .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel"]),
-        .testTarget(name: "CambiumLogTests", dependencies: ["CambiumLog"]),
-        .testTarget(name: "CambiumGraphTests", dependencies: ["CambiumGraph"]),
-        .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting"]),
-        .testTarget(name: "RepositoryTests"),
+        .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -47,6 +47,20 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
+    /// A string from its UTF-8 bytes.
+    public mutating func string(utf8: UnsafeRawBufferPointer) {
+        separate()
+        quote(utf8)
+        needsComma = true
+    }
+
+    /// A key that is in quotes already, with its colon.
+    public mutating func quotedKey(_ key: [UInt8]) {
+        separate()
+        bytes.append(contentsOf: key)
+        needsComma = false
+    }
+
     /// Text that is JSON already: a number, or a whole value.
     public mutating func raw(_ json: String) {
         separate()
@@ -99,16 +113,18 @@ public struct JSONWriter: Sendable {
 
     private mutating func quote(_ value: String) {
         var value = value
+        value.withUTF8 { quote(UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func quote(_ utf8: UnsafeRawBufferPointer) {
         bytes.append(UInt8(ascii: "\""))
-        value.withUTF8 { utf8 in
-            var plain = 0
-            for index in utf8.indices where utf8[index] < 0x20 || utf8[index] == 0x22 || utf8[index] == 0x5C {
-                bytes.append(contentsOf: utf8[plain..<index])
-                escape(utf8[index])
-                plain = index + 1
-            }
-            bytes.append(contentsOf: utf8[plain...])
+        var plain = 0
+        for index in utf8.indices where utf8[index] < 0x20 || utf8[index] == 0x22 || utf8[index] == 0x5C {
+            bytes.append(contentsOf: utf8[plain..<index])
+            escape(utf8[index])
+            plain = index + 1
         }
+        bytes.append(contentsOf: utf8[plain...])
         bytes.append(UInt8(ascii: "\""))
     }
 

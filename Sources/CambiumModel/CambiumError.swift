@@ -11,6 +11,8 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let invalidInput = Code(rawValue: "invalidInput")
         /// A rule of the schema refuses the change.
         public static let ruleViolated = Code(rawValue: "ruleViolated")
+        /// The schema has no entity, attribute or relationship of the name given.
+        public static let unknownName = Code(rawValue: "unknownName")
         /// No such file, store, object, entity or moment.
         public static let notFound = Code(rawValue: "notFound")
         /// The store or file cannot be made here.

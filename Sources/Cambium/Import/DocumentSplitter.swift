@@ -23,7 +23,7 @@ struct DocumentSplitter {
     private enum Shape { case unknown, array, lines, stream }
 
     private let read: (UnsafeMutableRawBufferPointer) throws -> Int
-    private(set) var window: [UInt8]
+    private var window: [UInt8]
     private var position = 0
     private var filled = 0
     private var isAtEnd = false
@@ -59,6 +59,10 @@ struct DocumentSplitter {
         position = end
         elementCount += 1
         return document
+    }
+
+    func withWindow<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try window.withUnsafeBytes(body)
     }
 
     private mutating func recognise() throws {

@@ -1,6 +1,6 @@
 import CambiumGraph
 import CambiumJSON
-import CambiumLog
+internal import CambiumLog
 import CambiumModel
 
 /// The rows of one transaction, and what came of them.
@@ -12,6 +12,8 @@ struct ImportBatch {
 
     /// A row that was applied and breaks a rule of the schema.
     struct RefusedRow: Error {
+        /// Counted from 1 over all sources.
+        let place: Int
         let row: ImportReport.RowError
     }
 
@@ -33,7 +35,7 @@ struct ImportBatch {
 
     /// Applies rows up to the end, or to the end of the batch. Returns whether that was the end of the input.
     mutating func apply(
-        _ splitter: inout DocumentSplitter, to draft: inout Draft, _ entity: Entity, _ options: ImportOptions
+        _ documents: inout DocumentStream, to draft: inout Draft, _ entity: Entity, _ options: ImportOptions
     ) throws -> Bool {
         let entities = try ImportEntities(draft)
         guard let target = entities[entity.number] else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
@@ -43,12 +45,12 @@ struct ImportBatch {
         let end = options.batchRowCount.map { lastRow + $0 } ?? .max
         var isAtEnd = false
         while lastRow < end {
-            guard let document = try splitter.next() else {
+            guard let document = try documents.nextDocument() else {
                 isAtEnd = true
                 break
             }
             lastRow += 1
-            try row(document, splitter, &planner, target, &draft)
+            try row(document, documents, &planner, target, &draft)
         }
         counts = draft.netCounts(seen: seen)
         var writer = OpCodec.PayloadWriter()
@@ -58,25 +60,26 @@ struct ImportBatch {
     }
 
     private mutating func row(
-        _ document: DocumentSplitter.Document, _ splitter: DocumentSplitter, _ planner: inout RowPlanner,
+        _ document: DocumentSplitter.Document, _ documents: borrowing DocumentStream, _ planner: inout RowPlanner,
         _ entity: ImportEntity, _ draft: inout Draft
     ) throws {
         if let known = refused[lastRow] { return errors.append(known) }
         do {
-            try splitter.window.withUnsafeBytes { window in
+            try documents.withWindow { window in
                 let bytes = UnsafeRawBufferPointer(rebasing: window[document.start..<document.end])
                 try apply(bytes, &planner, entity, &draft)
             }
         } catch let failure as RowFailure {
-            try fail(failure, document, planner.options)
+            try fail(rowError(failure, document.line, documents), planner.options)
         } catch let error as JSONError {
             let failure = RowFailure(code: .malformed, pointer: "", message: "malformed JSON: \(error.message), at column \(error.column)")
-            try fail(failure, document, planner.options, line: document.line + error.line - 1)
+            try fail(rowError(failure, document.line + error.line - 1, documents), planner.options)
         }
         for key in planner.unknownKeys { unknownKeys[key, default: 0] += 1 }
         let violations = draft.takeViolations()
         if let first = violations.first {
-            throw RefusedRow(row: rowError(.init(code: first.rule.rowErrorCode, pointer: "", message: first.description), document.line))
+            let failure = RowFailure(code: first.rule.rowErrorCode, pointer: "", message: first.description)
+            throw RefusedRow(place: lastRow, row: rowError(failure, document.line, documents))
         }
     }
 
@@ -90,16 +93,17 @@ struct ImportBatch {
         }
     }
 
-    private mutating func fail(
-        _ failure: RowFailure, _ document: DocumentSplitter.Document, _ options: ImportOptions, line: Int? = nil
-    ) throws {
-        let error = rowError(failure, line ?? document.line)
+    private mutating func fail(_ error: ImportReport.RowError, _ options: ImportOptions) throws {
         errors.append(error)
         if options.onError == .stop { throw FailedRow(row: error) }
     }
 
-    private func rowError(_ failure: RowFailure, _ line: Int) -> ImportReport.RowError {
-        .init(row: lastRow, line: line, pointer: failure.pointer, code: failure.code, message: failure.message)
+    private func rowError(
+        _ failure: RowFailure, _ line: Int, _ documents: borrowing DocumentStream
+    ) -> ImportReport.RowError {
+        .init(
+            file: documents.sourceName, row: documents.row, line: line, pointer: failure.pointer, code: failure.code,
+            message: failure.message)
     }
 }
 

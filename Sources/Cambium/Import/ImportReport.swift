@@ -23,7 +23,8 @@ public struct ImportReport: Sendable {
             case unknownKey, unknownReference, unknownEntity, notAnObject, tooDeep, tooLarge, ruleViolated
         }
 
-        /// Counted from 1.
+        public var file: String
+        /// Counted from 1 in its file.
         public var row: Int
         /// The line that the row begins on, counted from 1.
         public var line: Int

@@ -1,13 +1,13 @@
 import CambiumGraph
 import CambiumJSON
-import CambiumLog
+internal import CambiumLog
 import CambiumModel
 
 /// One import: its rows, in one transaction or in batches.
 struct ImportRun {
     let store: Store
     let entity: Entity
-    let source: ImportSource
+    let sources: [ImportSource]
     let options: ImportOptions
     let author: Author
     private(set) var report = ImportReport()
@@ -18,32 +18,32 @@ struct ImportRun {
     /// How often a batch is begun again because of such rows.
     static let refusedCountMax = 1000
 
-    init(store: Store, entity: Entity, source: ImportSource, options: ImportOptions, author: Author) {
+    init(store: Store, entity: Entity, sources: [ImportSource], options: ImportOptions, author: Author) {
         self.store = store
         self.entity = entity
-        self.source = source
+        self.sources = sources
         self.options = options
         self.author = author
     }
 
     mutating func run() throws {
-        var splitter = DocumentSplitter(file: source.name, read: try source.open())
+        var documents = DocumentStream(sources)
         var isAtEnd = false
         while !isAtEnd {
             let firstRow = report.rowCount
             var batch = ImportBatch(firstRow: firstRow, refused: refused)
             do {
                 let receipt = try store.transact(author) { [options, entity] draft in
-                    isAtEnd = try batch.apply(&splitter, to: &draft, entity, options)
+                    isAtEnd = try batch.apply(&documents, to: &draft, entity, options)
                     return options.effect == .commit ? batch.payload : nil
                 }
                 report.logByteCount += receipt.logByteCount
                 report.transaction = receipt.transaction ?? report.transaction
                 take(batch)
             } catch let failure as ImportBatch.RefusedRow {
-                try refuse(failure.row)
-                splitter = DocumentSplitter(file: source.name, read: try source.open())
-                for _ in 0..<firstRow { _ = try splitter.next() }
+                try refuse(failure)
+                documents = DocumentStream(sources)
+                for _ in 0..<firstRow { _ = try documents.nextDocument() }
             } catch let failure as ImportBatch.FailedRow {
                 take(batch, isFailed: true)
                 throw error(failure.row)
@@ -51,28 +51,29 @@ struct ImportRun {
         }
     }
 
-    private mutating func refuse(_ row: ImportReport.RowError) throws {
+    private mutating func refuse(_ failure: ImportBatch.RefusedRow) throws {
+        let row = failure.row
         guard options.onError == .skip else {
             report.errors.append(row)
             throw error(row)
         }
-        guard source.isRepeatable else {
+        guard sources.allSatisfy(\.isRepeatable) else {
             throw CambiumError(
                 .invalidInput, "Row \(row.row) breaks a rule that is seen only afterwards (\(row.message)), and the input cannot be read twice; import it from a file.",
-                place: .init(file: source.name, line: row.line))
+                place: .init(file: row.file, line: row.line))
         }
-        refused[row.row] = row
+        refused[failure.place] = row
         guard refused.count <= Self.refusedCountMax else {
             throw CambiumError(
                 .limitExceeded, "More than \(Self.refusedCountMax) rows break rules that are seen only afterwards; the last one is row \(row.row): \(row.message)",
-                place: .init(file: source.name, line: row.line))
+                place: .init(file: row.file, line: row.line))
         }
     }
 
     private func error(_ row: ImportReport.RowError) -> CambiumError {
         CambiumError(
             .invalidInput, "Row \(row.row): \(row.message). \(report.transaction == nil ? "Nothing was imported." : "The batches before were imported.")",
-            place: .init(file: source.name, line: row.line, pointer: row.pointer))
+            place: .init(file: row.file, line: row.line, pointer: row.pointer))
     }
 
     private mutating func take(_ batch: ImportBatch, isFailed: Bool = false) {
@@ -116,23 +117,22 @@ extension ImportReport.Counts {
 extension Store {
     /// Imports JSON rows as objects of an entity: each is found by its identity and updated, or inserted.
     ///
-    /// All rows are one transaction, unless the options ask for batches; where nothing changes, nothing is written. Values are
-    /// as the README's "Import" tells. Throws `.invalidInput` with the row, line and pointer of what cannot be imported, in
-    /// which case nothing was (but for the batches before). Complexity: O(bytes of input), memory for the changed objects.
+    /// All rows of all sources are one transaction, unless the options ask for batches; where nothing changes, nothing is
+    /// written. Throws `.invalidInput` with the row, line and pointer of what cannot be imported, in which case nothing was (but
+    /// for the batches before). Complexity: O(bytes of input), memory for the changed objects.
+    ///
+    /// - Parameter reached: takes the report of an import that failed, before the error is thrown.
     public func importRows(
-        _ entity: Entity, from source: ImportSource, _ options: ImportOptions = ImportOptions(), author: Author = Author()
+        _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
+        author: Author = Author(), reached: (ImportReport) -> Void = { _ in }
     ) throws -> ImportReport {
-        try importRows(entity, from: source, options, author: author) { _ in }
-    }
-
-    /// As `importRows(_:from:_:author:)`; `report` takes what was reached, also when the import fails.
-    public func importRows(
-        _ entity: Entity, from source: ImportSource, _ options: ImportOptions, author: Author,
-        reached: (ImportReport) -> Void
-    ) throws -> ImportReport {
-        var run = ImportRun(store: self, entity: entity, source: source, options: options, author: author)
-        defer { reached(run.report) }
-        try run.run()
+        var run = ImportRun(store: self, entity: entity, sources: sources, options: options, author: author)
+        do {
+            try run.run()
+        } catch {
+            reached(run.report)
+            throw error
+        }
         return run.report
     }
 }

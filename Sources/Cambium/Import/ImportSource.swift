@@ -1,5 +1,4 @@
-public import CambiumModel
-import CambiumLog
+internal import CambiumLog
 
 /// Where an import reads from: a stream of bytes that can be begun, and mostly begun again.
 public struct ImportSource: Sendable {
@@ -10,7 +9,8 @@ public struct ImportSource: Sendable {
     public let name: String
     /// Whether it can be read from its beginning more than once.
     public let isRepeatable: Bool
-    let open: @Sendable () throws -> Reader
+    /// Begins to read at the beginning.
+    public let open: @Sendable () throws -> Reader
 
     /// - Parameter open: begins to read at the beginning.
     public init(name: String, isRepeatable: Bool, open: @escaping @Sendable () throws -> Reader) {

@@ -1,5 +1,5 @@
 public import CambiumGraph
-import CambiumLog
+package import CambiumLog
 public import CambiumModel
 
 /// A moment in the history of a store.

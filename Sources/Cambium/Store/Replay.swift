@@ -1,5 +1,5 @@
 import CambiumGraph
-import CambiumLog
+internal import CambiumLog
 import CambiumModel
 
 /// The one way from a log to a graph.
@@ -14,6 +14,8 @@ struct Replay {
         _ reader: LogReader, until isPast: (LogRecord) -> Bool = { _ in false }, observe: (LogRecord) -> Void = { _ in }
     ) throws -> LogReader.End {
         var draft = timeline.draft()
+        // A log without transactions comes to the graph before the first one.
+        draft.beginReplayed(0)
         var isStopped = false
         let end = try reader.scan { record in
             if isStopped || isPast(record) {
@@ -23,12 +25,7 @@ struct Replay {
             observe(record)
             draft.beginReplayed(record.number.rawValue)
             for op in try record.ops() {
-                if case .digest = op {
-                    try timeline.publish(draft)
-                    draft = timeline.draft()
-                    draft.beginReplayed(record.number.rawValue)
-                }
-                do {
+                do throws(CambiumError) {
                     try draft.apply(op)
                 } catch {
                     let message = "Transaction \(record.number) cannot be applied: \(error.message)"

@@ -1,5 +1,5 @@
-public import CambiumGraph
-public import CambiumLog
+import CambiumGraph
+package import CambiumLog
 public import CambiumModel
 
 /// What opening found at the end of a log, and what it did about it.

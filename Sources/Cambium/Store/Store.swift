@@ -1,5 +1,5 @@
 public import CambiumGraph
-import CambiumLog
+internal import CambiumLog
 public import CambiumModel
 import Dispatch
 import Synchronization
@@ -73,8 +73,8 @@ public final class Store: @unchecked Sendable {
         let (result, receipt, level) = try writing.hold {
             var transaction = WriteTransaction(draft: try draft())
             let result = try body(&transaction)
-            let (draft, ops) = transaction.finish()
-            let receipt = try commit(draft, author, payload: ops.isEmpty ? nil : OpCodec.encode(ops), checks: .all)
+            let ops = transaction.ops
+            let receipt = try commit(transaction.takeDraft(), author, payload: ops.isEmpty ? nil : OpCodec.encode(ops), checks: .all)
             return (result, receipt, try self.level(durability))
         }
         try settle(receipt, level)

@@ -1,4 +1,4 @@
-public import CambiumGraph
+import CambiumGraph
 public import CambiumModel
 
 /// The changes of one transaction: lent to the closure of `Store.write`, valid until it returns.
@@ -17,7 +17,7 @@ public struct WriteTransaction: ~Copyable {
 
     init(draft: consuming Draft) { self.draft = draft }
 
-    consuming func finish() -> (draft: Draft, ops: [Op]) { (draft, ops) }
+    consuming func takeDraft() -> Draft { draft }
 
     public var schema: Schema { draft.schema }
 
@@ -168,26 +168,5 @@ public struct WriteTransaction: ~Copyable {
         if let violation = attribute.constraints.check(value) {
             throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)': \(violation)")
         }
-    }
-}
-
-extension Schema {
-    func required(_ name: String) throws(CambiumError) -> Entity {
-        if let entity = entity(name) { return entity }
-        throw CambiumError(.notFound, "The schema has no entity '\(name)'. It has: \(entities.map(\.name).joined(separator: ", ")).")
-    }
-}
-
-extension Entity {
-    func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {
-        if let attribute = attribute(name) { return attribute }
-        let names = attributes.map(\.name).joined(separator: ", ")
-        throw CambiumError(.notFound, "'\(self.name)' has no attribute '\(name)'. It has: \(names).")
-    }
-
-    func requiredRelationship(_ name: String) throws(CambiumError) -> Relationship {
-        if let relationship = relationship(name) { return relationship }
-        let names = relationships.map(\.name).joined(separator: ", ")
-        throw CambiumError(.notFound, "'\(self.name)' has no relationship '\(name)'. It has: \(names).")
     }
 }

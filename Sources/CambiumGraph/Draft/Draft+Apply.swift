@@ -32,7 +32,7 @@ extension Draft {
         case .upsert(let block): try apply(block)
         case .relink(let block): try apply(block)
         case .digest(let number, let digest):
-            guard number.rawValue != original.transaction.rawValue || original.digest() == digest else {
+            guard number.rawValue + 1 != transaction || Digester(reader: reader, layout: layout).digest() == digest else {
                 throw CambiumError(.damaged, "The graph after transaction \(number) does not have the digest that the log gives.")
             }
         }

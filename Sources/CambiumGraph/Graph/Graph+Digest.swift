@@ -9,7 +9,17 @@ extension Graph {
     /// each link, and the next serial of each hierarchy. Docs/FORMAT.md has the exact bytes.
     ///
     /// Independent of the order in which things came about, of pages and of rows. Complexity: O(graph).
-    public func digest() -> GraphDigest {
+    public func digest() -> GraphDigest { Digester(reader: reader, layout: layout).digest() }
+}
+
+/// Adds up the digest of what a reader sees.
+struct Digester {
+    let reader: Reader
+    let layout: GraphLayout
+
+    private var schema: Schema { layout.schema }
+
+    func digest() -> GraphDigest {
         var sum = DigestSum()
         for table in layout.tables {
             guard let root = table.root else { continue }
@@ -32,7 +42,7 @@ extension Graph {
             entities[number] = attributes.map { ($0.number.rawValue, table.slot(of: $0.number)) }
         }
         var local = sum
-        forEachRow(of: table) { row in
+        reader.forEachRow(of: table) { row in
             let serial = rows.serial(row)
             let entity = rows.entity(row, table)
             let kind = UInt64(entity.rawValue) << 1 | (rows.isStub(row) ? 1 : 0)
@@ -56,7 +66,7 @@ extension Graph {
         let rows = reader.rows(table.index)
         let tag: DigestSum.Tag = relationship.isOrdered ? .member : .link
         var local = sum
-        forEachRow(of: table) { row in
+        reader.forEachRow(of: table) { row in
             let serial = rows.serial(row)
             var index: UInt64 = 0
             reader.forEachMember(end, owner: row) { target in

@@ -45,7 +45,7 @@ public struct Graph: Sendable {
         }
         let rows = reader.rows(table)
         var count = 0
-        forEachRow(of: layout.tables[table]) { if rows.link($0, slot) != noRow { count += 1 } }
+        reader.forEachRow(of: layout.tables[table]) { if rows.link($0, slot) != noRow { count += 1 } }
         return count
     }
 
@@ -83,20 +83,6 @@ public struct Graph: Sendable {
 
     /// The objects of an entity, sub-entities included, by ascending id.
     public func objects(of entity: Entity) -> ObjectSequence { ObjectSequence(graph: self, entity: entity) }
-
-    func forEachRow(of table: TableLayout, _ body: (UInt32) -> Void) {
-        let rows = reader.rows(table.index)
-        for index in 0..<reader.groupCount(table.index) {
-            guard let group = rows.group(at: index) else { continue }
-            for half in 0..<2 {
-                var bits = group.load(fromByteOffset: GroupLayout.liveBitsOffset + 8 * half, as: UInt64.self)
-                while bits != 0 {
-                    body(UInt32(index << 7 + half << 6 + bits.trailingZeroBitCount))
-                    bits &= bits - 1
-                }
-            }
-        }
-    }
 }
 
 /// The ids of the objects of an entity, ascending.
@@ -144,6 +130,22 @@ public struct ObjectSequence: Sequence, Sendable {
     }
 
     public func makeIterator() -> Iterator { Iterator(graph: graph, entity: entity) }
+}
+
+extension Reader {
+    func forEachRow(of table: TableLayout, _ body: (UInt32) -> Void) {
+        let rows = rows(table.index)
+        for index in 0..<groupCount(table.index) {
+            guard let group = rows.group(at: index) else { continue }
+            for half in 0..<2 {
+                var bits = group.load(fromByteOffset: GroupLayout.liveBitsOffset + 8 * half, as: UInt64.self)
+                while bits != 0 {
+                    body(UInt32(index << 7 + half << 6 + bits.trailingZeroBitCount))
+                    bits &= bits - 1
+                }
+            }
+        }
+    }
 }
 
 extension Rows {

@@ -25,7 +25,7 @@ extension Graph {
     private func check(_ table: TableLayout, _ findings: inout [String]) {
         let name = table.root?.name ?? "edges"
         var rows: [UInt32] = []
-        forEachRow(of: table) { rows.append($0) }
+        reader.forEachRow(of: table) { rows.append($0) }
         if rows.count != reader.liveCount(table.index) {
             findings.append("\(name): \(rows.count) rows are live and \(reader.liveCount(table.index)) are counted.")
         }
@@ -67,7 +67,7 @@ extension Graph {
         for side in 0...1 {
             let rows = reader.rows(tables[side])
             let others = reader.rows(tables[1 - side])
-            forEachRow(of: layout.tables[tables[side]]) { row in
+            reader.forEachRow(of: layout.tables[tables[side]]) { row in
                 let partner = rows.link(row, slots[side])
                 if partner == noRow { return }
                 if !others.isLive(partner) || others.link(partner, slots[1 - side]) != row {
@@ -83,7 +83,7 @@ extension Graph {
         let members = reader.rows(list.memberTable)
         var seen = RowSet()
         var listed = 0
-        forEachRow(of: layout.tables[list.ownerTable]) { owner in
+        reader.forEachRow(of: layout.tables[list.ownerTable]) { owner in
             var count = 0
             for member in ListRows(reader, list, owner: owner) {
                 count += 1
@@ -99,7 +99,7 @@ extension Graph {
             listed += count
         }
         var expected = 0
-        forEachRow(of: layout.tables[list.memberTable]) { member in
+        reader.forEachRow(of: layout.tables[list.memberTable]) { member in
             let owner = members.link(member, list.ownerSlot)
             if owner == noRow { return }
             if !owners.isLive(owner) { findings.append("Link \(link): member \(member) names an owner that is gone.") }

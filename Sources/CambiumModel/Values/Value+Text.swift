@@ -26,6 +26,12 @@ extension Value {
         }.get()
     }
 
+    /// The value that a JSON text spells.
+    public init(jsonText text: String, type: AttributeType) throws(ConversionError) {
+        guard let json = try? JSONValue(parsing: text.utf8) else { throw .malformed(type, text) }  // Malformed says it.
+        try self.init(json: json, type: type)
+    }
+
     /// The value that a token spells.
     public init(_ tokens: JSONTokens, _ token: Int, type: AttributeType) throws(ConversionError) {
         var scratch: [UInt8] = []

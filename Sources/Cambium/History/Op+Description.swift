@@ -1,0 +1,71 @@
+public import CambiumModel
+
+extension Op {
+    /// The kind, as the command line writes it.
+    public var kindName: String {
+        switch self {
+        case .schema: "schema"
+        case .insert: "insert"
+        case .set: "set"
+        case .link: "link"
+        case .unlink: "unlink"
+        case .move: "move"
+        case .delete: "delete"
+        case .upsert: "upsert"
+        case .relink: "relink"
+        case .digest: "digest"
+        }
+    }
+
+    /// Whether the op names an object. What it does to others (cascades, the other side of a link) is not named.
+    public func names(_ id: ObjectID, _ schema: Schema) -> Bool {
+        switch self {
+        case .schema, .digest: return false
+        case .insert(let object, _, _), .set(let object, _): return object == id
+        case .link(let object, _, let target, _), .unlink(let object, _, let target), .move(let object, _, let target, _):
+            return object == id || target == id
+        case .delete(let objects): return objects.contains(id)
+        case .upsert(let block):
+            return schema.entity(block.entity)?.root == id.root && block.serials.contains(id.serial)
+        case .relink(let block):
+            if block.root == id.root, block.serials.contains(id.serial) { return true }
+            guard schema.relationship(block.property, root: block.root)?.destinationRoot == id.root else { return false }
+            switch block.content {
+            case .toOne(let targets): return targets.contains(id.serial)
+            case .unordered(_, let removed, _, let added): return removed.contains(id.serial) || added.contains(id.serial)
+            case .ordered(_, _, let suffixes): return suffixes.contains(id.serial)
+            }
+        }
+    }
+
+    /// The root entities whose objects the op names.
+    public func roots(_ schema: Schema) -> Set<EntityNumber> {
+        switch self {
+        case .schema, .digest: return []
+        case .insert(let object, _, _), .set(let object, _): return [object.root]
+        case .link(let object, _, let target, _), .unlink(let object, _, let target), .move(let object, _, let target, _):
+            return [object.root, target.root]
+        case .delete(let objects): return Set(objects.map(\.root))
+        case .upsert(let block): return schema.entity(block.entity).map { [$0.root] } ?? []
+        case .relink(let block):
+            return Set([block.root]).union(schema.relationship(block.property, root: block.root).map { [$0.destinationRoot] } ?? [])
+        }
+    }
+}
+
+extension Schema {
+    /// The relationship with a number in the hierarchy of a root entity.
+    public func relationship(_ number: PropertyNumber, root: EntityNumber) -> Relationship? {
+        for entity in entities where entity.root == root {
+            if let found = entity.relationship(number) { return found }
+        }
+        return nil
+    }
+}
+
+extension SerialRuns {
+    /// Complexity: O(runs).
+    public func contains(_ serial: UInt64) -> Bool {
+        runs.contains { serial >= $0.first && serial < $0.first + UInt64($0.count) }
+    }
+}

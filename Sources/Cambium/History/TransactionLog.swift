@@ -1,0 +1,44 @@
+package import CambiumLog
+public import CambiumModel
+
+/// The transactions of a store, as they are in its log.
+public struct TransactionLog {
+    private let reader: LogReader
+
+    /// A transaction, and what it took.
+    public struct Entry: Sendable {
+        public let number: TransactionNumber
+        public let metadata: TransactionMetadata
+        /// Bytes of log.
+        public let byteCount: Int
+        private let record: LogRecord
+
+        init(_ record: LogRecord) {
+            number = record.number
+            metadata = record.metadata
+            byteCount = record.byteCount
+            self.record = record
+        }
+
+        /// What it did. Throws `.notFound` where that was redacted, `.damaged` where it cannot be decoded.
+        public func ops() throws(CambiumError) -> [Op] { try record.ops() }
+    }
+
+    /// Throws `.notFound` where there is no store, `.damaged` where its settings cannot be read.
+    public init(of path: String) throws(CambiumError) { try self.init(SystemVolume(root: path)) }
+
+    package init(_ volume: any Volume) throws(CambiumError) { reader = try LogReader(volume) }
+
+    /// Calls `body` with every transaction from `first` on, in order.
+    ///
+    /// Throws `.damaged` where the log is corrupt, after all that verifies before; and what `body` throws.
+    public func forEach(from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (Entry) throws -> Void) throws {
+        _ = try reader.scan(from: first) { try body(Entry($0)) }
+    }
+
+    /// Segments, and bytes in them up to the last transaction.
+    public func size() throws -> (segmentCount: Int, byteCount: Int) {
+        let end = try reader.scan { _ in }
+        return (end.segmentCount, end.byteCount)
+    }
+}

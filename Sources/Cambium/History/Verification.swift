@@ -1,0 +1,56 @@
+internal import CambiumGraph
+internal import CambiumLog
+public import CambiumModel
+
+/// What a check of a whole store found.
+public struct Verification: Sendable {
+    /// Whether nothing is damaged. A transaction that a crash left half-written is no damage; it is told in `findings`.
+    public private(set) var isSound = true
+    public private(set) var transactionCount = 0
+    /// The root of the tree over all transactions, 64 hexadecimal digits (RFC 6962).
+    public private(set) var root = ""
+    /// That of the graph that the log comes to; nil where the log cannot be replayed.
+    public private(set) var digest: GraphDigest?
+    public private(set) var findings: [String] = []
+    /// Bytes of log that were read.
+    public private(set) var logByteCount = 0
+
+    /// Checks every checksum, replays the log, and checks the graph's invariants and pages.
+    ///
+    /// Damage is a finding and no error. Throws `.notFound` where there is no store, `.ioFailure` where it cannot be read.
+    /// Complexity: O(log + graph).
+    public init(of path: String) throws { try self.init(SystemVolume(root: path)) }
+
+    init(_ volume: any Volume) throws {
+        do {
+            let reader = try LogReader(volume)
+            for flaw in reader.flaws { damage(flaw) }
+            try replay(reader)
+        } catch let error as CambiumError where error.code == .damaged || error.code == .unsupportedFormat {
+            damage(error.description)
+        }
+    }
+
+    private mutating func damage(_ finding: String) {
+        isSound = false
+        findings.append(finding)
+    }
+
+    private mutating func replay(_ reader: LogReader) throws {
+        let timeline = Timeline()
+        var replay = Replay(timeline: timeline)
+        var tree = LogTree()
+        defer {
+            transactionCount = replay.transactionCount
+            root = HexText.encode(tree.root)
+        }
+        let end = try replay.run(reader, observe: { tree.append($0) })
+        logByteCount = end.byteCount
+        let notes = RecoveryReport(reader, end, transactionCount: 0).notes
+        findings += notes.filter { !reader.flaws.contains($0) }
+        let graph = timeline.head
+        digest = graph.digest()
+        for finding in graph.invariantFindings() { damage("graph: \(finding)") }
+        for finding in PageChecker.findings(in: timeline) { damage("pages: \(finding)") }
+    }
+}

@@ -1,0 +1,25 @@
+public import CambiumModel
+
+extension Schema {
+    /// The entity of this name. Throws `.unknownName` with the names that there are.
+    public func required(_ name: String) throws(CambiumError) -> Entity {
+        if let entity = entity(name) { return entity }
+        throw CambiumError(.unknownName, "The schema has no entity '\(name)'. It has: \(entities.map(\.name).joined(separator: ", ")).")
+    }
+}
+
+extension Entity {
+    /// The attribute of this name. Throws `.unknownName` with the names that there are.
+    public func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {
+        if let attribute = attribute(name) { return attribute }
+        let names = attributes.map(\.name).joined(separator: ", ")
+        throw CambiumError(.unknownName, "'\(self.name)' has no attribute '\(name)'. It has: \(names).")
+    }
+
+    /// The relationship of this name. Throws `.unknownName` with the names that there are.
+    public func requiredRelationship(_ name: String) throws(CambiumError) -> Relationship {
+        if let relationship = relationship(name) { return relationship }
+        let names = relationships.map(\.name).joined(separator: ", ")
+        throw CambiumError(.unknownName, "'\(self.name)' has no relationship '\(name)'. It has: \(names).")
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Cambium
+
+@main
+struct CambiumCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cambium",
+        abstract: "An append-only store of objects, and every change that led to them.",
+        discussion: "Try 'cambium demo' first: it imports this machine's package graph and shows what the others do.",
+        version: "0.1.0",
+        subcommands: [
+            InitCommand.self, SchemaCommand.self, ImportCommand.self, ExportCommand.self, FindCommand.self, ShowCommand.self,
+            InsertCommand.self, SetCommand.self, LinkCommand.self, UnlinkCommand.self, MoveCommand.self, DeleteCommand.self,
+            LogCommand.self, VerifyCommand.self, StatsCommand.self, DemoCommand.self,
+        ])
+
+    /// Runs a command; every way in which it can fail ends in one line on stderr and the exit code of the contract.
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let error as CambiumError {
+            Failure.exit(error)
+        } catch let code as ExitCode {
+            exit(withError: code)
+        } catch {
+            guard exitCode(for: error) != .success else { exit(withError: error) }
+            Failure.exit(usage: message(for: error), fullMessage(for: error))
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+#if canImport(Glibc)
+import Glibc
+#endif
+
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo", abstract: "Import this machine's package graph, and show what a store does with it.",
+        discussion: "Leaves the store behind, in the directory given or in a temporary one, and tells which commands to try on it.")
+
+    @Argument(help: "Where; a directory that is not there yet, or is empty.") var directory: String?
+
+    func run() throws {
+        let demo = Demo(store: try directory ?? Self.temporaryDirectory())
+        try demo.run()
+    }
+
+    private static func temporaryDirectory() throws -> String {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/cambium-demo-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw CambiumError(.cannotCreate, "No directory can be made in '\(parent)': \(String(cString: strerror(errno))).")
+        }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// The main job, step by step, on real data.
+struct Demo {
+    let store: String
+
+    func run() throws {
+        title("This machine's packages")
+        let lists = PackageLists.read()
+        let rows = PackageRows.jsonLines(lists.paragraphs)
+        tell("\(Readable.of(lists.paragraphs.count, "paragraph")) from \(lists.origin), as \(Readable.bytes(rows.count)) of JSON Lines")
+        let schema = try Schema(PackageRows.schema)
+        let made = try Store.create(at: store, schema: schema, author: Author(actor: "demo"))
+        let package = try schema.required("Package")
+        try importTwice(made, package, .bytes(rows, name: "packages.jsonl"))
+        let name = try show(made.graph, package)
+        let before = made.graph.transaction
+        try edit(made, package, name)
+        try past(before, package, name)
+        try made.close()
+        try reopen(made.graph)
+        try verify()
+        suggest(name)
+    }
+
+    // MARK: Steps
+
+    private func importTwice(_ store: Store, _ package: Entity, _ rows: ImportSource) throws {
+        title("Import")
+        let author = Author(actor: "demo", message: "import the package lists")
+        var report = ImportReport()
+        let seconds = try timed { report = try store.importRows(package, from: [rows], author: author) }
+        let graph = store.graph
+        tell("\(Readable.count(graph.objectCount)) objects and \(Readable.count(graph.linkCount)) links in one transaction, \(Readable.bytes(report.logByteCount)) of log, \(Readable.seconds(seconds)), synced to disk")
+        for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) { tell("  \(name): \(ReportText.counts(counts))") }
+        title("Import the same again")
+        let logBefore = try logContents()
+        let again = try timed { report = try store.importRows(package, from: [rows], author: author) }
+        let isIdentical = try logContents() == logBefore
+        tell("\(ReportText.counts(report.counts)): \(report.transaction == nil ? "no event was appended" : "SOMETHING CHANGED"), and the log is \(isIdentical ? "byte for byte as it was" : "NOT AS IT WAS"), \(Readable.seconds(again))")
+        guard report.transaction == nil, isIdentical else {
+            throw CambiumError(.damaged, "An import of the same rows changed the store; please report this.")
+        }
+    }
+
+    private func show(_ graph: Graph, _ package: Entity) throws -> String {
+        title("One package, with its versions and dependencies")
+        let names = ["bash", "apt", "dpkg"]
+        let found = names.first { graph.find(package, identity: [.string($0)]) != nil }
+        let place = found.flatMap { graph.find(package, identity: [.string($0)]) } ?? graph.objects(of: package).lazy.compactMap { graph.place(of: $0) }.first
+        guard let place else { throw CambiumError(.notFound, "There are no packages.") }
+        var writer = JSONWriter()
+        let tree = try IncludeTree(["versions.maintainer", "section"], from: package, graph.schema)
+        ObjectWriter(graph).write(place, including: tree, to: &writer)
+        guard case .object(let members) = try JSONValue(parsing: writer.bytes) else { return "" }
+        ObjectText.print(.object(members.filter { $0.key != "dependents" && $0.key != "tags" && !Self.lists.contains($0.key) }), indent: "  ")
+        for key in Self.lists {
+            let names = try self.names(graph, place, key)
+            tell("\(key.padded(to: 10))  \(names.isEmpty ? "none" : names.joined(separator: " "))")
+        }
+        let dependents = graph.memberCount(graph.end(try package.requiredRelationship("dependents")), of: place)
+        tell("\(Readable.of(dependents, "package")) depend on it")
+        let name = graph.field(try package.requiredAttribute("name"))
+        return found ?? graph.string(of: name, at: place) ?? ""
+    }
+
+    private static let lists = ["depends", "recommends", "suggests"]
+
+    private func names(_ graph: Graph, _ place: ObjectPlace, _ key: String) throws -> [String] {
+        let package = graph.entity(of: place)
+        let name = graph.field(try package.requiredAttribute("name"))
+        return graph.members(graph.end(try package.requiredRelationship(key)), of: place).compactMap { graph.string(of: name, at: $0) }.sorted()
+    }
+
+    private func edit(_ store: Store, _ package: Entity, _ name: String) throws {
+        title("Edit")
+        guard let place = store.graph.find(package, identity: [.string(name)]) else { return }
+        let id = store.graph.id(of: place)
+        var byteCount = 0
+        let seconds = try timed {
+            let (_, receipt) = try store.write(Author(actor: "demo", message: "a better summary")) { transaction in
+                try transaction.set(id, "summary", to: .string("edited by the demo"))
+            }
+            byteCount = receipt.logByteCount
+        }
+        tell("the summary of \(name), in \(Readable.of(byteCount, "byte")) of log, durable after \(Readable.seconds(seconds))")
+        struct Refused: Error {}
+        do {
+            try store.write { transaction in
+                try transaction.delete(id)
+                throw Refused()
+            }
+        } catch is Refused {
+            let isThere = store.graph.contains(id)
+            tell("a transaction that deletes \(name) and then fails leaves \(isThere ? "nothing behind" : "A HOLE")")
+        }
+    }
+
+    private func past(_ before: TransactionNumber, _ package: Entity, _ name: String) throws {
+        title("The past")
+        for point in [Point.transaction(before), .latest] {
+            var summary = ""
+            let seconds = try timed {
+                let graph = try ReadOnlyStore(at: store, point: point).graph
+                guard let place = graph.find(package, identity: [.string(name)]) else { return }
+                summary = graph.string(of: graph.field(try package.requiredAttribute("summary")), at: place) ?? "none"
+            }
+            tell("\(point == .latest ? "latest: " : "after transaction \(before):") '\(summary)' (replayed in \(Readable.seconds(seconds)))")
+        }
+    }
+
+    private func reopen(_ graph: Graph) throws {
+        title("Reopen")
+        var isSame = false
+        let seconds = try timed {
+            let reopened = try Store.open(at: store)
+            isSame = reopened.graph.digest() == graph.digest()
+            try reopened.close()
+        }
+        tell("replayed from the log alone in \(Readable.seconds(seconds)); the digest of the graph is \(isSame ? "the same" : "ANOTHER ONE")")
+        guard isSame else { throw CambiumError(.damaged, "A replay came to another graph; please report this.") }
+    }
+
+    private func verify() throws {
+        title("Verify")
+        var verification: Verification?
+        let seconds = try timed { verification = try Verification(of: store) }
+        guard let verification else { return }
+        tell("\(verification.isSound ? "sound" : "DAMAGED"): every checksum of \(Readable.bytes(verification.logByteCount)) of log, the graph's invariants and every page, \(Readable.seconds(seconds))")
+        tell("root    \(verification.root)")
+        if let digest = verification.digest { tell("digest  \(digest)") }
+        for finding in verification.findings { tell("- \(finding)") }
+    }
+
+    private func suggest(_ name: String) {
+        title("Try on it")
+        for command in [
+            "find \(store) Package --identity \(name)", "find \(store) Section --limit 5", "log \(store) --ops",
+            "export \(store) Maintainer", "stats \(store)", "verify \(store)",
+        ] {
+            tell("cambium \(command)")
+        }
+    }
+
+    // MARK: Output
+
+    private func title(_ text: String) { Terminal.print("\n\(text)") }
+    private func tell(_ text: String) { Terminal.print("  " + text) }
+
+    private func timed(_ body: () throws -> Void) rethrows -> Duration { try ContinuousClock().measure(body) }
+
+    /// The bytes of every file of the log.
+    private func logContents() throws -> [String: [UInt8]] {
+        var contents: [String: [UInt8]] = [:]
+        for name in FileNames.sorted(in: store + "/log") where name.hasSuffix(".log") {
+            contents[name] = try Terminal.contents(of: "\(store)/log/\(name)", byteCountMax: .max)
+        }
+        return contents
+    }
+}

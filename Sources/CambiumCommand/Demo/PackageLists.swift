@@ -1,0 +1,80 @@
+import Cambium
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// The package graph of this machine, or one that is made up where there is none.
+struct PackageLists {
+    /// What the paragraphs are from, for people.
+    let origin: String
+    let paragraphs: [ControlFile.Paragraph]
+
+    /// The lists of apt where there are any, else the packages that dpkg has installed, else a made-up graph.
+    static func read() -> PackageLists {
+        let lists = "/var/lib/apt/lists"
+        let names = FileNames.sorted(in: lists).filter { $0.contains("_Packages") }
+        var paragraphs: [ControlFile.Paragraph] = []
+        for name in names { paragraphs += Self.paragraphs(of: "\(lists)/\(name)") }
+        if !paragraphs.isEmpty { return PackageLists(origin: "\(names.count) package lists of apt", paragraphs: paragraphs) }
+        let installed = Self.paragraphs(of: "/var/lib/dpkg/status")
+        if !installed.isEmpty { return PackageLists(origin: "the packages that dpkg has installed", paragraphs: installed) }
+        return PackageLists(origin: "a made-up package graph, because there are no package lists", paragraphs: madeUp())
+    }
+
+    /// A list that cannot be read is passed over: the demonstration takes what there is.
+    private static func paragraphs(of path: String) -> [ControlFile.Paragraph] {
+        let isPlain = path.hasSuffix("_Packages") || path.hasSuffix("status")
+        guard let bytes = isPlain ? try? Terminal.contents(of: path, byteCountMax: 1 << 30) : decompressed(path) else { return [] }  // Passed over.
+        var file = ControlFile(bytes)
+        var paragraphs: [ControlFile.Paragraph] = []
+        while let paragraph = file.paragraph() {
+            if paragraph["Package"] != nil { paragraphs.append(paragraph) }
+        }
+        return paragraphs
+    }
+
+    /// What apt's own helper makes of a compressed list.
+    private static func decompressed(_ path: String) -> [UInt8]? {
+        guard path.utf8.allSatisfy({ $0 != UInt8(ascii: "'") }) else { return nil }
+        guard let pipe = popen("/usr/lib/apt/apt-helper cat-file '\(path)' 2>/dev/null", "r") else { return nil }
+        defer { pclose(pipe) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, pipe)
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: buffer[..<count])
+        }
+    }
+
+    /// 20,000 packages that depend on up to five earlier ones.
+    private static func madeUp() -> [ControlFile.Paragraph] {
+        (0..<20_000).map { number in
+            let dependencies = (1...5).map { (number * 7919 + $0 * 104_729) % max(number, 1) }.map { "package-\($0)" }
+            return [
+                "Package": "package-\(number)", "Version": "1.\(number % 10)-\(number % 3 + 1)", "Architecture": "all",
+                "Section": ["libs", "utils", "net", "doc"][number % 4], "Maintainer": "Maintainer \(number % 500) <m\(number % 500)@example.org>",
+                "Size": "\(10_000 + number * 37 % 900_000)", "Installed-Size": "\(40 + number % 9000)",
+                "Depends": number == 0 ? "" : dependencies.joined(separator: ", "), "Description": "the package with the number \(number)",
+                "Tag": "role::program, number::\(number % 100)",
+            ]
+        }
+    }
+}
+
+/// Names in a directory.
+enum FileNames {
+    /// None where the directory cannot be read.
+    static func sorted(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            // SAFETY: the system ends the name with a zero, inside of the entry, which lives until the next call.
+            names.append(withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            })
+        }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,156 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+
+/// What the commands that change a store have in common.
+struct Edit {
+    let store: String
+    let author: Author
+    let json: Bool
+
+    /// Runs a transaction and prints its receipt; `body` returns the object that it is about.
+    func run(_ body: (inout WriteTransaction, Schema, Graph) throws -> ObjectID) throws {
+        let store = try Store.open(at: store)
+        let (id, receipt) = try store.write(author) { transaction in
+            try body(&transaction, transaction.schema, store.graph)
+        }
+        try store.close()
+        let number = receipt.transaction ?? receipt.graph.transaction
+        let entity = receipt.graph.entity(of: id) ?? store.schema.entity(id.root)
+        let text = entity.map { store.schema.text(of: id, entity: $0) } ?? ""
+        if json {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.key("transaction")
+            writer.number(number.rawValue)
+            writer.key("id")
+            writer.string(text)
+            writer.endObject()
+            Terminal.print(writer.text)
+        } else if receipt.transaction == nil {
+            Terminal.print("\(text): nothing changed")
+        } else {
+            Terminal.print("\(text) in transaction \(number), \(Readable.of(receipt.logByteCount, "byte")) of log")
+        }
+    }
+}
+
+struct InsertCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "insert", abstract: "Make an object.")
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The entity.") var entity: String
+    @Argument(help: "Attributes: key=text, or key:=JSON.") var assignments: [AssignmentArgument] = []
+    @OptionGroup var author: AuthorOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, _ in
+            let entity = try schema.required(self.entity)
+            return try transaction.insert(entity, try assignments.map { try $0.resolved(entity) })
+        }
+    }
+}
+
+struct SetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "set", abstract: "Change attributes of an object.")
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The object, such as Note/42.") var id: String
+    @Argument(help: "Attributes: key=text, or key:=JSON.") var assignments: [AssignmentArgument]
+    @OptionGroup var author: AuthorOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, graph in
+            let (place, entity) = try schema.object(id, in: graph)
+            let id = graph.id(of: place)
+            try transaction.set(id, try assignments.map { try $0.resolved(entity) })
+            return id
+        }
+    }
+}
+
+struct LinkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "link", abstract: "Link an object to others.")
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The object, such as Note/42.") var id: String
+    @Argument(help: "The relationship.") var relationship: String
+    @Argument(help: "The objects to link it to.") var targets: [String]
+    @OptionGroup var author: AuthorOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, graph in
+            let (place, entity) = try schema.object(id, in: graph)
+            let relationship = try entity.requiredRelationship(self.relationship)
+            for target in targets {
+                try transaction.link(graph.id(of: place), relationship, graph.id(of: try schema.object(target, in: graph).place))
+            }
+            return graph.id(of: place)
+        }
+    }
+}
+
+struct UnlinkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "unlink", abstract: "Undo links of an object.")
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The object, such as Note/42.") var id: String
+    @Argument(help: "The relationship.") var relationship: String
+    @Argument(help: "The objects to unlink it from.") var targets: [String]
+    @OptionGroup var author: AuthorOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, graph in
+            let (place, entity) = try schema.object(id, in: graph)
+            let relationship = try entity.requiredRelationship(self.relationship)
+            for target in targets {
+                try transaction.unlink(graph.id(of: place), relationship, graph.id(of: try schema.object(target, in: graph).place))
+            }
+            return graph.id(of: place)
+        }
+    }
+}
+
+struct MoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "move", abstract: "Move a member of an ordered relationship.")
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The object, such as Note/42.") var id: String
+    @Argument(help: "The ordered relationship.") var relationship: String
+    @Argument(help: "The member.") var target: String
+    @Option(help: "The index that it has afterwards, from 0.") var to: Int
+    @OptionGroup var author: AuthorOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, graph in
+            let (place, entity) = try schema.object(id, in: graph)
+            let relationship = try entity.requiredRelationship(self.relationship)
+            let target = graph.id(of: try schema.object(self.target, in: graph).place)
+            try transaction.move(graph.id(of: place), relationship, target, to: to)
+            return graph.id(of: place)
+        }
+    }
+}
+
+struct DeleteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete", abstract: "Delete objects, and what their delete rules reach.")
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The objects, such as Note/42.") var ids: [String]
+    @OptionGroup var author: AuthorOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, graph in
+            let objects = try ids.map { graph.id(of: try schema.object($0, in: graph).place) }
+            try transaction.delete(objects)
+            return objects[0]
+        }
+    }
+}

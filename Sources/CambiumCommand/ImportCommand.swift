@@ -1,0 +1,108 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+
+extension ImportOptions.MissingKey: ExpressibleByArgument {}
+extension ImportOptions.NullValue: ExpressibleByArgument {}
+extension ImportOptions.Mismatch: ExpressibleByArgument {}
+extension ImportOptions.Existing: ExpressibleByArgument {}
+extension ImportOptions.ToMany: ExpressibleByArgument {}
+extension ImportOptions.Reference: ExpressibleByArgument {}
+extension ImportOptions.UnknownKey: ExpressibleByArgument {}
+extension ImportOptions.RowError: ExpressibleByArgument {}
+
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Upsert objects from JSON.",
+        discussion: "A file is a JSON array of objects, or one object after the other (JSON Lines). Objects are found by their identity and updated, or inserted; what does not change is not written.")
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The entity of the rows.") var entity: String
+    @Argument(help: "Files; - is standard input.") var files: [String]
+    @Option(help: "What an absent key does.") var missing = ImportOptions.MissingKey.keep
+    @Option(help: "What null does.") var null = ImportOptions.NullValue.clear
+    @Option(help: "What a value of the wrong type does.") var mismatch = ImportOptions.Mismatch.error
+    @Option(help: "What a row does to an object that is there.") var existing = ImportOptions.Existing.update
+    @Option(help: "What the members given do to those of a to-many relationship.") var toMany = ImportOptions.ToMany.replace
+    @Option(help: "What an id does that has no object: make one of which only the id is known, or...") var references = ImportOptions.Reference.create
+    @Option(help: "What a key does that maps to nothing.") var unknown = ImportOptions.UnknownKey.report
+    @Option(help: "What a bad row does.") var onError = ImportOptions.RowError.stop
+    @Option(help: "A transaction for every so many rows; else all rows are one.") var batch: Int?
+    @Flag(help: "Report, and write nothing.") var dryRun = false
+    @OptionGroup var author: AuthorOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let batch, batch < 1 { throw ValidationError("--batch is 1 or more.") }
+        if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input can be read once only.") }
+    }
+
+    func run() throws {
+        var options = ImportOptions()
+        options.missing = missing
+        options.null = null
+        options.mismatch = mismatch
+        options.existing = existing
+        options.toMany = toMany
+        options.references = references
+        options.unknown = unknown
+        options.onError = onError
+        options.batchRowCount = batch
+        options.effect = dryRun ? .dryRun : .commit
+        let store = try Store.open(at: store)
+        let entity = try store.schema.required(self.entity)
+        let sources = files.map { $0 == "-" ? Terminal.input : ImportSource.file($0) }
+        let report: ImportReport
+        do {
+            report = try store.importRows(entity, from: sources, options, author: author.author) { reached in
+                if output.json { tell(reached) }
+            }
+        } catch {
+            try store.close()
+            throw error
+        }
+        try store.close()
+        tell(report)
+        if !report.errors.isEmpty { throw ExitCode(Failure.badNews) }
+    }
+
+    private func tell(_ report: ImportReport) {
+        if output.json {
+            var writer = JSONWriter()
+            report.write(to: &writer)
+            return Terminal.print(writer.text)
+        }
+        ReportText.print(report, isDryRun: dryRun)
+    }
+}
+
+/// The report of an import as people read it.
+enum ReportText {
+    static func print(_ report: ImportReport, isDryRun: Bool) {
+        let effect =
+            switch report.transaction {
+            case let number? where !isDryRun: "transaction \(number), \(Readable.bytes(report.logByteCount)) of log"
+            default: isDryRun ? "a dry run: nothing was written" : "nothing changed, nothing was written"
+            }
+        Terminal.print("\(Readable.of(report.rowCount, "row")): \(counts(report.counts)); \(effect)")
+        for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) {
+            Terminal.print("  \(name): \(self.counts(counts))")
+        }
+        for (key, count) in report.unknownKeys.sorted(by: { $0.key < $1.key }) {
+            Terminal.print("  the key '\(key)' maps to nothing (\(Readable.of(count, "time")))")
+        }
+        for error in report.errors {
+            Terminal.error("cambium: \(error.file):\(error.line): row \(error.row)\(error.pointer.isEmpty ? "" : " at \(error.pointer)"): \(error.message)\n")
+        }
+        if report.errorsLeftOut > 0 { Terminal.error("cambium: and \(Readable.of(report.errorsLeftOut, "more error"))\n") }
+    }
+
+    static func counts(_ counts: ImportReport.Counts) -> String {
+        let named = [
+            (counts.inserted, "inserted"), (counts.updated, "updated"), (counts.unchanged, "unchanged"), (counts.deleted, "deleted"),
+            (counts.stubs, "stubs"), (counts.repeated, "repeated"),
+        ]
+        let told = named.filter { $0.0 > 0 }.map { "\(Readable.count($0.0)) \($0.1)" }
+        return told.isEmpty ? "nothing" : told.joined(separator: ", ")
+    }
+}

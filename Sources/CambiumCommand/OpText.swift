@@ -1,0 +1,97 @@
+import Cambium
+import CambiumJSON
+
+/// Ops as the log command tells them.
+enum OpText {
+    static func line(_ op: Op, _ schema: Schema) -> String {
+        var writer = JSONWriter()
+        write(op, schema, to: &writer)
+        guard case .object(let members)? = try? JSONValue(parsing: writer.bytes) else { return op.kindName }  // Ours parses.
+        return members.map { member in
+            if case .string(let text) = member.value { return member.key == "op" || member.key == "object" ? text : "\(member.key) \(text)" }
+            return "\(member.key) \(member.value.text)"
+        }.joined(separator: " ")
+    }
+
+    static func write(_ op: Op, _ schema: Schema, to writer: inout JSONWriter) {
+        writer.beginObject()
+        text("op", op.kindName, &writer)
+        switch op {
+        case .schema: break
+        case .insert(let id, let entity, let assignments):
+            text("object", name(id, schema.entity(entity), schema), &writer)
+            values(assignments, schema.entity(entity), &writer)
+        case .set(let id, let assignments):
+            text("object", name(id, nil, schema), &writer)
+            values(assignments, holder(of: assignments, id.root, schema), &writer)
+        case .link(let id, let property, let target, let index): link(id, property, target, index, schema, &writer)
+        case .unlink(let id, let property, let target): link(id, property, target, nil, schema, &writer)
+        case .move(let id, let property, let target, let index): link(id, property, target, index, schema, &writer)
+        case .delete(let ids):
+            writer.key("objects")
+            writer.write(.array(ids.map { .string(name($0, nil, schema)) }))
+        case .upsert(let block):
+            text("entity", schema.entity(block.entity)?.name ?? "", &writer)
+            text("kind", kind(block.kind), &writer)
+            number("objects", block.serials.count, &writer)
+        case .relink(let block):
+            text("entity", schema.entity(block.root)?.name ?? "", &writer)
+            text("relationship", schema.relationship(block.property, root: block.root)?.name ?? "", &writer)
+            number("objects", block.serials.count, &writer)
+        case .digest(let number, let digest):
+            self.number("of", Int(number.rawValue), &writer)
+            text("digest", digest.description, &writer)
+        }
+        writer.endObject()
+    }
+
+    private static func link(
+        _ id: ObjectID, _ property: PropertyNumber, _ target: ObjectID, _ index: Int?, _ schema: Schema,
+        _ writer: inout JSONWriter
+    ) {
+        text("object", name(id, nil, schema), &writer)
+        text("relationship", schema.relationship(property, root: id.root)?.name ?? "", &writer)
+        text("target", name(target, nil, schema), &writer)
+        if let index { number("index", index, &writer) }
+    }
+
+    private static func text(_ key: String, _ value: String, _ writer: inout JSONWriter) {
+        writer.key(key)
+        writer.string(value)
+    }
+
+    private static func number(_ key: String, _ value: Int, _ writer: inout JSONWriter) {
+        writer.key(key)
+        writer.number(value)
+    }
+
+    /// An op does not tell the entity of every object that it names: then the root entity's name stands for it.
+    private static func name(_ id: ObjectID, _ entity: Entity?, _ schema: Schema) -> String {
+        (entity ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? "?/\(id.serial)"
+    }
+
+    private static func holder(of assignments: [Assignment], _ root: EntityNumber, _ schema: Schema) -> Entity? {
+        schema.entities.first { entity in
+            entity.root == root && assignments.allSatisfy { entity.attribute($0.property) != nil }
+        }
+    }
+
+    private static func values(_ assignments: [Assignment], _ entity: Entity?, _ writer: inout JSONWriter) {
+        writer.key("values")
+        writer.beginObject()
+        for assignment in assignments {
+            writer.key(entity?.attribute(assignment.property)?.name ?? "\(assignment.property)")
+            assignment.value.write(to: &writer)
+        }
+        writer.endObject()
+    }
+
+    private static func kind(_ kind: UpsertBlock.Kind) -> String {
+        switch kind {
+        case .insert: "insert"
+        case .insertStub: "stub"
+        case .update: "update"
+        case .fill: "fill"
+        }
+    }
+}

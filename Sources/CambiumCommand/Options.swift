@@ -1,0 +1,102 @@
+import ArgumentParser
+import Cambium
+import FoundationEssentials
+
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Write JSON for programs: one object, or one object a line.")
+    var json = false
+}
+
+struct AuthorOptions: ParsableArguments {
+    @Option(help: "Who makes the change; kept in the log.")
+    var actor: String?
+
+    @Option(help: "Why; kept in the log.")
+    var message: String?
+
+    var author: Author { Author(actor: actor, message: message) }
+}
+
+struct PointOptions: ParsableArguments {
+    @Option(help: "The moment to look at: a transaction number, or a time such as 2026-01-31T12:00:00Z.")
+    var at: Moment?
+
+    func open(_ path: String) throws -> ReadOnlyStore { try ReadOnlyStore(at: path, point: at?.point ?? .latest) }
+}
+
+/// A moment as it is given on the command line.
+struct Moment: ExpressibleByArgument {
+    let point: Point
+
+    init?(argument: String) {
+        if let number = UInt64(argument) {
+            point = .transaction(TransactionNumber(rawValue: number))
+        } else if let time = Clock.microseconds(argument) {
+            point = .time(time)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// Times as text.
+enum Clock {
+    /// Microseconds since 1970; nil where the text is no RFC 3339 time.
+    static func microseconds(_ text: String) -> Int64? {
+        guard let value = try? Value(text: text, type: .date), case .date(let date) = value else { return nil }  // Not a time.
+        return Int64((date.timeIntervalSince1970 * 1_000_000).rounded())
+    }
+
+    static func text(_ microseconds: Int64) -> String {
+        Value.date(Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)).text
+    }
+}
+
+/// An assignment such as `title=Paris` or `done:=true`.
+struct AssignmentArgument: ExpressibleByArgument {
+    let name: String
+    let text: String
+    let isJSON: Bool
+
+    init?(argument: String) {
+        guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex else { return nil }
+        let key = argument[..<equals]
+        isJSON = key.hasSuffix(":")
+        name = String(isJSON ? key.dropLast() : key)
+        text = String(argument[argument.index(after: equals)...])
+        if name.isEmpty { return nil }
+    }
+
+    /// The attribute and its value.
+    func resolved(_ entity: Entity) throws(CambiumError) -> (Attribute, Value) {
+        if entity.relationship(name) != nil {
+            throw CambiumError(.unknownName, "'\(name)' is a relationship; use 'cambium link'.")
+        }
+        let attribute = try entity.requiredAttribute(name)
+        do {
+            return (attribute, isJSON ? try Value(jsonText: text, type: attribute.type) : try Value(text: text, type: attribute.type))
+        } catch {
+            throw CambiumError(.invalidInput, "'\(name)': \(error.message).")
+        }
+    }
+}
+
+extension Schema {
+    /// The object that a text such as `Note/42` names. Throws where it names none of the graph's.
+    func object(_ text: String, in graph: Graph) throws(CambiumError) -> (place: ObjectPlace, entity: Entity) {
+        let (id, named) = try self.parsedID(text)
+        guard let place = graph.place(of: id), named.family.contains(graph.entity(of: place).number) else {
+            throw CambiumError(.notFound, "There is no object \(text).")
+        }
+        return (place, graph.entity(of: place))
+    }
+
+    func parsedID(_ text: String) throws(CambiumError) -> (ObjectID, Entity) {
+        guard let found = id(text) else {
+            let name = text.split(separator: "/").first.map(String.init) ?? text
+            if text.contains("/"), entity(name) == nil { _ = try required(name) }
+            throw CambiumError(.notFound, "'\(text)' is no id; an id is such as 'Note/42'.")
+        }
+        return (found.id, found.entity)
+    }
+}

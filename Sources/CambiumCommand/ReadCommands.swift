@@ -1,0 +1,162 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+
+struct ShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one object.")
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The object, such as Note/42.") var id: String
+    @Option(help: "Relationships to nest, such as items.tags; can be repeated, or separated by commas.") var include: [String] = []
+    @OptionGroup var point: PointOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let graph = try point.open(store).graph
+        let (place, entity) = try graph.schema.object(id, in: graph)
+        let tree = try IncludeTree(include.flatMap { $0.split(separator: ",").map(String.init) }, from: entity, graph.schema)
+        var writer = JSONWriter()
+        ObjectWriter(graph).write(place, including: tree, to: &writer)
+        if output.json { return Terminal.print(writer.text) }
+        ObjectText.print(try JSONValue(parsing: writer.bytes), indent: "")
+    }
+}
+
+struct FindCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "find", abstract: "List objects of an entity, by ascending id.")
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The entity; its sub-entities are listed too.") var entity: String
+    @Option(help: "Only the object with this identity; once for each of its attributes.") var identity: [String] = []
+    @Option(help: "At most so many.") var limit: Int?
+    @Option(help: "Leave out so many at the beginning.") var offset = 0
+    @Option(help: "Relationships to nest, such as items.tags; can be repeated, or separated by commas.") var include: [String] = []
+    @Flag(help: "Only count them.") var count = false
+    @OptionGroup var point: PointOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is 0 or more.") }
+        if offset < 0 { throw ValidationError("--offset is 0 or more.") }
+    }
+
+    func run() throws {
+        let graph = try point.open(store).graph
+        let entity = try graph.schema.required(self.entity)
+        let tree = try IncludeTree(include.flatMap { $0.split(separator: ",").map(String.init) }, from: entity, graph.schema)
+        if count, identity.isEmpty { return tell(max(0, min(limit ?? .max, graph.count(of: entity) - offset))) }
+        let places = identity.isEmpty
+            ? graph.objects(of: entity).lazy.dropFirst(offset).prefix(limit ?? .max).compactMap { graph.place(of: $0) }
+            : try named(entity, graph).dropFirst(offset).prefix(limit ?? .max).map { $0 }
+        if count { return tell(places.count) }
+        let objects = ObjectWriter(graph)
+        var writer = JSONWriter()
+        for place in places {
+            writer.removeAll()
+            objects.write(place, including: tree, to: &writer)
+            if output.json {
+                writer.endLine()
+                Terminal.write(writer.bytes)
+            } else {
+                Terminal.print(ObjectText.line(try JSONValue(parsing: writer.bytes)))
+            }
+        }
+    }
+
+    private func tell(_ count: Int) { Terminal.print(output.json ? "{\"count\":\(count)}" : Readable.count(count)) }
+
+    private func named(_ entity: Entity, _ graph: Graph) throws -> [ObjectPlace] {
+        guard identity.count == entity.identity.count else {
+            let names = entity.identity.map(\.name).joined(separator: ", ")
+            let what = names.isEmpty ? "'\(entity.name)' has no identity" : "The identity of '\(entity.name)' is: \(names)"
+            throw CambiumError(.unknownName, "\(what); \(identity.count) values were given.")
+        }
+        var values: [Value] = []
+        for (text, attribute) in zip(identity, entity.identity) {
+            do throws(ConversionError) {
+                values.append(try Value(text: text, type: attribute.type))
+            } catch {
+                throw CambiumError(.invalidInput, "'\(attribute.name)': \(error.message).")
+            }
+        }
+        return graph.find(entity, identity: values).map { [$0] } ?? []
+    }
+}
+
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write objects as JSON Lines, in a stable order.")
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The entity; all of them where none is given.") var entity: String?
+    @Option(help: "Relationships to nest, such as items.tags; can be repeated, or separated by commas.") var include: [String] = []
+    @OptionGroup var point: PointOptions
+    @Flag(help: "JSON Lines; an export is never anything else.") var json = false
+
+    func validate() throws {
+        if entity == nil, !include.isEmpty { throw ValidationError("--include needs an entity to begin at.") }
+    }
+
+    func run() throws {
+        let graph = try point.open(store).graph
+        let entity = try self.entity.map { try graph.schema.required($0) }
+        let paths = include.flatMap { $0.split(separator: ",").map(String.init) }
+        let tree = try entity.map { try IncludeTree(paths, from: $0, graph.schema) } ?? IncludeTree()
+        let objects = ObjectWriter(graph)
+        var writer = JSONWriter()
+        graph.forEachObject(of: entity) { place in
+            objects.write(place, including: tree, to: &writer)
+            writer.endLine()
+            if writer.bytes.count > 1 << 16 {
+                Terminal.write(writer.bytes)
+                writer.removeAll()
+            }
+        }
+        Terminal.write(writer.bytes)
+    }
+}
+
+/// Objects as people read them.
+enum ObjectText {
+    /// One line with the id and what fits of the attributes.
+    static func line(_ object: JSONValue) -> String {
+        guard case .object(let members) = object, let id = members.first else { return object.text }
+        let rest = members.dropFirst().filter { $0.value != .null && $0.value != .array([]) }
+        let texts = rest.map { "\($0.key): \(shortened(text($0.value), to: 40))" }
+        return shortened("\(text(id.value))  " + texts.joined(separator: "  "), to: 160)
+    }
+
+    /// One line for each attribute and relationship; nested objects are indented.
+    static func print(_ object: JSONValue, indent: String) {
+        guard case .object(let members) = object else { return Terminal.print(indent + text(object)) }
+        let width = members.map(\.key.count).max() ?? 0
+        for member in members {
+            let key = indent + member.key.padded(to: width)
+            if case .array(let elements) = member.value, elements.contains(where: \.isObject) {
+                Terminal.print(key)
+                for element in elements { print(element, indent: indent + "    ") }
+            } else if member.value.isObject {
+                Terminal.print(key)
+                print(member.value, indent: indent + "    ")
+            } else {
+                Terminal.print("\(key)  \(text(member.value))")
+            }
+        }
+    }
+
+    private static func text(_ value: JSONValue) -> String {
+        switch value {
+        case .string(let text): text
+        case .array(let elements): elements.isEmpty ? "none" : elements.map(text).joined(separator: " ")
+        default: value.text
+        }
+    }
+
+    private static func shortened(_ text: String, to width: Int) -> String {
+        text.count > width ? text.prefix(width - 3) + "..." : text
+    }
+}
+
+extension JSONValue {
+    var isObject: Bool { if case .object = self { true } else { false } }
+}

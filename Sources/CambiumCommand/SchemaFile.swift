@@ -1,0 +1,26 @@
+import Cambium
+import CambiumCoreData
+
+/// A schema from a file: JSON, or a Core Data model.
+enum SchemaFile {
+    /// What a model has that is not carried over is told on stderr.
+    static func read(_ path: String) throws -> Schema {
+        let definition = try definition(path)
+        for warning in definition.warnings { Terminal.error("cambium: warning: \(warning)\n") }
+        do {
+            return try Schema(definition)
+        } catch {
+            var error = error
+            error.place = .init(file: path, pointer: error.place?.pointer)
+            throw error
+        }
+    }
+
+    private static func definition(_ path: String) throws -> SchemaDefinition {
+        let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
+        if trimmed.hasSuffix(".xcdatamodeld") || trimmed.hasSuffix(".xcdatamodel") { return try SchemaDefinition(coreDataModel: trimmed) }
+        let bytes = try Terminal.contents(of: path)
+        let isXML = bytes.first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF } == UInt8(ascii: "<")
+        return isXML ? try SchemaDefinition(coreDataModel: bytes, file: path) : try SchemaDefinition(json: bytes, file: path)
+    }
+}

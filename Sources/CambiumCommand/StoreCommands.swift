@@ -1,0 +1,137 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+
+struct InitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Make a store.",
+        discussion: "A schema is a JSON file or a Core Data model (.xcdatamodeld, .xcdatamodel, or its contents file).")
+
+    @Argument(help: "Where; a directory that is not there yet, or is empty.") var store: String
+    @Option(help: "The schema.") var schema: String
+    @OptionGroup var author: AuthorOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let schema = try SchemaFile.read(schema)
+        let made = try Store.create(at: store, schema: schema, author: author.author)
+        try made.close()
+        if output.json {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.key("store")
+            writer.string(store)
+            writer.key("entities")
+            writer.number(schema.entities.count)
+            writer.endObject()
+            Terminal.print(writer.text)
+        } else {
+            let count = schema.entities.count
+            Terminal.print("Made the store \(store) with \(count == 1 ? "1 entity" : "\(count) entities").")
+        }
+    }
+}
+
+struct SchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "schema", abstract: "Print the schema of a store.")
+
+    @Argument(help: "The store.") var store: String
+    @OptionGroup var point: PointOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let schema = try point.open(store).graph.schema
+        if output.json { return Terminal.print(schema.definition.json.text) }
+        for entity in schema.entities { describe(entity, schema) }
+    }
+
+    private func describe(_ entity: Entity, _ schema: Schema) {
+        var title = entity.name
+        if let parent = entity.parent.flatMap({ schema.entity($0) }) { title += ": \(parent.name)" }
+        if entity.isAbstract { title += " (abstract)" }
+        if !entity.identity.isEmpty { title += "  identity \(entity.identity.map(\.name).joined(separator: ", "))" }
+        Terminal.print(title)
+        let width = (entity.attributes.map(\.name) + entity.relationships.map(\.name)).map(\.count).max() ?? 0
+        for attribute in entity.attributes {
+            let presence = attribute.isOptional ? "" : " mandatory"
+            let standard = attribute.defaultValue.isNull ? "" : " default \(attribute.defaultValue.text)"
+            Terminal.print("  \(attribute.name.padded(to: width))  \(attribute.type.rawValue)\(presence)\(standard)")
+        }
+        for relationship in entity.relationships {
+            let destination = schema.entity(relationship.destination)?.name ?? ""
+            let kind = relationship.isOrdered ? " ordered" : relationship.isToMany ? " many" : ""
+            let rule = relationship.deleteRule == .nullify ? "" : ", on delete \(relationship.deleteRule.rawValue)"
+            Terminal.print("  \(relationship.name.padded(to: width))  -> \(destination)\(kind)\(rule)")
+        }
+    }
+}
+
+struct StatsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "stats", abstract: "Count what is in a store.")
+
+    @Argument(help: "The store.") var store: String
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let statistics = try Statistics(of: store)
+        if output.json {
+            var writer = JSONWriter()
+            statistics.write(to: &writer)
+            return Terminal.print(writer.text)
+        }
+        Terminal.print("\(Readable.of(statistics.objectCount, "object")), \(Readable.of(statistics.linkCount, "link")), \(Readable.of(statistics.transactionCount, "transaction"))")
+        let width = statistics.entities.map(\.name.count).max() ?? 0
+        for (name, count) in statistics.entities { Terminal.print("  \(name.padded(to: width))  \(Readable.count(count))") }
+        Terminal.print("log     \(Readable.bytes(statistics.logByteCount)) in \(Readable.of(statistics.segmentCount, "segment"))")
+        Terminal.print("memory  \(Readable.bytes(statistics.pageByteCount)) of pages")
+    }
+}
+
+struct VerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Check every byte of a store.",
+        discussion: "Checks every checksum, replays the log, and checks the graph that it comes to. Exits with 1 where something is damaged.")
+
+    @Argument(help: "The store.") var store: String
+    @Option(help: "A root that was kept elsewhere, 64 hexadecimal digits: the log has to come to the same.") var against: String?
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let against, against.count != 64 || !against.allSatisfy(\.isHexDigit) {
+            throw ValidationError("A root has 64 hexadecimal digits.")
+        }
+    }
+
+    func run() throws {
+        let verification = try Verification(of: store)
+        let differs = against.map { $0.lowercased() != verification.root } ?? false
+        let findings = verification.findings + (differs ? ["the root is not \(against ?? "")"] : [])
+        let isSound = verification.isSound && !differs
+        if output.json {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.key("ok")
+            writer.bool(isSound)
+            writer.key("transactions")
+            writer.number(verification.transactionCount)
+            writer.key("root")
+            writer.string(verification.root)
+            writer.key("digest")
+            if let digest = verification.digest { writer.string(digest.description) } else { writer.null() }
+            writer.key("findings")
+            writer.write(.array(findings.map { .string($0) }))
+            writer.endObject()
+            Terminal.print(writer.text)
+        } else {
+            Terminal.print("\(isSound ? "Sound" : "DAMAGED"): \(Readable.of(verification.transactionCount, "transaction")), \(Readable.bytes(verification.logByteCount)) of log")
+            Terminal.print("root    \(verification.root)")
+            if let digest = verification.digest { Terminal.print("digest  \(digest)") }
+            for finding in findings { Terminal.print("- \(finding)") }
+        }
+        if !isSound { throw ExitCode(Failure.badNews) }
+    }
+}
+
+extension String {
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
