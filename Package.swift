@@ -34,11 +34,14 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
+// Tests run with small pages too: nothing that a graph holds may depend on how it lies in pages.
+let smallPages: [SwiftSetting] = Context.environment["CAMBIUM_SMALL_PAGES"] == nil ? [] : [.define("CAMBIUM_SMALL_PAGES")]
+
 for target in package.targets where [.regular, .executable, .test].contains(target.type) {
     if target.name.hasPrefix("C"), !target.name.hasPrefix("Cambium") { continue }
     target.swiftSettings = [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),
         .treatAllWarnings(as: .error),
-    ]
+    ] + smallPages
 }

@@ -138,7 +138,7 @@ struct BlockBuilder {
                 for (place, row) in members.enumerated() {
                     let leaf = rows.leaf(rows.group(row), slot)
                     if Rows.bit(leaf, PageLayout.presenceOffset, row) { presence[place >> 6] |= 1 << UInt64(place & 63) }
-                    memcpy(start + width * place, leaf + PageLayout.valuesOffset + width * Int(row & 127), width)
+                    memcpy(start + width * place, leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), width)
                 }
             }
             return AttributeColumn(property: property, presence: presence, content: .fixed(width: width, bytes: bytes))

@@ -22,8 +22,8 @@ extension Draft {
         Rows.setBit(group, GroupLayout.stubBitsOffset, row, false)
         let live = group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self) - 1
         group.storeBytes(of: live, toByteOffset: GroupLayout.liveCountOffset, as: UInt32.self)
-        let lastSerial = reader.rows(table.index).serial(row) | 127
-        if live == 0, lastSerial < reader.nextSerial(table.index) { releaseGroup(table, row >> 7) }
+        let lastSerial = reader.rows(table.index).serial(row) | UInt64(PageLayout.rowMask)
+        if live == 0, lastSerial < reader.nextSerial(table.index) { releaseGroup(table, row &>> PageLayout.rowShift) }
     }
 
     private mutating func newRow(_ table: TableLayout, serial: UInt64) -> UInt32 {
@@ -31,9 +31,9 @@ extension Draft {
         let next = page.load(fromByteOffset: TablePage.nextSerialOffset, as: UInt64.self)
         if serial >= next { page.storeBytes(of: serial + 1, toByteOffset: TablePage.nextSerialOffset, as: UInt64.self) }
         let map = (page + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
-        let mapped = slot(&map.pointee, Int(serial >> 7))
-        if mapped.pointee == 0 { mapped.pointee = newGroup(table, virtualPage: UInt32(serial >> 7)) + 1 }
-        let row = (mapped.pointee - 1) << 7 | UInt32(truncatingIfNeeded: serial & 127)
+        let mapped = slot(&map.pointee, Int(serial >> PageLayout.fanOutShift))
+        if mapped.pointee == 0 { mapped.pointee = newGroup(table, virtualPage: UInt32(serial >> PageLayout.fanOutShift)) + 1 }
+        let row = (mapped.pointee - 1) << PageLayout.rowShift | UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
         let group = ownedGroup(table.index, row)
         Rows.setBit(group, GroupLayout.liveBitsOffset, row, true)
         (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += 1
@@ -122,7 +122,7 @@ extension Draft {
         let reference = (group + GroupLayout.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)
         if offset > UInt64(UInt32.max), chunks.kind(reference.pointee) == .linkLeaf { widen(reference) }
         let leaf = ownedLeaf(group, slot)
-        let place = Int(row & 127)
+        let place = Int(row & PageLayout.rowMask)
         if chunks.kind(reference.pointee) == .linkLeaf {
             leaf.storeBytes(of: UInt32(offset), toByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self)
         } else {
@@ -159,7 +159,7 @@ extension Draft {
             let next = (page + TablePage.nextSerialOffset).assumingMemoryBound(to: UInt64.self)
             row = UInt32(next.pointee)
             next.pointee += 1
-            if row & 127 == 0 { addEdgeGroup(table) }
+            if row & PageLayout.rowMask == 0 { addEdgeGroup(table) }
         }
         let group = ownedGroup(table.index, row)
         Rows.setBit(group, GroupLayout.liveBitsOffset, row, true)

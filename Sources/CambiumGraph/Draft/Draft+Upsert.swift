@@ -104,16 +104,16 @@ extension Draft {
         guard let source = bytes.baseAddress else { return }
         var index = 0
         while index < rows.count {
-            let groupIndex = rows[index] >> 7
+            let groupIndex = rows[index] &>> PageLayout.rowShift
             var end = index + 1
-            while end < rows.count, rows[end] >> 7 == groupIndex { end += 1 }
+            while end < rows.count, rows[end] &>> PageLayout.rowShift == groupIndex { end += 1 }
             defer { index = end }
             let group = ownedGroup(table.index, rows[index])
             if (index..<end).allSatisfy({ !isPresent(presence, $0) }), isConstant(group, slot) { continue }
             let leaf = ownedLeaf(group, slot)
             for place in index..<end {
                 let row = rows[place]
-                let target = leaf + PageLayout.valuesOffset + width * Int(row & 127)
+                let target = leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask)
                 memcpy(target, source + width * place, width)
                 Rows.setBit(leaf, PageLayout.presenceOffset, row, isPresent(presence, place))
             }

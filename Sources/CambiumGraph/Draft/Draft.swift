@@ -130,7 +130,7 @@ extension Draft {
 
     @inline(__always)
     mutating func ownedGroup(_ table: Int, _ row: UInt32) -> UnsafeMutableRawPointer {
-        let index = row >> 7
+        let index = row &>> PageLayout.rowShift
         if groupCache.table == table, groupCache.index == index, let pointer = groupCache.pointer { return pointer }
         return ownedGroupByPath(table, index)
     }
@@ -164,14 +164,14 @@ extension Draft {
     @inline(__always)
     mutating func setLink(_ table: Int, _ row: UInt32, _ slot: Int, _ value: UInt32) {
         let leaf = ownedLeaf(ownedGroup(table, row), slot)
-        leaf.storeBytes(of: value, toByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & 127), as: UInt32.self)
+        leaf.storeBytes(of: value, toByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
     @inline(__always)
     mutating func setFixed<T: BitwiseCopyable>(_ table: Int, _ row: UInt32, _ slot: Int, _ value: T) {
         let leaf = ownedLeaf(ownedGroup(table, row), slot)
         leaf.storeBytes(
-            of: value, toByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & 127), as: T.self)
+            of: value, toByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask), as: T.self)
         Rows.setBit(leaf, PageLayout.presenceOffset, row, true)
     }
 
@@ -179,7 +179,7 @@ extension Draft {
     mutating func clearFixed(_ table: Int, _ row: UInt32, _ slot: Int, width: Int) {
         guard reader.rows(table).isPresent(row, slot) else { return }
         let leaf = ownedLeaf(ownedGroup(table, row), slot)
-        memset(leaf + PageLayout.valuesOffset + width * Int(row & 127), 0, width)
+        memset(leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), 0, width)
         Rows.setBit(leaf, PageLayout.presenceOffset, row, false)
     }
 }

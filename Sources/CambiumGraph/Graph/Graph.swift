@@ -125,7 +125,7 @@ public struct ObjectSequence: Sequence, Sendable {
         /// Past a serial that is not there: past its whole page where nothing of that is.
         private mutating func skip(_ table: TableLayout) {
             let map = graph.reader.vector(table.index, TablePage.virtualPagesOffset)
-            serial = map.get(Int(serial >> 7), graph.reader.chunks) == 0 ? (serial | 127) + 1 : serial + 1
+            serial = map.get(Int(serial >> PageLayout.fanOutShift), graph.reader.chunks) == 0 ? (serial | UInt64(PageLayout.rowMask)) + 1 : serial + 1
         }
     }
 
@@ -137,10 +137,10 @@ extension Reader {
         let rows = rows(table.index)
         for index in 0..<groupCount(table.index) {
             guard let group = rows.group(at: index) else { continue }
-            for half in 0..<2 {
+            for half in 0..<PageLayout.fanOut / 64 {
                 var bits = group.load(fromByteOffset: GroupLayout.liveBitsOffset + 8 * half, as: UInt64.self)
                 while bits != 0 {
-                    body(UInt32(index << 7 + half << 6 + bits.trailingZeroBitCount))
+                    body(UInt32(index << PageLayout.fanOutShift + half << 6 + bits.trailingZeroBitCount))
                     bits &= bits - 1
                 }
             }
@@ -154,7 +154,7 @@ extension Rows {
         let base = group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
         let page = group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
         let leaf = chunks[page]
-        let place = Int(row & 127)
+        let place = Int(row & PageLayout.rowMask)
         if chunks.kind(page) == .wideLeaf {
             return base + leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
         }

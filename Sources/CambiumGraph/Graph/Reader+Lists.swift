@@ -29,12 +29,12 @@ struct ListRows: Sequence, IteratorProtocol {
         if row == noRow { return nil }
         if tree == nil {
             // Neighbours of a chain mostly lie in one group: its leaf is looked up once.
-            if row >> 7 != groupIndex {
-                groupIndex = row >> 7
+            if row &>> PageLayout.rowShift != groupIndex {
+                groupIndex = row &>> PageLayout.rowShift
                 nextLeaf = rows.leaf(rows.group(row), nextSlot)
             }
             guard let leaf = nextLeaf else { return nil }
-            nextRow = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & 127), as: UInt32.self)
+            nextRow = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
         } else {
             advance(from: row)
         }

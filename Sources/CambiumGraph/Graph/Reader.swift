@@ -53,7 +53,7 @@ struct Reader {
         let virtualPage = Int(serial >> UInt64(PageLayout.fanOutShift))
         let group = vector(table, TablePage.virtualPagesOffset).get(virtualPage, chunks)
         guard group != 0 else { return nil }
-        let row = (group &- 1) << 7 | UInt32(truncatingIfNeeded: serial) & 127
+        let row = (group &- 1) &<< PageLayout.rowShift | UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
         return rows(table).isLive(row) ? row : nil
     }
 }
@@ -64,7 +64,7 @@ struct Rows {
     let groups: RadixVector
 
     @inline(__always) func group(_ row: UInt32) -> UnsafeMutableRawPointer {
-        chunks[groups.get(Int(row >> 7), chunks)]
+        chunks[groups.get(Int(row &>> PageLayout.rowShift), chunks)]
     }
 
     func group(at index: Int) -> UnsafeMutableRawPointer? {
@@ -77,7 +77,7 @@ struct Rows {
     }
 
     @inline(__always) func isLive(_ row: UInt32) -> Bool {
-        let page = groups.get(Int(row >> 7), chunks)
+        let page = groups.get(Int(row &>> PageLayout.rowShift), chunks)
         return page != 0 && Rows.bit(chunks[page], GroupLayout.liveBitsOffset, row)
     }
 
@@ -85,12 +85,12 @@ struct Rows {
 
     @inline(__always) func serial(_ row: UInt32) -> UInt64 {
         let page = group(row).load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
-        return UInt64(page) << 7 | UInt64(row & 127)
+        return UInt64(page) << PageLayout.fanOutShift | UInt64(row & PageLayout.rowMask)
     }
 
     /// A row or number in a link column.
     @inline(__always) func link(_ row: UInt32, _ slot: Int) -> UInt32 {
-        leaf(group(row), slot).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & 127), as: UInt32.self)
+        leaf(group(row), slot).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
     @inline(__always) func isPresent(_ row: UInt32, _ slot: Int) -> Bool {
@@ -99,7 +99,7 @@ struct Rows {
 
     @inline(__always) func fixed<T: BitwiseCopyable>(_ row: UInt32, _ slot: Int, as type: T.Type) -> T {
         leaf(group(row), slot).load(
-            fromByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & 127), as: T.self)
+            fromByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask), as: T.self)
     }
 
     /// The bytes of a string or data value; nil where null. Valid as long as the page is.
@@ -111,13 +111,13 @@ struct Rows {
     }
 
     @inline(__always) static func bit(_ page: UnsafeMutableRawPointer, _ offset: Int, _ row: UInt32) -> Bool {
-        let byte = page.load(fromByteOffset: offset &+ Int((row & 127) >> 3), as: UInt8.self)
+        let byte = page.load(fromByteOffset: offset &+ Int((row & PageLayout.rowMask) >> 3), as: UInt8.self)
         return byte >> UInt8(truncatingIfNeeded: row & 7) & 1 != 0
     }
 
     @inline(__always)
     static func setBit(_ page: UnsafeMutableRawPointer, _ offset: Int, _ row: UInt32, _ value: Bool) {
-        let place = page + offset + Int((row & 127) >> 3)
+        let place = page + offset + Int((row & PageLayout.rowMask) >> 3)
         let mask: UInt8 = 1 << UInt8(truncatingIfNeeded: row & 7)
         let byte = place.load(as: UInt8.self)
         place.storeBytes(of: value ? byte | mask : byte & ~mask, as: UInt8.self)

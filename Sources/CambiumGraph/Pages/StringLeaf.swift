@@ -11,7 +11,7 @@ enum StringLeaf {
     static let blobEntryByteCount = 12
 
     @inline(__always) static func cell(_ leaf: UnsafeMutableRawPointer, _ row: UInt32) -> UInt32 {
-        leaf.load(fromByteOffset: PageLayout.cellsOffset &+ 4 &* Int(row & 127), as: UInt32.self)
+        leaf.load(fromByteOffset: PageLayout.cellsOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
     @inline(__always) static func isBlob(_ cell: UInt32) -> Bool { cell >> 24 == 2 }
@@ -66,7 +66,7 @@ extension Draft {
         if StringLeaf.isBlob(cell) { discardBlob(StringLeaf.blob(leaf, cell).page) }
         let garbage = StringLeaf.garbage(leaf) + Int(cell >> 16 & 0xFF)
         leaf.storeBytes(of: UInt32(garbage), toByteOffset: PageLayout.heapGarbageOffset, as: UInt32.self)
-        leaf.storeBytes(of: 0, toByteOffset: PageLayout.cellsOffset + 4 * Int(row & 127), as: UInt32.self)
+        leaf.storeBytes(of: 0, toByteOffset: PageLayout.cellsOffset + 4 * Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
     private mutating func putCell(
@@ -82,7 +82,7 @@ extension Draft {
         let offset = PageLayout.heapOffset + used
         if let start = bytes.baseAddress { memcpy(leaf + offset, start, bytes.count) }
         let cell = UInt32(offset) | UInt32(bytes.count) << 16 | tag << 24
-        leaf.storeBytes(of: cell, toByteOffset: PageLayout.cellsOffset + 4 * Int(row & 127), as: UInt32.self)
+        leaf.storeBytes(of: cell, toByteOffset: PageLayout.cellsOffset + 4 * Int(row & PageLayout.rowMask), as: UInt32.self)
         leaf.storeBytes(of: UInt32(used + bytes.count), toByteOffset: PageLayout.heapUsedOffset, as: UInt32.self)
     }
 
