@@ -29,6 +29,7 @@ let package = Package(
         .executableTarget(name: "CambiumCommand", dependencies: [
             "Cambium", "CambiumCoreData", "CambiumJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
+        .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumJSON", "CambiumLog"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
     ],
     cxxLanguageStandard: .cxx17

@@ -1,4 +1,5 @@
 import CambiumBytes
+internal import CambiumJSON
 import CambiumModel
 
 /// Cuts a stream of bytes into JSON documents: the elements of one array, or the lines (or objects) of a stream of them.
@@ -19,7 +20,7 @@ struct DocumentSplitter {
         let line: Int
     }
 
-    /// `lines` where the first document ends on the line that it begins on; `stream` where it goes on.
+    /// `lines` where each line is a document; `stream` where they are cut by their brackets.
     private enum Shape { case unknown, array, lines, stream }
 
     private let read: (UnsafeMutableRawBufferPointer) throws -> Int
@@ -66,6 +67,7 @@ struct DocumentSplitter {
     }
 
     private mutating func recognise() throws {
+        while filled - position < 3, try refill() {}
         if filled - position >= 3, window[position] == 0xEF, window[position + 1] == 0xBB, window[position + 2] == 0xBF {
             position += 3
             try skipSpace()
@@ -76,8 +78,22 @@ struct DocumentSplitter {
             position += 1
             try skipSpace()
         } else {
-            let lineEnd = try lineEnd() - position
-            shape = try valueEnd() - position <= lineEnd ? .lines : .stream
+            shape = try isStream() ? .stream : .lines
+        }
+    }
+
+    /// Whether documents are cut by their brackets, because the first line is no document and its first value is one. Else each
+    /// line is a document, so that a malformed one spoils no other.
+    private mutating func isStream() throws -> Bool {
+        let lineCount = try lineEnd() - position
+        if isDocument(byteCount: lineCount) { return false }
+        let valueCount = try valueEnd() - position
+        return isDocument(byteCount: valueCount)
+    }
+
+    private func isDocument(byteCount: Int) -> Bool {
+        window.withUnsafeBytes { bytes in
+            (try? JSONParser().parse(UnsafeRawBufferPointer(rebasing: bytes[position..<position + byteCount]))) != nil  // What is wrong is told later.
         }
     }
 

@@ -206,6 +206,12 @@ public final class Store: @unchecked Sendable {
         if !isClosed.withLock({ $0 }) { lock.unlock() }
     }
 
+    /// Gives up the lock and nothing else, as the death of the process does.
+    func releaseLock() {
+        isClosed.withLock { $0 = true }
+        lock.unlock()
+    }
+
     // MARK: Measuring
 
     /// How many superseded versions readers hold, and the memory that pages take, in bytes.

@@ -1,0 +1,47 @@
+@testable import Cambium
+import Testing
+
+@Suite struct DocumentTests {
+    /// The documents of a text, read in pieces of a size.
+    private func documents(_ text: String, piece: Int = 3) throws -> [String] {
+        let bytes = Array(text.utf8)
+        var offset = 0
+        var splitter = DocumentSplitter(file: "test") { buffer in
+            let count = min(piece, buffer.count, bytes.count - offset)
+            buffer.copyBytes(from: bytes[offset..<offset + count])
+            offset += count
+            return count
+        }
+        var found: [String] = []
+        while let document = try splitter.next() {
+            found.append(splitter.withWindow { "\(document.line) " + String(decoding: $0[document.start..<document.end], as: UTF8.self) })
+        }
+        return found
+    }
+
+    @Test(arguments: 1...9)
+    func `arrays, lines and streams are cut into their documents`(piece: Int) throws {
+        #expect(try documents("[ {\"a\":[1,\"]\"]} ,\n{} ]\n", piece: piece) == ["1 {\"a\":[1,\"]\"]}", "2 {}"])
+        #expect(try documents("{\"a\":1}\n\n{\"b\":\"}\"}\n", piece: piece) == ["1 {\"a\":1}", "3 {\"b\":\"}\"}"])
+        #expect(try documents("{\n\"a\":1}\n{\"b\":2}", piece: piece) == ["1 {\n\"a\":1}", "3 {\"b\":2}"])
+        #expect(try documents("\u{FEFF}[1,\"\\\"\"]", piece: piece) == ["1 1", "1 \"\\\"\""])
+        #expect(try documents(" \n ", piece: piece) == [])
+        #expect(try documents("[]", piece: piece) == [])
+    }
+
+    @Test(arguments: ["[1", "[1 2]", "[1,", "[", "[1]]", "[1] 2"])
+    func `an array that is none is told`(text: String) {
+        #expect(code { _ = try documents(text) } == .invalidInput)
+    }
+
+    @Test func `a document of more than 64 MiB is refused before it is in memory`() {
+        var asked = 0
+        var splitter = DocumentSplitter(file: "test") { buffer in
+            for index in buffer.indices { buffer[index] = UInt8(ascii: asked == 0 && index == 0 ? "\"" : "a") }
+            asked += buffer.count
+            return buffer.count
+        }
+        #expect(code { _ = try splitter.next() } == .limitExceeded)
+        #expect(asked < 200 << 20)
+    }
+}

@@ -1,0 +1,115 @@
+@testable import Cambium
+import CambiumJSON
+import CambiumLog
+import Synchronization
+import Testing
+
+/// The schema that most tests use: notes with items that belong to them, memos in order, and tags that are shared.
+enum Notes {
+    static let schema: Schema = {
+        let definition = SchemaDefinition {
+            EntityDefinition("Note", identity: ["id"]) {
+                AttributeDefinition("id", .int64)
+                AttributeDefinition("title", .string, default: .string(""))
+                AttributeDefinition("rating", .double, .optional)
+                AttributeDefinition("created", .date, .optional)
+                RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
+                RelationshipDefinition("memos", to: "Memo", .orderedToMany, inverse: "note", onDelete: .cascade)
+                RelationshipDefinition("related", to: "Note", .toMany, inverse: "related")
+            }
+            EntityDefinition("Item", identity: ["key"]) {
+                AttributeDefinition("key", .string)
+                AttributeDefinition("count", .int32, .optional)
+                RelationshipDefinition("note", to: "Note", inverse: "items")
+                RelationshipDefinition("tags", to: "Tag", .toMany, inverse: "items")
+            }
+            EntityDefinition("Memo") {
+                AttributeDefinition("text", .string, .optional)
+                RelationshipDefinition("note", to: "Note", inverse: "memos")
+            }
+            EntityDefinition("Tag", identity: ["name"]) {
+                AttributeDefinition("name", .string)
+                AttributeDefinition("color", .string, .optional)
+                RelationshipDefinition("items", to: "Item", .toMany, inverse: "tags")
+            }
+        }
+        do { return try Schema(definition) } catch { preconditionFailure("The fixture's schema is sound: \(error)") }
+    }()
+}
+
+/// A clock that goes on by a millisecond at every look, and bytes that are random to nobody.
+func fixedSurroundings() -> Surroundings {
+    let time = Mutex(Int64(1_700_000_000_000_000))
+    let seed = Mutex(UInt8(0))
+    return Surroundings(
+        now: { time.withLock { $0 += 1000; return $0 } },
+        randomBytes: { count in (0..<count).map { _ in seed.withLock { $0 &+= 37; return $0 } } })
+}
+
+extension Store {
+    /// A store of notes on a volume in memory that works as a disk does.
+    static func notes(_ volume: MemoryVolume = MemoryVolume(), durability: Durability = .synced) throws -> Store {
+        try create(volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings())
+    }
+
+    static func reopened(_ volume: MemoryVolume) throws -> Store {
+        try open(MemoryVolume(contents: volume.contents), durability: nil, surroundings: fixedSurroundings())
+    }
+
+    @discardableResult
+    func importing(_ entity: String, _ text: String, _ change: (inout ImportOptions) -> Void = { _ in }) throws -> ImportReport {
+        var options = ImportOptions()
+        change(&options)
+        return try importRows(try schema.required(entity), from: [.bytes(Array(text.utf8))], options)
+    }
+
+    /// What the import is refused with.
+    func refusal(_ entity: String, _ text: String, _ change: (inout ImportOptions) -> Void = { _ in }) -> ImportReport.RowError? {
+        var options = ImportOptions()
+        change(&options)
+        var reached: ImportReport?
+        let rows = [ImportSource.bytes(Array(text.utf8))]
+        do {
+            _ = try importRows(try schema.required(entity), from: rows, options) { reached = $0 }
+            return nil
+        } catch {
+            return reached?.errors.last
+        }
+    }
+}
+
+extension Graph {
+    /// Every object, one line each.
+    var export: String {
+        let objects = ObjectWriter(self)
+        var writer = JSONWriter()
+        forEachObject(of: nil) { place in
+            objects.write(place, to: &writer)
+            writer.endLine()
+        }
+        return writer.text
+    }
+
+    func json(_ id: String, including paths: [String] = []) throws -> String {
+        let (id, entity) = try #require(schema.id(id))
+        var writer = JSONWriter()
+        let tree = try IncludeTree(paths, from: entity, schema)
+        ObjectWriter(self).write(try #require(place(of: id)), including: tree, to: &writer)
+        return writer.text
+    }
+}
+
+/// Throws the code of the error that a call throws.
+func code(of body: () throws -> Void) -> CambiumError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? CambiumError)?.code
+    }
+}
+
+extension Store {
+    /// Ends the use of a store as the death of its process does: nothing is synced, closed or noted.
+    func abandon() { releaseLock() }
+}

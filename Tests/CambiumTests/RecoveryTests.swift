@@ -1,0 +1,148 @@
+@testable import Cambium
+@testable import CambiumLog
+import Testing
+
+@Suite struct RecoveryTests {
+    private static let segment = "log/00000000000000000001.log"
+
+    /// A small store; its files as they are without having been closed, and the exports after each transaction.
+    private func small(_ durability: Durability = .synced, closes: Bool = false) throws -> (files: [String: [UInt8]], exports: [String]) {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume, durability: durability)
+        var exports = ["", store.graph.export]
+        for number in 0..<12 {
+            try store.write(Author(actor: "actor \(number % 3)")) { transaction in
+                let note = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")])
+                try transaction.link(note, "memos", transaction.insert("Memo", ["text": .string("text")]))
+            }
+            exports.append(store.graph.export)
+        }
+        if closes { try store.close() }
+        return (volume.contents, exports)
+    }
+
+    private func cut(_ files: [String: [UInt8]], to count: Int) -> MemoryVolume {
+        var files = files
+        files[Self.segment] = Array((files[Self.segment] ?? []).prefix(count))
+        return MemoryVolume(contents: files)
+    }
+
+    @Test func `a log that is cut anywhere loses what was not known durable at most`() throws {
+        // Nothing is synced between the transactions, so all of them may be lost, and a part of none of them may stay.
+        let (files, exports) = try small(.buffered(every: .seconds(3600)))
+        let byteCount = try #require(files[Self.segment]).count
+        var seen: Set<String> = []
+        for count in max(Format.Segment.headerByteCount, byteCount - 4096)...byteCount {
+            let store = try Store.open(cut(files, to: count), durability: nil)
+            #expect(exports.contains(store.graph.export), "cut to \(count) of \(byteCount) bytes")
+            seen.insert(store.graph.export)
+            try store.close()
+        }
+        #expect(seen.count == Set(exports).count)
+    }
+
+    @Test func `a log that is cut below what was known durable is refused`() throws {
+        let (files, exports) = try small(closes: true)
+        let byteCount = try #require(files[Self.segment]).count
+        for count in max(0, byteCount - 4096)..<byteCount {
+            let volume = cut(files, to: count)
+            let before = volume.contents
+            #expect(code { _ = try Store.open(volume, durability: nil) } == .damaged, "cut to \(count) of \(byteCount) bytes")
+            #expect(volume.contents == before)
+        }
+        #expect(try Store.open(cut(files, to: byteCount), durability: nil).graph.export == exports.last)
+    }
+
+    @Test func `what was acknowledged as synced is never taken for a torn tail`() throws {
+        // HEAD lags; but each frame tells up to where the log was durable when it was written, so all but the last are covered.
+        let (files, _) = try small()
+        let bytes = try #require(files[Self.segment])
+        let reader = try LogReader(MemoryVolume(contents: files))
+        var offsets: [Int] = []
+        _ = try reader.scan { offsets.append($0.frameOffset) }
+        for offset in offsets.dropLast(2) {
+            var files = files
+            var damaged = bytes
+            damaged[offset + 8] ^= 1
+            files[Self.segment] = damaged
+            #expect(code { _ = try Store.open(MemoryVolume(contents: files), durability: nil) } == .damaged, "frame at \(offset)")
+        }
+    }
+
+    @Test func `flipping any bit of any byte of a small store is detected`() throws {
+        let (files, _) = try small(closes: true)
+        for (path, bytes) in files where path != "LOCK" {
+            for offset in bytes.indices {
+                var files = files
+                var damaged = bytes
+                damaged[offset] ^= 1 << UInt8(offset % 8)
+                files[path] = damaged
+                let verification = try? Verification(MemoryVolume(contents: files))
+                #expect(verification.map { !$0.isSound && !$0.findings.isEmpty } ?? true, "\(path) at \(offset)")
+            }
+        }
+    }
+
+    @Test func `writing goes on behind a torn tail, in a segment of its own`() throws {
+        let (files, exports) = try small(.buffered(every: .seconds(3600)))
+        let volume = cut(files, to: try #require(files[Self.segment]).count - 3)
+        let store = try Store.open(volume, durability: .synced)
+        #expect(store.recovery.cutByteCount > 0)
+        try store.write { try $0.insert("Note", ["id": .int(99)]) }
+        try store.close()
+        let reopened = try Store.reopened(volume)
+        #expect(reopened.graph.export == store.graph.export)
+        #expect(reopened.recovery.notes.isEmpty)
+        #expect(volume.contents.keys.filter { $0.hasPrefix("log/") }.count == 2)
+        #expect(!exports.contains(reopened.graph.export))
+        #expect(try Verification(volume).isSound)
+    }
+
+    @Test func `a segment that lost all of its frames is made again`() throws {
+        let (files, _) = try small(.buffered(every: .seconds(3600)))
+        let volume = cut(files, to: Format.Segment.headerByteCount + 1)
+        let store = try Store.open(volume, durability: .synced)
+        #expect(store.graph.schema.entities.isEmpty)
+        try store.close()
+        #expect(try Verification(volume).isSound)
+    }
+
+    @Test(arguments: ["store.json", "HEAD", segment])
+    func `a file that is missing is told`(path: String) throws {
+        var files = try small(closes: true).files
+        files[path] = nil
+        let verification = try? Verification(MemoryVolume(contents: files))
+        #expect(verification.map { !$0.isSound } ?? true)
+    }
+
+    @Test func `files of another store are told`() throws {
+        var files = try small(closes: true).files
+        let other = MemoryVolume()
+        try Store.create(other, schema: Notes.schema, durability: .synced).close()
+        for path in ["HEAD", Self.segment] {
+            let kept = files[path]
+            files[path] = other.contents[path]
+            #expect(try !Verification(MemoryVolume(contents: files)).isSound, "\(path)")
+            files[path] = kept
+        }
+    }
+
+    @Test func `a log of several segments is read in order, and none of them may be missing`() throws {
+        let volume = MemoryVolume()
+        for round in 0..<3 {
+            let store = try round == 0 ? Store.notes(volume) : Store.open(volume, durability: .buffered(every: .seconds(3600)))
+            try store.write { try $0.insert("Note", ["id": .int(Int64(round))]) }
+            // A process that dies in the middle of a write.
+            store.abandon()
+            let name = try #require(volume.contents.keys.filter { $0.hasPrefix("log/") }.max())
+            try volume.open(name, .update).write([9, 9, 9], at: try #require(volume.contents[name]).count)
+        }
+        let segments = volume.contents.keys.filter { $0.hasPrefix("log/") }.sorted()
+        #expect(segments.count == 3)
+        for segment in segments {
+            var files = volume.contents
+            files[segment] = nil
+            #expect((try? Verification(MemoryVolume(contents: files)))?.isSound != true, "\(segment)")
+        }
+    }
+}

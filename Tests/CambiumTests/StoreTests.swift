@@ -1,0 +1,162 @@
+@testable import Cambium
+import CambiumLog
+import Testing
+
+@Suite struct StoreTests {
+    /// A store with a little of everything.
+    private func filled(_ volume: MemoryVolume) throws -> Store {
+        let store = try Store.notes(volume)
+        try store.write(Author(actor: "jane", message: "begin")) { transaction in
+            let note = try transaction.insert("Note", ["id": .int(1), "title": .string("Paris")])
+            for number in 0..<5 {
+                let memo = try transaction.insert("Memo", ["text": .string("memo \(number)")])
+                try transaction.link(note, "memos", memo, at: 0)
+            }
+            let item = try transaction.insert("Item", ["key": .string("a")])
+            try transaction.link(item, "note", note)
+            try transaction.link(item, "tags", transaction.insert("Tag", ["name": .string("red")]))
+        }
+        return store
+    }
+
+    @Test func `a store that was closed is the same when it is opened again`() throws {
+        let volume = MemoryVolume()
+        let store = try filled(volume)
+        try store.close()
+        let reopened = try Store.reopened(volume)
+        #expect(reopened.graph.export == store.graph.export)
+        #expect(reopened.graph.digest() == store.graph.digest())
+        #expect(reopened.graph.transaction == store.graph.transaction)
+        #expect(reopened.recovery.notes.isEmpty)
+    }
+
+    @Test func `a store that was not closed has everything that was acknowledged`() throws {
+        let volume = MemoryVolume()
+        let store = try filled(volume)
+        #expect(try Store.reopened(volume).graph.export == store.graph.export)
+    }
+
+    @Test func `what a store comes to is the same in every build and with every page size`() throws {
+        let store = try filled(MemoryVolume())
+        #expect(store.graph.digest().description == "c2c040a599f8599e411e9caabf9dc023")
+    }
+
+    @Test func `a transaction that throws leaves nothing behind`() throws {
+        let volume = MemoryVolume()
+        let store = try filled(volume)
+        let before = (store.graph.export, volume.contents)
+        struct Stop: Error {}
+        #expect(throws: Stop.self) {
+            try store.write { transaction in
+                try transaction.insert("Note", ["id": .int(2)])
+                throw Stop()
+            }
+        }
+        #expect(store.graph.export == before.0)
+        #expect(volume.contents == before.1)
+    }
+
+    @Test func `a transaction that changes nothing writes nothing`() throws {
+        let volume = MemoryVolume()
+        let store = try filled(volume)
+        let before = volume.contents
+        let (_, receipt) = try store.write { transaction in
+            try transaction.set(try #require(Notes.schema.id("Note/1")).id, "title", to: .string("Paris"))
+        }
+        #expect(receipt.transaction == nil)
+        #expect(volume.contents == before)
+    }
+
+    @Test func `every broken rule of a transaction is in one error`() throws {
+        let store = try filled(MemoryVolume())
+        let error = #expect(throws: CambiumError.self) {
+            try store.write { transaction in
+                try transaction.insert("Note", ["id": .int(1)])
+                try transaction.insert("Item")
+                try transaction.insert("Tag", ["name": .string("red")])
+            }
+        }
+        let violations = try #require(error?.underlying as? RuleViolations).violations
+        #expect(violations.count == 3)
+        #expect(store.graph.objectCount == 8)
+    }
+
+    @Test func `a view does not change while the store does`() throws {
+        let store = try filled(MemoryVolume())
+        let view = store.graph
+        let before = view.export
+        for number in 10..<200 { try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) } }
+        #expect(view.export == before)
+        #expect(store.graph.objectCount == view.objectCount + 190)
+    }
+
+    @Test func `readers and writers on many threads see whole transactions only`() async throws {
+        let store = try Store.notes()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    for number in 0..<50 {
+                        let id = Int64(writer * 1000 + number)
+                        try await store.write { transaction in
+                            let note = try transaction.insert("Note", ["id": .int(id)])
+                            try transaction.link(transaction.insert("Item", ["key": .string("\(id)")]), "note", note)
+                        }
+                    }
+                }
+                group.addTask {
+                    for _ in 0..<200 {
+                        let graph = store.graph
+                        let counts = try ["Note", "Item"].map { graph.count(of: try graph.schema.required($0)) }
+                        #expect(counts[0] == counts[1] && graph.linkCount == counts[0])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(store.graph.objectCount == 400)
+    }
+
+    @Test func `a store that was closed can be read and not written`() throws {
+        let store = try filled(MemoryVolume())
+        try store.close()
+        #expect(code { try store.write { try $0.insert("Note", ["id": .int(9)]) } } == .notWritable)
+        #expect(store.graph.objectCount == 8)
+    }
+
+    @Test func `a store has one writer at a time`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        #expect(code { _ = try Store.open(volume, durability: nil) } == .locked)
+        try store.close()
+        #expect(code { try Store.open(volume, durability: nil).close() } == nil)
+    }
+
+    @Test func `what is asked of a transaction cannot be less than the store promises`() throws {
+        let store = try Store.notes()
+        #expect(code { try store.write(durability: .buffered(every: .seconds(1))) { _ in } } == .invalidInput)
+        let buffered = try Store.notes(durability: .buffered(every: .seconds(60)))
+        #expect(code { try buffered.write(durability: .synced) { try $0.insert("Note", ["id": .int(1)]) } } == nil)
+    }
+
+    @Test func `a digest in the log is compared when it is replayed`() throws {
+        let volume = MemoryVolume()
+        let store = try filled(volume)
+        try store.recordDigest()
+        #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
+        let wrong = Op.digest(of: store.graph.transaction, GraphDigest(high: 1, low: 2))
+        _ = try store.transact(Author()) { _ in OpCodec.encode([wrong]) }
+        #expect(code { _ = try Store.reopened(volume) } == .damaged)
+    }
+
+    @Test func `the past is read up to a transaction or a time`() throws {
+        let volume = MemoryVolume()
+        let store = try filled(volume)
+        let number = store.graph.transaction
+        let past = store.graph.export
+        try store.write { try $0.set(try #require(Notes.schema.id("Note/1")).id, "title", to: .string("Lyon")) }
+        #expect(try ReadOnlyStore(volume, point: .transaction(number)).graph.export == past)
+        #expect(try ReadOnlyStore(volume).graph.export == store.graph.export)
+        #expect(code { _ = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 99))) } == .notFound)
+        #expect(code { _ = try ReadOnlyStore(volume, point: .time(0)) } == .notFound)
+    }
+}
