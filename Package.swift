@@ -30,6 +30,7 @@ let package = Package(
             "Cambium", "CambiumCoreData", "CambiumJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
         .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumJSON", "CambiumLog"]),
+        .testTarget(name: "CommandTests", dependencies: ["CambiumCommand"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
     ],
     cxxLanguageStandard: .cxx17

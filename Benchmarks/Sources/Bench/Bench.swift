@@ -1,0 +1,101 @@
+import Glibc
+
+/// `bench DATA WORK [--small] [STEP...]`: measures Cambium and prints one line for each figure.
+///
+/// Without steps every step is run, each as a process of its own, so that its peak memory is its own.
+@main
+struct Bench {
+    static func main() {
+        do {
+            let arguments = try Arguments(CommandLine.arguments)
+            if arguments.steps.isEmpty {
+                for step in Step.allCases { try Subprocess.run(arguments.command(for: step)) }
+            } else {
+                let bench = Settings(arguments)
+                for step in arguments.steps { try step.run(bench) }
+            }
+        } catch {
+            print("FATAL \(error)")
+            fflush(nil)
+            exit(2)
+        }
+    }
+}
+
+/// One part of the measurement. Later ones use the stores that earlier ones made.
+enum Step: String, CaseIterable {
+    case `import`, importSmall, reads, replay, smallTransactions, updates, memoryUpdates, debian
+
+    func run(_ settings: Settings) throws {
+        switch self {
+        case .import: try SynthImport(settings, settings.synth).run()
+        case .importSmall: if !settings.isSmall { try SynthImport(settings, .small).run() }
+        case .reads: try Reads(settings).run()
+        case .replay: try Replay(settings).run()
+        case .smallTransactions: try SmallTransactions(settings).run()
+        case .updates: try Updates(settings).run()
+        case .memoryUpdates: try MemoryUpdates(settings).run()
+        case .debian: try Debian(settings).run()
+        }
+    }
+}
+
+struct Arguments {
+    let data: String
+    let work: String
+    let isSmall: Bool
+    let steps: [Step]
+
+    init(_ arguments: [String]) throws {
+        var names: [String] = []
+        var isSmall = false
+        for argument in arguments.dropFirst() {
+            if argument == "--small" { isSmall = true } else { names.append(argument) }
+        }
+        guard names.count >= 2 else { throw Failure("usage: bench DATA WORK [--small] [STEP...]") }
+        self.isSmall = isSmall
+        data = names[0]
+        work = names[1]
+        steps = try names.dropFirst(2).map { name in
+            guard let step = Step(rawValue: name) else {
+                let known = Step.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Failure("there is no step '\(name)'; there are: \(known)")
+            }
+            return step
+        }
+    }
+
+    func command(for step: Step) -> [String] {
+        ["bench", data, work] + (isSmall ? ["--small"] : []) + [step.rawValue]
+    }
+}
+
+/// Where the data is, where stores are made, and how much is done.
+struct Settings {
+    let data: String
+    let work: String
+    let isSmall: Bool
+
+    init(_ arguments: Arguments) {
+        data = arguments.data
+        work = arguments.work
+        isSmall = arguments.isSmall
+    }
+
+    /// Whom the figures are of: a small run is not to be taken for a whole one.
+    var subject: String { isSmall ? "Cambium (small run)" : "Cambium" }
+    var synth: SynthSize { isSmall ? .small : .large }
+
+    func input(_ size: SynthSize) -> String { "\(data)/synth\(size.rawValue).jsonl" }
+    func store(_ name: String) -> String { "\(work)/cambium-\(name)" }
+
+    func emit(_ workload: String, _ value: Double, _ unit: String, variant: String = "") {
+        let subject = variant.isEmpty ? subject : "\(subject) \(variant)"
+        emit(workload, subject: subject, value, unit)
+    }
+
+    func emit(_ workload: String, subject: String, _ value: Double, _ unit: String) {
+        print("R\t\(workload)\t\(subject)\t\(value)\t\(unit)")
+        fflush(nil)
+    }
+}

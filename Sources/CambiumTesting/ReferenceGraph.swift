@@ -1,0 +1,152 @@
+public import CambiumModel
+
+/// A graph of dictionaries and arrays that does what the engine's does, slowly: what the engine is compared with.
+///
+/// It shares values and schemas with the engine, and no line of its storage, indexes or rules.
+///
+///     var reference = ReferenceGraph(schema: schema)
+///     try reference.apply(.insert(id, entity: note.number, []))
+///     reference.brokenRules()      // what a commit would refuse
+///     reference.commit()
+public struct ReferenceGraph: Sendable {
+    struct Object: Sendable {
+        let entity: Entity
+        var attributes: [PropertyNumber: Value]
+        var isStub: Bool
+    }
+
+    /// One side of a link: `schema.links[link]`, seen from its first (0) or second (1) end.
+    struct Side: Hashable, Sendable {
+        let link: Int
+        let end: Int
+    }
+
+    /// What a `deny` rule wants to be gone at the end of the transaction.
+    struct Denial: Sendable {
+        let object: String
+        let relationship: String
+        let members: [ObjectID]
+    }
+
+    public let schema: Schema
+    var objects: [ObjectID: Object] = [:]
+    /// The members of each object at each side, in order of linking or as placed; sides without members are absent.
+    var members: [Side: [ObjectID: [ObjectID]]] = [:]
+    var nextSerials: [EntityNumber: UInt64] = [:]
+    /// The objects whose rules the transaction under way may have broken.
+    var noted = Set<ObjectID>()
+    var denials: [Denial] = []
+
+    public init(schema: Schema) { self.schema = schema }
+
+    // MARK: Reading
+
+    public var objectCount: Int { objects.count }
+
+    public func contains(_ id: ObjectID) -> Bool { objects[id] != nil }
+
+    public func entity(of id: ObjectID) -> Entity? { objects[id]?.entity }
+
+    public func isStub(_ id: ObjectID) -> Bool { objects[id]?.isStub ?? false }
+
+    /// Every id, ascending.
+    public var ids: [ObjectID] { objects.keys.sorted() }
+
+    /// The ids of an entity's objects, sub-entities included, ascending.
+    public func ids(of entity: Entity) -> [ObjectID] {
+        objects.filter { entity.family.contains($0.value.entity.number) }.keys.sorted()
+    }
+
+    /// The value of an attribute; nil where the object is not there.
+    public func value(of attribute: Attribute, of id: ObjectID) -> Value? {
+        objects[id].map { $0.attributes[attribute.number] ?? .null }
+    }
+
+    /// The ids at the other end: in order where the relationship is ordered, else ascending.
+    public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
+        let found = members[side(relationship)]?[id] ?? []
+        return relationship.isOrdered ? found : found.sorted()
+    }
+
+    /// The serial that the next object of a hierarchy gets.
+    public func nextSerial(of root: EntityNumber) -> UInt64 { nextSerials[root] ?? 1 }
+
+    /// The object with these identity values; nil where there is none.
+    public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
+        guard !values.isEmpty, values.count == entity.identity.count else { return nil }
+        let wanted = values.map(ValueKey.init)
+        if wanted.contains(.null) { return nil }
+        return ids(of: entity).first { id in
+            entity.identity.map { ValueKey(objects[id]?.attributes[$0.number] ?? .null) } == wanted
+        }
+    }
+
+    // MARK: Changing
+
+    /// Applies one op. Throws `.notFound` and `.invalidInput` where the engine has to; nothing is changed then.
+    public mutating func apply(_ op: Op) throws(CambiumError) {
+        switch op {
+        case .schema, .digest: break
+        case .insert(let id, let entity, let assignments): try insert(id, entity, assignments)
+        case .set(let id, let assignments): try set(id, assignments)
+        case .link(let id, let property, let target, let index): try link(id, property, target, index)
+        case .unlink(let id, let property, let target): try unlink(id, property, target)
+        case .move(let id, let property, let target, let index): try move(id, property, target, index)
+        case .delete(let ids): try delete(ids)
+        case .upsert(let block): try apply(block)
+        case .relink(let block): try apply(block)
+        }
+    }
+
+    /// Ends the transaction: what was to be checked counts as checked.
+    public mutating func commit() {
+        noted = []
+        denials = []
+    }
+
+    private mutating func insert(_ id: ObjectID, _ number: EntityNumber, _ assignments: [Assignment]) throws(CambiumError) {
+        guard let entity = schema.entity(number), !entity.isAbstract, entity.root == id.root else {
+            throw CambiumError(.invalidInput, "No concrete entity \(number) in the hierarchy of \(id.root).")
+        }
+        guard id.serial > 0, objects[id] == nil else { throw CambiumError(.invalidInput, "\(text(id)) is there already.") }
+        var attributes = Dictionary(uniqueKeysWithValues: entity.attributes.map { ($0.number, $0.defaultValue) })
+        for assignment in assignments {
+            attributes[assignment.property] = try checked(assignment, entity)
+        }
+        create(id, Object(entity: entity, attributes: attributes, isStub: false))
+    }
+
+    mutating func create(_ id: ObjectID, _ object: Object) {
+        objects[id] = object
+        nextSerials[id.root] = max(nextSerial(of: id.root), id.serial + 1)
+        noted.insert(id)
+    }
+
+    private mutating func set(_ id: ObjectID, _ assignments: [Assignment]) throws(CambiumError) {
+        let entity = try live(id).entity
+        var changed: [PropertyNumber: Value] = [:]
+        for assignment in assignments { changed[assignment.property] = try checked(assignment, entity) }
+        for (property, value) in changed { objects[id]?.attributes[property] = value }
+        let isMissing = assignments.contains { $0.value.isNull && entity.attribute($0.property)?.isOptional == false }
+        if isMissing { noted.insert(id) }
+    }
+
+    private func checked(_ assignment: Assignment, _ entity: Entity) throws(CambiumError) -> Value {
+        guard let attribute = entity.attribute(assignment.property) else {
+            throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute \(assignment.property).")
+        }
+        guard ValueKey.fits(assignment.value, attribute.type) else {
+            throw CambiumError(.invalidInput, "'\(attribute.name)' cannot hold the value.")
+        }
+        return assignment.value
+    }
+
+    func live(_ id: ObjectID) throws(CambiumError) -> Object {
+        guard let object = objects[id] else { throw CambiumError(.notFound, "There is no \(text(id)).") }
+        return object
+    }
+
+    func text(_ id: ObjectID) -> String {
+        "\((objects[id]?.entity ?? schema.entity(id.root))?.name ?? "?")/\(id.serial)"
+    }
+}

@@ -1,0 +1,29 @@
+/// A generator of numbers that are the same for the same seed, on any machine.
+///
+///     var random = SplitMix64(seed: 42)
+///     let die = Int.random(in: 1...6, using: &random)
+///
+/// Source: G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. Not for secrets.
+public struct SplitMix64: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    public init(seed: UInt64) { state = seed }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    /// Whether something that happens `numerator` times out of `denominator` happens this time.
+    public mutating func isTrue(_ numerator: Int, outOf denominator: Int) -> Bool {
+        Int.random(in: 0..<denominator, using: &self) < numerator
+    }
+
+    /// One of the elements; nil where there are none.
+    public mutating func pick<C: RandomAccessCollection>(_ elements: C) -> C.Element? {
+        elements.randomElement(using: &self)
+    }
+}

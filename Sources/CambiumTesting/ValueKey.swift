@@ -1,0 +1,38 @@
+public import CambiumModel
+import FoundationEssentials
+
+/// What makes two values the same: their kind and their bytes. A string that is written in another way is another string.
+public enum ValueKey: Hashable, Sendable {
+    case null
+    case bits(UInt64)
+    case bytes([UInt8])
+    case decimal(DecimalNumber)
+
+    public init(_ value: Value) {
+        self =
+            switch value {
+            case .null: .null
+            case .bool(let value): .bits(value ? 1 : 0)
+            case .int(let value): .bits(UInt64(bitPattern: value))
+            case .float(let value): .bits(UInt64(value.bitPattern))
+            case .double(let value): .bits(value.bitPattern)
+            case .date(let value): .bits(value.timeIntervalSinceReferenceDate.bitPattern)
+            case .decimal(let value): .decimal(value)
+            case .string(let text), .uri(let text), .json(let text): .bytes(Array(text.utf8))
+            case .data(let bytes): .bytes(bytes)
+            case .uuid(let value): .bytes(withUnsafeBytes(of: value.uuid) { Array($0) })
+            }
+    }
+
+    /// Whether an attribute of a type can hold a value.
+    public static func fits(_ value: Value, _ type: AttributeType) -> Bool {
+        switch (value, type) {
+        case (.null, _), (.bool, .bool), (.int, .int64), (.float, .float), (.double, .double), (.decimal, .decimal),
+            (.string, .string), (.data, .data), (.date, .date), (.uuid, .uuid), (.uri, .uri), (.json, .json):
+            true
+        case (.int(let value), .int16): Int16(exactly: value) != nil
+        case (.int(let value), .int32): Int32(exactly: value) != nil
+        default: false
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Cambium
+import Foundation
+import Testing
+
+@Suite struct ReadmeTests {
+    /// The example of the README, as it stands there.
+    private func example(_ path: String) throws {
+        let schema = try Schema(SchemaDefinition {
+            EntityDefinition("Note", identity: ["id"]) {
+                AttributeDefinition("id", .int64)
+                AttributeDefinition("title", .string, default: .string(""))
+                RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
+            }
+            EntityDefinition("Item") {
+                AttributeDefinition("name", .string, .optional)
+                RelationshipDefinition("note", to: "Note", inverse: "items")
+            }
+        })
+        let store = try Store.create(at: path, schema: schema)
+        try store.write(Author(actor: "jane", message: "first note")) { transaction in
+            let note = try transaction.insert("Note", ["id": .int(1), "title": .string("Paris")])
+            try transaction.link(transaction.insert("Item", ["name": .string("tickets")]), "note", note)
+        }
+        let graph = store.graph                      // a value: it does not change, and nobody waits for it
+        let note = try graph.schema.required("Note")
+        print(graph.count(of: note), graph.find(note, identity: [.int(1)]) != nil)
+        try store.close()
+    }
+
+    private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    @Test func `the example of the README is what is compiled here`() throws {
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let block = try #require(readme.split(separator: "```swift\n").dropFirst().first?.split(separator: "```").first)
+        let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
+        func trimmed(_ text: some StringProtocol) -> String {
+            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+        }
+        let example = trimmed(block.replacing("import Cambium\n", with: ""))
+        #expect(example.count > 500 && trimmed(source).contains(example))
+    }
+
+    @Test func `the example of the README runs`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }  // What is left of a test is the system's to tidy.
+        try example(directory.path)
+        let graph = try ReadOnlyStore(at: directory.path).graph
+        #expect(graph.objectCount == 2 && graph.linkCount == 1)
+    }
+
+    @Test func `the schema of the README is one`() throws {
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let block = try #require(readme.split(separator: "```json\n").dropFirst().first?.split(separator: "```").first)
+        let schema = try Schema(try SchemaDefinition(json: Array(block.utf8)))
+        #expect(schema.entities.map(\.name) == ["Note", "Item"])
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@Suite struct CommandTests {
+    @Test func `a store is made, filled, linked, shown, changed and emptied`() throws {
+        let place = try Workplace.withStore()
+        let inserted = try place.run("insert", "notes", "Note", "id=1", "title=Paris", "--json", "--actor", "jane")
+        #expect(try inserted.json.first?["id"] as? String == "Note/1")
+        #expect(try place.run("insert", "notes", "Item", "name:=\"x\"").code == 0)
+        for text in ["a", "b", "c"] { #expect(try place.run("insert", "notes", "Memo", "text=\(text)").code == 0) }
+        #expect(try place.run("link", "notes", "Note/1", "items", "Item/1").code == 0)
+        #expect(try place.run("link", "notes", "Note/1", "memos", "Memo/1", "Memo/2", "Memo/3").code == 0)
+        #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/3", "--to", "0").code == 0)
+        #expect(try place.run("set", "notes", "Note/1", "title=Lyon", "when=2026-01-31T13:00:00+01:00").code == 0)
+        let shown = try place.run("show", "notes", "Note/1", "--json").output
+        #expect(shown == #"{"_id":"Note/1","id":1,"title":"Lyon","when":"2026-01-31T12:00:00Z","items":["Item/1"],"memos":["Memo/3","Memo/1","Memo/2"]}"# + "\n")
+        #expect(try place.run("unlink", "notes", "Note/1", "memos", "Memo/1").code == 0)
+        #expect(try place.run("show", "notes", "Note/1", "--json", "--at", "2").output.contains("Paris"))
+        #expect(try place.run("delete", "notes", "Note/1").code == 0)
+        #expect(try place.run("show", "notes", "Item/1").code == 66)
+        #expect(try place.run("find", "notes", "Memo", "--count", "--json").json.first?["count"] as? Int == 3)
+        #expect(try place.run("verify", "notes", "--json").json.first?["ok"] as? Bool == true)
+    }
+
+    @Test func `an import reports what it did, and writes nothing the second time`() throws {
+        let place = try Workplace.withStore()
+        try place.write("[{\"id\":1,\"items\":[{\"name\":\"a\"}]},{\"id\":2}]", to: "rows.json")
+        let first = try #require(try place.run("import", "notes", "Note", "rows.json", "--json").json.first)
+        #expect(first["inserted"] as? Int == 2 && first["transaction"] as? Int == 2)
+        try place.write("{\"id\":2,\"title\":\"b\"}", to: "more.json")
+        #expect(try place.run("import", "notes", "Note", "-", "more.json", input: "{\"id\":3}\n").code == 0)
+        let before = try place.bytes(of: "notes/log/00000000000000000001.log")
+        let again = try #require(try place.run("import", "notes", "Note", "more.json", "--json").json.first)
+        #expect(again["unchanged"] as? Int == 1 && again["transaction"] is NSNull)
+        #expect(try place.bytes(of: "notes/log/00000000000000000001.log") == before)
+        let skipped = try place.run("import", "notes", "Note", "-", "--on-error", "skip", "--json", input: "{\"id\":4}\n{\"id\":\"x\"}\n")
+        #expect(skipped.code == 1)
+        #expect(try (skipped.json.first?["errors"] as? [Any])?.count == 1)
+    }
+
+    @Test func `an export is in a stable order, and nests what is asked for`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("import", "notes", "Note", "-", input: "{\"id\":1,\"items\":[{\"name\":\"a\"}]}").code == 0)
+        let export = try place.run("export", "notes")
+        #expect(try export.json.compactMap { $0["_id"] as? String } == ["Note/1", "Item/1"])
+        let nested = try place.run("export", "notes", "Note", "--include", "items").output
+        #expect(nested.contains(#""items":[{"_id":"Item/1","name":"a","note":"Note/1"}]"#))
+        #expect(try place.run("find", "notes", "Note", "--identity", "1", "--json").json.count == 1)
+        #expect(try place.run("find", "notes", "Note", "--identity", "2", "--json").output.isEmpty)
+    }
+
+    @Test(arguments: [
+        (["frobnicate"], 64), (["show", "notes"], 64), (["show", "notes", "Note/1", "--frob"], 64), (["find", "notes", "Nope"], 64),
+        (["insert", "notes", "Note", "nope=1"], 64), (["insert", "notes", "Note", "novalue"], 64), (["insert", "notes", "Note", "id=x"], 65),
+        (["insert", "notes", "Note", "id=1", "when=yesterday"], 65), (["insert", "notes", "Note", "title=x"], 1),
+        (["insert", "notes", "Note", "id=1", "title=0123456789"], 1), (["show", "notes", "Note/77"], 66), (["show", "notes", "Note"], 66),
+        (["show", "nowhere", "Note/1"], 66), (["show", "notes", "Note/1", "--at", "99"], 66), (["import", "notes", "Note", "missing.json"], 66),
+        (["init", "notes", "--schema", "schema.json"], 73), (["init", "/proc/x", "--schema", "schema.json"], 73), (["init", "n2", "--schema", "bad.json"], 65),
+        (["init", "n2", "--schema", "missing.json"], 66), (["init", "n2", "--schema", "model.xml"], 65), (["verify", "schema.json"], 66),
+        (["link", "notes", "Note/1", "nope", "Item/1"], 66), (["import", "notes", "Note", "bad.json"], 65), (["verify", "notes", "--against", "zz"], 64),
+    ])
+    func `what goes wrong is told in one line, with the exit code of its kind`(arguments: [String], code: Int) throws {
+        let place = try Workplace.withStore()
+        try place.write("{\"entities\":{\"A\":{\"attributes\":{\"x\":{\"type\":\"number\"}}}}}", to: "bad.json")
+        try place.write("<model><entity name=\"A\"", to: "model.xml")
+        let before = try place.bytes(of: "notes/log/00000000000000000001.log")
+        let outcome = try place.run(executable: Workplace.binary, arguments)
+        #expect(Int(outcome.code) == code, "\(outcome.errors)")
+        #expect(outcome.errors.hasPrefix("cambium: ") && outcome.output.isEmpty)
+        #expect(try place.bytes(of: "notes/log/00000000000000000001.log") == before)
+        #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "n2/store.json").path))
+    }
+
+    @Test func `damage is told by verify, and nothing else believes it`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
+        let path = "notes/log/00000000000000000001.log"
+        var bytes = try place.bytes(of: path)
+        bytes[bytes.count - 20] ^= 4
+        try bytes.write(to: place.directory.appending(path: path))
+        let verified = try place.run("verify", "notes", "--json")
+        #expect(verified.code == 1)
+        #expect(try verified.json.first?["ok"] as? Bool == false)
+        #expect(try place.run("show", "notes", "Note/1").code == 74)
+        #expect(try place.run("insert", "notes", "Note", "id=2").code == 74)
+        #expect(try place.bytes(of: path) == bytes)
+    }
+
+    @Test func `the log tells who, when, why and what`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1", "--actor", "jane", "--message", "begin").code == 0)
+        #expect(try place.run("insert", "notes", "Memo", "text=x", "--actor", "joe").code == 0)
+        let entries = try place.run("log", "notes", "--json", "--ops").json
+        #expect(entries.count == 3 && entries[1]["actor"] as? String == "jane" && entries[1]["message"] as? String == "begin")
+        let op = try #require((entries[1]["ops"] as? [[String: Any]])?.first)
+        #expect(op["op"] as? String == "insert" && op["object"] as? String == "Note/1")
+        #expect(try place.run("log", "notes", "--json", "--actor", "joe").json.count == 1)
+        #expect(try place.run("log", "notes", "--json", "--entity", "Note").json.count == 1)
+        #expect(try place.run("log", "notes", "--json", "--object", "Memo/1").json.count == 1)
+        #expect(try place.run("log", "notes", "--json", "--from", "2", "--to", "2").json.count == 1)
+    }
+}
