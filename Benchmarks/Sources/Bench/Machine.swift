@@ -12,7 +12,7 @@ enum Process {
     /// The most memory that was ever resident, in MB of 2^20 bytes as the other programs print it.
     static func peakMegabytes() -> Double {
         var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return Double(usage.ru_maxrss) / 1024
     }
 

@@ -162,7 +162,8 @@ public struct WriteTransaction: ~Copyable {
     }
 
     private borrowing func check(_ attribute: Attribute, _ value: Value, _ entity: Entity) throws(CambiumError) {
-        guard entity.attribute(attribute.number) === attribute else {
+        // The caller's attribute may be of an equal schema: the one that the store was made with, say.
+        guard let own = entity.attribute(attribute.number), own === attribute || own.name == attribute.name else {
             throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'.")
         }
         if let violation = attribute.constraints.check(value) {

@@ -1,0 +1,44 @@
+import Cambium
+
+/// Items to change, drawn at random: each change finds its item by uid and sets two attributes.
+struct Items: Sendable {
+    private let item: Entity
+    private let position: Attribute
+    private let done: Attribute
+    private let uids: [String]
+    private static let sampleCount = 20_000
+    /// Positions that no import gives.
+    private static let positionMin = 1_000_000
+
+    init(_ store: Store) throws {
+        let graph = store.graph
+        item = try store.schema.required("item")
+        position = try item.requiredAttribute("position")
+        done = try item.requiredAttribute("done")
+        let uid = graph.field(try item.requiredAttribute("uid"))
+        var random = SplitMix(seed: 9)
+        uids = try random.sample(Self.sampleCount, of: Array(graph.objects(of: item))).map { id in
+            try graph.place(of: id).flatMap { graph.string(of: uid, at: $0) }.required("the uid of an item")
+        }
+    }
+
+    private func uid(_ index: Int) -> String { uids[index % uids.count] }
+
+    /// One change, in a transaction of its own.
+    @discardableResult
+    func update(_ store: Store, _ index: Int) throws -> Receipt {
+        try store.write { transaction in try update(&transaction, index) }.receipt
+    }
+
+    func update(_ transaction: inout WriteTransaction, _ index: Int) throws {
+        let id = try transaction.find(item, identity: [.string(uid(index))]).required("item \(uid(index))")
+        try transaction.set(id, [(position, .int(Int64(Self.positionMin + index))), (done, .bool(index & 1 != 0))])
+    }
+
+    /// Throws where the change of this index, the last one, cannot be read.
+    func checkLast(_ graph: Graph, _ index: Int) throws {
+        let place = try graph.find(item, identity: uid(index)).required("item \(uid(index))")
+        try check(graph.int(of: graph.field(position), at: place), is: Int64(Self.positionMin + index), "the position set last")
+        try check(graph.value(of: graph.field(done), at: place), is: .bool(index & 1 != 0), "what was set last")
+    }
+}

@@ -1,0 +1,76 @@
+import Cambium
+
+/// Opens the store that the import made: its log is replayed.
+struct Replay {
+    private let settings: Settings
+    private var path: String { settings.store("synth\(settings.synth.rawValue)") }
+
+    init(_ settings: Settings) { self.settings = settings }
+
+    func run() throws {
+        let residentBefore = try Process.residentByteCount()
+        var store: Store? = try opened("warm")
+        let growth = try Process.residentByteCount() - residentBefore
+        let objectCount = Double(settings.synth.objectCount)
+        let pages = Double(try store.required("the store").memory.pageByteCount)
+        settings.emit("C7.memory per object (1e6 synth)", growth / objectCount, "B")
+        settings.emit("C7.memory per object (1e6 synth)", pages / objectCount, "B", variant: "(its pages alone)")
+        try store?.close()
+        store = nil
+        try Tree(path).evict()
+        try opened("cold").close()
+    }
+
+    private func opened(_ cache: String) throws -> Store {
+        let start = now()
+        let store = try Store.open(at: path)
+        let opened = now() - start
+        let row = try store.schema.required("row")
+        let place = store.graph.find(row, identity: "65e70c088efb6791")
+        let count = try place.map { store.graph.int(of: store.graph.field(try row.requiredAttribute("count")), at: $0) }
+        let queried = now() - start
+        try check(count, is: settings.synth.probeCount, "the count of the row asked for")
+        try SynthSchema(store.schema).validate(store.graph, settings.synth)
+        settings.emit("C6.restart: first query", queried * 1e3, "ms", variant: cache)
+        settings.emit("C6.restart: 1e6 objects all in memory", queried * 1e3, "ms", variant: cache)
+        if cache == "warm" { settings.emit("C6.replay of the import", Double(settings.synth.objectCount) / opened, "objects/s") }
+        return store
+    }
+}
+
+/// Opens a store whose log is a million transactions of one small change each.
+struct SmallTransactions {
+    private let settings: Settings
+    private let transactionCount: Int
+    private var path: String { settings.store("transactions") }
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        transactionCount = settings.isSmall ? 100_000 : 1_000_000
+    }
+
+    func run() throws {
+        let logByteCount = try write()
+        let (seconds, store) = try timed { try Store.open(at: path) }
+        try check(store.recovery.transactionCount, is: transactionCount + 2, "transactions in the log")
+        try check(store.graph.objectCount, is: SynthSize.small.objectCount, "objects")
+        let items = try Items(store)
+        try items.checkLast(store.graph, transactionCount - 1)
+        try store.close()
+        try Tree(path).remove()
+        settings.emit("C6.replay of small transactions", Double(transactionCount) / seconds, "transactions/s")
+        settings.emit("C6.replay of small transactions |log", Double(logByteCount) / Double(transactionCount), "B")
+    }
+
+    private func write() throws -> Int {
+        try Tree(path).remove()
+        let definition = try SynthSchema()
+        let store = try Store.create(at: path, schema: definition.schema, durability: .buffered(every: .seconds(1)))
+        _ = try definition.import(settings.input(.small), into: store)
+        let items = try Items(store)
+        var logByteCount = 0
+        for index in 0..<transactionCount { logByteCount += try items.update(store, index).logByteCount }
+        try store.close()
+        return logByteCount
+    }
+}

@@ -1,0 +1,42 @@
+import Glibc
+import Synchronization
+
+/// Threads of the system: unlike those of a pool they may wait.
+enum Threads {
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private final class FirstError: Sendable {
+        let error = Mutex<(any Error)?>(nil)
+    }
+
+    /// Runs `body` on so many threads at once and waits for all of them. Throws what the first that failed threw.
+    static func run(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) throws -> Void) throws {
+        let first = FirstError()
+        let threads = try (0..<count).map { number in
+            try start {
+                do { try body(number) } catch { first.error.withLock { if $0 == nil { $0 = error } } }
+            }
+        }
+        for thread in threads { pthread_join(thread, nil) }
+        if let error = first.error.withLock({ $0 }) { throw error }
+    }
+
+    private static func start(_ body: @escaping @Sendable () -> Void) throws -> pthread_t {
+        var thread = pthread_t()
+        let work = Unmanaged.passRetained(Work(body))
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
+                return nil
+            }, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            throw Failure("cannot start a thread: \(String(cString: strerror(code)))")
+        }
+        return thread
+    }
+}

@@ -1,0 +1,20 @@
+/// A Swift file and its lines can be read without scrolling for ever in either direction.
+struct LengthRule {
+    static let lineCountMax = 600
+    static let characterCountMax = 140
+
+    func violations(in file: TextFile) -> [Violation] {
+        var violations: [Violation] = []
+        if file.lines.count > Self.lineCountMax {
+            violations.append(Violation(path: file.path, reason: "has \(file.lines.count) lines, \(Self.lineCountMax) are allowed"))
+        }
+        // A line of few bytes has few characters: only the others need counting.
+        for (index, line) in file.lines.enumerated() where line.utf8.count > Self.characterCountMax {
+            if line.count > Self.characterCountMax {
+                let reason = "has \(line.count) characters, \(Self.characterCountMax) are allowed"
+                violations.append(Violation(path: file.path, line: index + 1, reason: reason))
+            }
+        }
+        return violations
+    }
+}

@@ -1,0 +1,14 @@
+/// A type is named for what it is: a name that ends in one of these words says only that it is something.
+struct TypeNameRule {
+    static let endings = ["Manager", "Helper", "Utils", "Common", "Core", "Misc", "Handler", "Impl", "Base", "Info"]
+
+    func violations(in file: TextFile) -> [Violation] {
+        let present = Self.endings.filter { file.text.contains($0) }
+        if present.isEmpty { return [] }
+        let declaration = #/\b(?:struct|class|enum|actor|protocol)\s+(\w+)/#
+        return file.lines.enumerated().flatMap { index, line in
+            line.matches(of: declaration).map { String($0.1) }.filter { name in present.contains { name.hasSuffix($0) } }
+                .map { Violation(path: file.path, line: index + 1, reason: "the type's name \($0) says nothing at its end") }
+        }
+    }
+}

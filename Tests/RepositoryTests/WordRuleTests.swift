@@ -1,0 +1,32 @@
+import Testing
+
+struct WordRuleTests {
+    @Test func `no file holds a banned word`() throws {
+        let files = try Repository.current.texts(in: WordRule.places)
+        #expect(files.count > 10)
+        expectNone(files.flatMap(WordRule().violations))
+    }
+
+    @Test(arguments: WordRule.unfinished, WordRule.places)
+    func `a word that announces unfinished work is found everywhere`(word: String, place: String) {
+        let file = TextFile(path: "\(place)/Sample.swift", text: "let a = 1\n// \(word): more\n")
+        #expect(WordRule().violations(in: file).map(\.line) == [2])
+    }
+
+    @Test(arguments: WordRule.traps)
+    func `a trap is found in Sources alone`(word: String) {
+        #expect(WordRule().violations(in: TextFile(path: "Sources/A/B.swift", text: "x = y \(word)z)\n")).count == 1)
+        #expect(WordRule().violations(in: TextFile(path: "Docs/B.md", text: "x = y \(word)z)\n")).isEmpty)
+    }
+
+    @Test(arguments: WordRule.waits)
+    func `a wait is found in Tests alone`(word: String) {
+        #expect(WordRule().violations(in: TextFile(path: "Tests/A/B.swift", text: "Task\(word)1)\n")).count == 1)
+        #expect(WordRule().violations(in: TextFile(path: "Sources/A/B.swift", text: "Task\(word)1)\n")).isEmpty)
+    }
+
+    @Test(arguments: ["XXH3", "XXHash", "for nowhere", "HACKLE"])
+    func `a longer word is not`(word: String) {
+        #expect(WordRule().violations(in: TextFile(path: "Sources/A/B.swift", text: "// \(word)\n")).isEmpty)
+    }
+}
