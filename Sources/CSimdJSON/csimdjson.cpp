@@ -39,7 +39,7 @@ struct Walk {
         return left.count == right.count && memcmp(text(left), text(right), left.count) == 0;
     }
 
-    // The last key of an object that another one before it equals; 0 where they all differ.
+    // The first key of an object that another one before it equals; 0 where they all differ.
     uint32_t duplicateKey(uint32_t object) {
         auto &keys = parser.keys;
         keys.clear();
@@ -57,9 +57,19 @@ struct Walk {
             int order = memcmp(text(left), text(right), left.count);
             return order != 0 ? order < 0 : a < b;
         });
+        uint32_t first = 0;
         for (size_t i = 1; i < keys.size(); i++)
-            if (isEqual(keys[i - 1], keys[i])) return keys[i];
-        return 0;
+            if (isEqual(keys[i - 1], keys[i]) && (first == 0 || keys[i] < first)) first = keys[i];
+        return first;
+    }
+
+    // Where a token begins in the source: tokens are the starts that neither separate nor close.
+    size_t sourceOffset(uint32_t token, const uint32_t *starts) const {
+        while (true) {
+            uint8_t c = bytes[*starts];
+            if (c != ',' && c != ':' && c != '}' && c != ']' && token-- == 0) return *starts;
+            starts++;
+        }
     }
 
     void push(uint32_t kind, uint32_t length, uint32_t offset) {
@@ -159,8 +169,9 @@ struct Walk {
 
     static bool isDigit(uint8_t c) { return c >= '0' && c <= '9'; }
 
+    // Not a quote: the first stage gives no start to a string directly behind a number or word, so nothing else would see it.
     static bool endsToken(uint8_t c) {
-        return c == ',' || c == '}' || c == ']' || c == ':' || c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '{' || c == '[' || c == '"';
+        return c == ',' || c == '}' || c == ']' || c == ':' || c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '{' || c == '[';
     }
 
     uint8_t at(uint32_t index) const { return index < count ? bytes[index] : ' '; }
@@ -261,7 +272,7 @@ struct Walk {
             } else if (bytes[start] == (inObject ? '}' : ']')) {
                 if (inObject && parser.tokens[container].count > 1) {
                     if (uint32_t key = duplicateKey(container))
-                        return fail(CSIMDJSON_DUPLICATE_KEY, parser.tokens[key].kind >> 8 ? parser.tokens[container].offset : parser.tokens[key].offset - 1);
+                        return fail(CSIMDJSON_DUPLICATE_KEY, sourceOffset(key, starts));
                 }
                 parser.tokens[container].next = static_cast<uint32_t>(parser.tokens.size());
                 open.pop_back();
@@ -272,32 +283,40 @@ struct Walk {
     }
 };
 
-// Where the first stage found a mistake that it does not locate.
+// The first byte of the first sequence that is not well-formed (Unicode 15, table 3-7).
+size_t illFormed(const uint8_t *bytes, size_t count) {
+    size_t at = 0;
+    while (at < count) {
+        uint8_t lead = bytes[at];
+        size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+        if (length == 0 || count - at < length) return at;
+        uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+        uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+        if (length > 1 && (bytes[at + 1] < low || bytes[at + 1] > high)) return at;
+        for (size_t i = 2; i < length; i++)
+            if ((bytes[at + i] & 0xC0) != 0x80) return at;
+        at += length;
+    }
+    return at;
+}
+
+// Where the first stage found a mistake that it does not locate. It takes a backslash for an escape outside of strings too.
 size_t locate(const uint8_t *bytes, size_t count, int code) {
+    if (code == CSIMDJSON_UTF8) return illFormed(bytes, count);
     bool inString = false;
-    size_t opened = 0;
+    size_t quote = 0;
     for (size_t at = 0; at < count; at++) {
         uint8_t c = bytes[at];
-        if (inString && c == '\\') {
+        if (inString && c < 0x20 && code == CSIMDJSON_CONTROL) return at;
+        if (c == '\\') {
             at++;
+            if (inString && at < count && bytes[at] < 0x20 && code == CSIMDJSON_CONTROL) return at;
         } else if (c == '"') {
             inString = !inString;
-            opened = at;
-        } else if (inString && c < 0x20 && code == CSIMDJSON_CONTROL) {
-            return at;
+            quote = at;
         }
     }
-    if (code != CSIMDJSON_UTF8) return opened;
-    size_t low = 0, high = count;
-    // The shortest prefix that cannot be completed: a valid prefix may end inside a character, so look back up to 3 bytes.
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        bool valid = false;
-        for (size_t back = 0; back < 4 && back <= middle && !valid; back++)
-            valid = simdjson::validate_utf8(reinterpret_cast<const char *>(bytes), middle - back);
-        if (valid) low = middle + 1; else high = middle;
-    }
-    return low > 0 ? low - 1 : 0;
+    return quote;
 }
 
 } // namespace
@@ -314,6 +333,7 @@ extern "C" int csimdjson_parse(csimdjson_parser *parser, const uint8_t *bytes, s
         if (!parser->stage || parser->capacity < count) {
             size_t capacity = std::max<size_t>(count, 4096);
             parser->stage.reset();
+            parser->capacity = 0;
             if (simdjson::get_active_implementation()->create_dom_parser_implementation(capacity, 1024, parser->stage))
                 return CSIMDJSON_MEMORY;
             parser->capacity = capacity;

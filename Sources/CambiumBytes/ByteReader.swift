@@ -53,7 +53,6 @@ public struct ByteReader: Sendable {
                 return value
             }
             shift += 7
-            if shift > 63 { throw .invalid("a number of more than 64 bits", offset: start) }
         }
     }
 

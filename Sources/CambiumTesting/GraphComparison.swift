@@ -4,7 +4,7 @@ public import CambiumModel
 /// The first thing in which a graph and a reference differ, in a sentence; nil where they hold the same.
 ///
 /// Compares everything that can be read: ids, entities, stub flags, values, members and their order, counts, and what is
-/// found by identity. Complexity: O(objects² x attributes).
+/// found by identity. Complexity: O(objects^2 x attributes).
 public func difference(_ graph: Graph, _ reference: ReferenceGraph) -> String? {
     if graph.objectCount != reference.objectCount {
         return "\(graph.objectCount) objects of \(reference.objectCount)"

@@ -31,6 +31,7 @@ extension ReferenceGraph {
 
     mutating func move(_ id: ObjectID, _ property: PropertyNumber, _ target: ObjectID, _ index: Int) throws(CambiumError) {
         let relationship = try resolve(id, property, target)
+        guard index >= 0 else { throw CambiumError(.invalidInput, "An index is not negative.") }
         guard relationship.isOrdered, list(side(relationship), id).contains(target) else {
             throw CambiumError(.notFound, "\(text(target)) is not a member of the ordered relationship.")
         }

@@ -1,12 +1,14 @@
 public import CambiumGraph
-public import CambiumModel
+import CambiumModel
 
 /// The rules of a schema that a commit would find broken.
 public struct BrokenRules: Sendable {
-    /// All but duplicates, each as the engine has to report it.
+    /// All but duplicates and denials, each as the engine has to report it.
     public internal(set) var violations = Set<Violation>()
     /// Objects with equal values in a unique set, two or more in each group: the engine reports at least one of a group.
     public internal(set) var duplicates: [DuplicateGroup] = []
+    /// Deletions that a member denies: the engine reports one of the members of each.
+    public internal(set) var denials: [DeniedDeletion] = []
 
     public struct DuplicateGroup: Sendable {
         public let attributes: [String]
@@ -14,7 +16,14 @@ public struct BrokenRules: Sendable {
         public let objects: Set<String>
     }
 
-    public var isEmpty: Bool { violations.isEmpty && duplicates.isEmpty }
+    public struct DeniedDeletion: Sendable {
+        public let object: String
+        public let relationship: String
+        /// The members that are still there.
+        public let members: Set<String>
+    }
+
+    public var isEmpty: Bool { violations.isEmpty && duplicates.isEmpty && denials.isEmpty }
 }
 
 extension ReferenceGraph {
@@ -23,9 +32,9 @@ extension ReferenceGraph {
         var broken = BrokenRules()
         for id in noted where contains(id) { addViolations(of: id, to: &broken) }
         for denial in denials {
-            guard let member = denial.members.first(where: contains) else { continue }
-            let rule = Violation.Rule.deleteDenied(relationship: denial.relationship, by: text(member))
-            broken.violations.insert(Violation(object: denial.object, rule: rule))
+            let members = Set(denial.members.filter(contains).map(text))
+            if members.isEmpty { continue }
+            broken.denials.append(.init(object: denial.object, relationship: denial.relationship, members: members))
         }
         for entity in schema.entities {
             for set in entity.uniqueSets where set.entity == entity.number { addDuplicates(set, entity, to: &broken) }
@@ -66,21 +75,29 @@ extension ReferenceGraph {
     public func difference(from reported: [Violation]) -> String? {
         let expected = brokenRules()
         var others = Set<Violation>()
-        var unreported = expected.duplicates
+        var duplicates = expected.duplicates
+        var denials = expected.denials
         for violation in reported {
-            guard case .duplicate(let attributes, let other) = violation.rule else {
-                others.insert(violation)
-                continue
+            switch violation.rule {
+            case .duplicate(let attributes, let other):
+                let objects: Set = [violation.object, other]
+                let isKnown = expected.duplicates.contains {
+                    $0.attributes == attributes && $0.objects.isSuperset(of: objects) && objects.count == 2
+                }
+                if !isKnown { return "reported and not so: \(violation)" }
+                duplicates.removeAll { $0.attributes == attributes && $0.objects.contains(violation.object) }
+            case .deleteDenied(let relationship, let member):
+                func isTold(_ denial: BrokenRules.DeniedDeletion) -> Bool {
+                    denial.object == violation.object && denial.relationship == relationship && denial.members.contains(member)
+                }
+                if !expected.denials.contains(where: isTold) { return "reported and not so: \(violation)" }
+                denials.removeAll(where: isTold)
+            default: others.insert(violation)
             }
-            let isKnown = expected.duplicates.contains {
-                $0.attributes == attributes && $0.objects.isSuperset(of: [violation.object, other]) && violation.object != other
-            }
-            if !isKnown { return "reported and not so: \(violation)" }
-            unreported.removeAll { $0.attributes == attributes && $0.objects.contains(violation.object) }
         }
-        if let missing = unreported.first { return "not reported: a duplicate of \(missing.attributes) among \(missing.objects.sorted())" }
+        if let missing = duplicates.first { return "not reported: a duplicate of \(missing.attributes) among \(missing.objects.sorted())" }
+        if let missing = denials.first { return "not reported: \(missing.object) is denied by \(missing.members.sorted())" }
         if let wrong = others.subtracting(expected.violations).first { return "reported and not so: \(wrong)" }
-        if let missing = expected.violations.subtracting(others).first { return "not reported: \(missing)" }
-        return nil
+        return expected.violations.subtracting(others).first.map { "not reported: \($0)" }
     }
 }

@@ -114,12 +114,12 @@ public struct ReferenceGraph: Sendable {
             attributes[assignment.property] = try checked(assignment, entity)
         }
         create(id, Object(entity: entity, attributes: attributes, isStub: false))
+        noted.insert(id)
     }
 
     mutating func create(_ id: ObjectID, _ object: Object) {
         objects[id] = object
         nextSerials[id.root] = max(nextSerial(of: id.root), id.serial + 1)
-        noted.insert(id)
     }
 
     private mutating func set(_ id: ObjectID, _ assignments: [Assignment]) throws(CambiumError) {

@@ -14,8 +14,9 @@ struct Repository {
         FileManager.default.fileExists(atPath: root.appendingPathComponent(path).path)
     }
 
+    /// What is not UTF-8 is replaced and not refused: binary test data lies among the texts.
     func text(_ path: String) throws -> TextFile {
-        try TextFile(path: path, text: String(contentsOf: root.appendingPathComponent(path), encoding: .utf8))
+        try TextFile(path: path, text: String(decoding: Data(contentsOf: root.appendingPathComponent(path)), as: UTF8.self))
     }
 
     /// The paths of all files and directories, relative to the root and sorted; what is built or belongs to git is not entered.

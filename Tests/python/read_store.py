@@ -12,7 +12,6 @@ import sys
 import uuid
 from functools import reduce
 from itertools import accumulate
-from operator import xor
 
 HEADER, ONES = 96, 0xFFFFFFFF
 
@@ -39,7 +38,7 @@ def crc(data, state=ONES, mask=ONES):
 
 
 def apply(columns, state):
-    return reduce(xor, (column for bit, column in enumerate(columns) if state >> bit & 1), 0)
+    return reduce(int.__xor__, (column for bit, column in enumerate(columns) if state >> bit & 1), 0)
 
 
 def zero_byte_powers():
@@ -74,8 +73,6 @@ def lz4_block(data, size):
 
 
 class Reader:
-    """Takes the parts of FORMAT.md from bytes."""
-
     def __init__(self, data, at=0):
         self.data, self.at = data, at
 
@@ -93,14 +90,12 @@ class Reader:
         return value
 
     def varint(self):
-        value = 0
-        for shift in range(0, 70, 7):
+        value, shift, byte = 0, 0, 128
+        while byte >= 128 and shift < 70:
             byte = self.u8()
-            value |= (byte & 127) << shift
-            if byte < 128:
-                require((byte or not shift) and value < 1 << 64, "a varint with a zero at its end, or of more than 64 bits")
-                return value
-        raise ValueError("a varint of more than 10 bytes")
+            value, shift = value | (byte & 127) << shift, shift + 7
+        require(byte < 128 and (byte or shift == 7) and value < 1 << 64, "a varint of over 64 bits, or with a zero at its end")
+        return value
 
     def blob(self):
         return self.take(self.varint())
@@ -126,15 +121,11 @@ class Reader:
             return (number := self.varint()) >> 1 ^ -(number & 1)
         return self.blob().hex() if tag in (6, 8) else self.text()
 
-    def values(self):
-        return dict(self.repeat(lambda: (str(self.varint()), self.value())))
-
     def serials(self):
         return sum(count for _, count in self.repeat(lambda: (self.varint(), self.varint())))
 
     def raw(self, count, width):
-        data = self.take(count * width)
-        return [int.from_bytes(data[at * width:at * width + width], "little") for at in range(count)]
+        return [self.uint(width) for _ in range(count)]
 
     def numbers(self, count, width):
         """A list of `count` numbers of `width` bytes, as unsigned ones."""
@@ -160,8 +151,8 @@ class Reader:
         width = self.u8()
         require(width in (0, 1, 2, 4, 8, 16), "a column of width %d" % width)
         if presence == 1:
-            return number, [None] * count
-        if width == 0:
+            content = present = [None] * count
+        elif width == 0:
             lengths = self.numbers(count, 4)
             packed, ends = self.u8(1), [0, *accumulate(lengths)]
             joined = self.take((ends[-1] + 1) // 2).hex().encode() if packed else self.take(ends[-1])
@@ -176,9 +167,9 @@ class Reader:
     def op(self):
         code = self.u8()
         require(code >> 5 == 1 and 1 <= code & 31 <= len(OPS), "an op of an unknown kind or algorithm, %d" % code)
-        name, *fields = OPS[(code & 31) - 1]
-        op = {"op": name, **{field: read(self) for field, read in fields}}
-        return {**op, **(self.upsert() if name == "upsert" else self.relink() if name == "relink" else {})}
+        name, fields = OPS[(code & 31) - 1].split(":")
+        more = {"upsert": self.upsert, "relink": self.relink}.get(name, dict)
+        return {"op": name, **{field: FIELDS[field](self) for field in fields.split()}, **more()}
 
     def upsert(self):
         op = {"entity": self.varint(), "kind": ("insert", "insert stub", "update", "fill")[self.u8(3)], "serials": self.serials()}
@@ -195,16 +186,16 @@ class Reader:
         if kind == 1:
             removed, counts = self.numbers(sum(counts), 8), self.numbers(count, 4)
             return {**op, "kind": "unordered", "removed": len(removed), "added": len(self.numbers(sum(counts), 8))}
-        following = self.numbers(sum(self.numbers(count, 4)), 8)
-        return {**op, "kind": "ordered", "kept": sum(counts), "following": len(following)}
+        return {**op, "kind": "ordered", "kept": sum(counts), "following": len(self.numbers(sum(self.numbers(count, 4)), 8))}
 
 
-ID, ENTITY, PROPERTY, TARGET = ("id", Reader.id), ("entity", Reader.varint), ("property", Reader.varint), ("target", Reader.id)
-INDEX, VALUES = ("index", Reader.varint), ("values", Reader.values)
-OPS = [("schema", ("schema", lambda reader: json.loads(reader.blob()))), ("insert", ID, ENTITY, VALUES), ("set", ID, VALUES),
-       ("link", ID, PROPERTY, TARGET), ("link at", ID, PROPERTY, TARGET, INDEX), ("unlink", ID, PROPERTY, TARGET),
-       ("move", ID, PROPERTY, TARGET, INDEX), ("delete", ("ids", lambda reader: reader.repeat(reader.id))), ("upsert",), ("relink",),
-       ("digest", ("transaction", Reader.varint), ("digest", lambda reader: "%032x" % reader.uint(16)))]
+FIELDS = {"id": Reader.id, "ids": lambda reader: reader.repeat(reader.id), "target": Reader.id, "entity": Reader.varint,
+          "property": Reader.varint, "index": Reader.varint, "transaction": Reader.varint,
+          "values": lambda reader: dict(reader.repeat(lambda: (str(reader.varint()), reader.value()))),
+          "schema": lambda reader: json.loads(reader.blob()), "sum": lambda reader: "%032x" % reader.uint(16)}
+OPS = ["schema: schema", "insert: id entity values", "set: id values", "link: id property target",
+       "link at: id property target index", "unlink: id property target", "move: id property target index",
+       "delete: ids", "upsert:", "relink:", "digest: transaction sum"]
 
 
 class Segment:
@@ -229,8 +220,7 @@ class Segment:
 
     def durable_beyond(self, x):
         """Whether a frame behind x was written when the log was durable beyond x. Tries every offset."""
-        powers = zero_byte_powers()
-        states = list(accumulate(self.data[x:], lambda state, byte: crc((byte,), state, 0), initial=0))
+        powers, states = zero_byte_powers(), list(accumulate(self.data[x:], lambda old, byte: crc([byte], old, 0), initial=0))
 
         def checksum(at, covered, start, end):
             if at - Reader(self.data, start).varint() <= x:
@@ -279,8 +269,9 @@ class Segment:
             require(payload.at == len(payload.data), "a payload goes on behind its last op")
         texts = [b"\0" if text is None else b"\1" + struct.pack("<I", len(text.encode())) + text.encode()
                  for text in (actor, message, request)]
-        shown = {"transaction": number, "time": self.time, "actor": actor, "message": message, "request": request}
-        return {**shown, "offset": at, "segment": self.name, "ops": ops}, sha256(b"\0", struct.pack("<Qq", number, self.time), *texts, commitment)
+        leaf = sha256(b"\0", struct.pack("<Qq", number, self.time), *texts, commitment)
+        return {"transaction": number, "time": self.time, "actor": actor, "message": message, "request": request, "offset": at,
+                "segment": self.name, "ops": ops}, leaf
 
 
 def tree_root(leaves):
@@ -323,7 +314,8 @@ class Store:
         require(not head_segment or "%020d.log" % head_segment in names, "the segment that HEAD names is missing")
         checksum, verdict = 0, "clean"
         for name in names:
-            data, is_last, durable = self.load("log", name), name == names[-1], head_position if head_segment == int(name[:20]) else 0
+            data, is_last = self.load("log", name), name == names[-1]
+            durable = head_position if head_segment == int(name[:20]) else 0
             valid = len(data) >= HEADER and crc(data[:92]) == int.from_bytes(data[92:96], "little")
             if is_last and not durable and not valid and len(data) <= HEADER:
                 verdict = "torn creation"

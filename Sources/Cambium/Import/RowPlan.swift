@@ -55,6 +55,8 @@ struct RowPlan {
     /// Places in `objects`.
     var targets: [Int] = []
     private var scratch: [UInt8] = []
+    /// The row of each object, while the plan is applied.
+    private var rows: [UInt32] = []
 
     mutating func removeAll() {
         objects.removeAll(keepingCapacity: true)
@@ -94,24 +96,24 @@ struct RowPlan {
     // MARK: Doing it
 
     /// Applies the plan. `note` is called with the row of each object that the row describes.
-    func apply(
+    mutating func apply(
         to draft: inout Draft, _ tokens: JSONTokens, note: (ImportEntity, UInt32) -> Void
     ) throws(CambiumError) {
-        var rows = [UInt32](repeating: 0, count: objects.count)
-        for (place, object) in objects.enumerated() {
+        rows.removeAll(keepingCapacity: true)
+        for object in objects {
             switch object.target {
-            case .new: rows[place] = try insert(object, &draft, tokens)
+            case .new: rows.append(try insert(object, &draft, tokens))
             case .existing(let row):
-                rows[place] = row
+                rows.append(row)
                 change(object, row, &draft, tokens)
-            case .skipped(let row): rows[place] = row
+            case .skipped(let row): rows.append(row)
             case .alias(let other):
-                rows[place] = rows[other]
+                rows.append(rows[other])
                 change(object, rows[other], &draft, tokens)
             }
-            if object.isDescribed { note(object.entity, rows[place]) }
+            if object.isDescribed { note(object.entity, rows[rows.count - 1]) }
         }
-        for link in links { apply(link, rows, &draft) }
+        for link in links { apply(link, &draft) }
     }
 
     private func insert(_ object: Object, _ draft: inout Draft, _ tokens: JSONTokens) throws(CambiumError) -> UInt32 {
@@ -144,7 +146,7 @@ struct RowPlan {
         if object.isFilled, draft.isStub(table, row) { draft.fill(table, row) }
     }
 
-    private func apply(_ link: Link, _ rows: [UInt32], _ draft: inout Draft) {
+    private func apply(_ link: Link, _ draft: inout Draft) {
         let handle = objects[link.owner].entity.links[link.link].handle
         let owner = rows[link.owner]
         if link.change == .target {

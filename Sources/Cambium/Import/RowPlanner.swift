@@ -17,9 +17,13 @@ struct RowPlanner {
     /// Members of the relationships that are being planned: places in `plan.objects`.
     var pending: [Int] = []
     var scratch: [UInt8] = []
+    /// Texts of the discriminator that were met, and their entities.
+    private let discriminatorKey: [UInt8]
+    private var told: [(text: [UInt8], entity: ImportEntity)] = []
 
     init(options: ImportOptions, entities: ImportEntities) {
         self.options = options
+        discriminatorKey = Array((options.discriminator?.key ?? "").utf8)
         self.entities = entities
     }
 
@@ -84,20 +88,33 @@ struct RowPlanner {
         return place
     }
 
-    private func entity(of token: Int, _ declared: ImportEntity, _ tokens: JSONTokens) throws(RowFailure) -> ImportEntity {
-        guard let discriminator = options.discriminator else { return declared }
+    private mutating func entity(
+        of token: Int, _ declared: ImportEntity, _ tokens: JSONTokens
+    ) throws(RowFailure) -> ImportEntity {
+        if discriminatorKey.isEmpty { return declared }
         var found: Int?
         tokens.forEachMember(token) { key, value in
-            if tokens.bytes(key).elementsEqual(discriminator.key.utf8) { found = value }
+            if found == nil, tokens.bytes(key).elementsEqual(discriminatorKey) { found = value }
         }
         guard let found else { return declared }
-        let text = tokens.kind(found) == .string ? tokens.string(found) : ""
-        guard let entity = entities[discriminator.entities[text] ?? text] else {
-            throw failure(.unknownEntity, tokens, "'\(discriminator.key)' is \"\(text)\", which is no entity")
+        let known = tokens.kind(found) == .string ? told.first { $0.text.elementsEqual(tokens.bytes(found)) } : nil
+        let entity: ImportEntity
+        if let known {
+            entity = known.entity
+        } else {
+            entity = try self.entity(told: tokens.kind(found) == .string ? tokens.string(found) : "", tokens)
         }
         guard path.depth == 0 || declared.entity.family.contains(entity.entity.number) else {
             throw failure(.unknownEntity, tokens, "'\(entity.entity.name)' is no '\(declared.entity.name)'")
         }
+        return entity
+    }
+
+    private mutating func entity(told text: String, _ tokens: JSONTokens) throws(RowFailure) -> ImportEntity {
+        guard let discriminator = options.discriminator, let entity = entities[discriminator.entities[text] ?? text] else {
+            throw failure(.unknownEntity, tokens, "'\(options.discriminator?.key ?? "")' is \"\(text)\", which is no entity")
+        }
+        told.append((Array(text.utf8), entity))
         return entity
     }
 

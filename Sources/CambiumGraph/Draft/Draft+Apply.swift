@@ -22,6 +22,7 @@ extension Draft {
             unlink(end, owner: owner.row, target: row.row)
         case .move(let id, let property, let target, let index):
             let (end, owner, row) = try resolve(id, property, target)
+            guard index >= 0 else { throw CambiumError(.invalidInput, "An index is 0 or more; \(index) is none.") }
             guard move(end, owner: owner.row, target: row.row, to: index) else {
                 throw CambiumError(.notFound, "\(text(of: target)) is not a member of the ordered relationship.")
             }
@@ -82,11 +83,10 @@ extension Draft {
             throw CambiumError(.invalidInput, "\(entity.name)/\(id.serial) is there already.")
         }
         let row = insertRow(table, serial: id.serial, entity: number)
-        for attribute in entity.attributes where !assignments.contains(where: { $0.property == attribute.number }) {
-            try store(attribute.defaultValue, attribute, table, row)
-        }
-        for assignment in assignments {
-            try store(assignment.value, try self.attribute(assignment.property, entity), table, row)
+        for assignment in assignments { _ = try attribute(assignment.property, entity) }
+        for attribute in entity.attributes {
+            let assigned = assignments.last { $0.property == attribute.number }
+            try store(assigned?.value ?? attribute.defaultValue, attribute, table, row)
         }
         for index in table.indexes { addToIndex(table, index, row) }
         pending.noteObject(table.index, row)
@@ -127,8 +127,8 @@ extension Draft {
         _ id: ObjectID, _ property: PropertyNumber, _ target: ObjectID, _ index: Int?
     ) throws(CambiumError) {
         let (end, owner, row) = try resolve(id, property, target)
-        if let index, index > reader.memberCount(end, owner: owner.row) {
-            throw CambiumError(.invalidInput, "Index \(index) is past the end of the relationship of \(text(of: id)).")
+        if let index, index < 0 || index > reader.memberCount(end, owner: owner.row) {
+            throw CambiumError(.invalidInput, "Index \(index) is outside the relationship of \(text(of: id)).")
         }
         link(end, owner: owner.row, target: row.row, at: index)
     }

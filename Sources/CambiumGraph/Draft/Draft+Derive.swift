@@ -36,17 +36,17 @@ extension Draft {
         var first = base.reader.nextSerialOrOne(table.index, of: base.layout)
         let end = reader.nextSerial(table.index)
         while first < end {
-            var shapes: [InsertShape: [UInt32]] = [:]
-            var order: [InsertShape] = []
+            var shapes: [(shape: InsertShape, rows: [UInt32])] = []
             let last = min(first + UInt64(BlockBuilder.objectCountMax), end)
             for serial in first..<last {
                 guard let row = reader.row(table.index, serial: serial) else { continue }
                 let shape = InsertShape(entity: rows.entity(row, table), isStub: rows.isStub(row))
-                if shapes[shape] == nil { order.append(shape) }
-                shapes[shape, default: []].append(row)
+                let place = shapes.firstIndex { $0.shape == shape } ?? shapes.count
+                if place == shapes.count { shapes.append((shape, [])) }
+                shapes[place].rows.append(row)
             }
-            for shape in order {
-                guard let entity = schema.entity(shape.entity), let members = shapes[shape] else { continue }
+            for (shape, members) in shapes {
+                guard let entity = schema.entity(shape.entity) else { continue }
                 let builder = BlockBuilder(rows: rows, table: table)
                 try emit(.upsert(UpsertBlock(
                     entity: shape.entity, kind: shape.isStub ? .insertStub : .insert, serials: builder.serials(members),
@@ -56,7 +56,7 @@ extension Draft {
         }
     }
 
-    private struct InsertShape: Hashable {
+    private struct InsertShape: Equatable {
         let entity: EntityNumber
         let isStub: Bool
     }

@@ -25,7 +25,7 @@ extension Draft {
             defaults.append(attribute.defaultValue.isNull ? nil : try StoredCell(attribute.defaultValue, attribute))
         }
         return ImportTable(
-            table: table, entity: entity, identity: reader.identityIndex(entity, layout)?.layout,
+            table: table, entity: entity, identity: layout.identityIndex(entity)?.layout,
             slots: entity.attributes.map { table.slot(of: $0.number) }, defaults: defaults,
             isCounted: entity.relationships.contains { layout.needsCount(table.index, $0.number) })
     }

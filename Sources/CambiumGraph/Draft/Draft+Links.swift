@@ -80,7 +80,7 @@ extension Draft {
 
     // MARK: One to one
 
-    private mutating func linkPair(_ end: EndLayout, _ tables: [Int], _ slots: [Int], _ owner: UInt32, _ target: UInt32) {
+    private mutating func linkPair(_ end: EndLayout, _ tables: Pair<Int>, _ slots: Pair<Int>, _ owner: UInt32, _ target: UInt32) {
         let other = 1 - end.end
         if link(tables[end.end], owner, slots[end.end]) == target { return }
         clearPair(end, tables, slots, owner)
@@ -92,7 +92,7 @@ extension Draft {
     }
 
     /// Takes an object out of a one-to-one link, on both sides.
-    mutating func clearPair(_ end: EndLayout, _ tables: [Int], _ slots: [Int], _ row: UInt32) {
+    mutating func clearPair(_ end: EndLayout, _ tables: Pair<Int>, _ slots: Pair<Int>, _ row: UInt32) {
         let other = 1 - end.end
         let partner = link(tables[end.end], row, slots[end.end])
         guard partner != noRow else { return }
@@ -111,7 +111,7 @@ extension Draft {
         let parentEnd = EndLayout(link: end.link, end: 1 - childEnd, layout: end.layout)
         let old = link(list.memberTable, child, list.ownerSlot)
         if old == parent {
-            if parent != noRow, let index { relocate(parentEnd, list, owner: parent, member: child, to: index) }
+            if parent != noRow, list.isOrdered, let index { relocate(parentEnd, list, owner: parent, member: child, to: index) }
             return
         }
         if old != noRow {
@@ -129,7 +129,7 @@ extension Draft {
     // MARK: Many to many
 
     private mutating func linkEdge(
-        _ end: EndLayout, _ table: TableLayout, _ lists: [ListLayout], _ isSymmetric: Bool, _ owner: UInt32,
+        _ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool, _ owner: UInt32,
         _ target: UInt32, _ index: Int?
     ) {
         let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
@@ -150,7 +150,7 @@ extension Draft {
         noteChange(EndLayout(link: end.link, end: 1, layout: end.layout), lists[1].ownerTable, second)
     }
 
-    mutating func removeEdge(_ end: EndLayout, _ table: TableLayout, _ lists: [ListLayout], _ edge: UInt32) {
+    mutating func removeEdge(_ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ edge: UInt32) {
         let owners = [link(table.index, edge, 0), link(table.index, edge, 1)]
         guard case .edges(_, _, let isSymmetric) = end.layout else { return }
         remove(lists[0], owner: owners[0], member: edge)

@@ -20,7 +20,10 @@ extension Draft {
         for row in rows {
             if block.kind == .insertStub { setStub(table, row, true) }
             if block.kind == .fill { setStub(table, row, false) }
-            if !isInsert { setProvenance(table.index, row, TableLayout.changedSlot) }
+            if !isInsert {
+                setProvenance(table.index, row, TableLayout.changedSlot)
+                touched?.markAttributes(table.index, row)
+            }
             if block.kind != .insertStub { pending.noteObject(table.index, row) }
         }
     }

@@ -43,6 +43,11 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
     public let object: String
     public let rule: Rule
 
+    package init(object: String, rule: Rule) {
+        self.object = object
+        self.rule = rule
+    }
+
     public var description: String {
         switch rule {
         case .mandatoryAttribute(let name):

@@ -71,7 +71,7 @@ extension Graph {
 
     /// The object whose one identity attribute has this text.
     public func find(_ entity: Entity, identity text: String) -> ObjectPlace? {
-        guard let index = reader.identityIndex(entity, layout), index.layout.kinds == [.string] else { return nil }
+        guard let index = layout.identityIndex(entity), index.layout.kinds.count == 1, index.layout.kinds[0] == .string else { return nil }
         var text = text
         let row = text.withUTF8 { reader.row(index.table, index.layout, key: .bytes(UnsafeRawBufferPointer($0))) }
         return reader.place(row, index.table, entity, layout)
@@ -111,7 +111,7 @@ extension Reader {
         _ entity: Entity, _ forms: ArraySlice<StoredForm>, _ cells: [Cell], _ layout: GraphLayout
     ) -> ObjectPlace? {
         guard let form = forms.first else {
-            guard let index = identityIndex(entity, layout) else { return nil }
+            guard let index = layout.identityIndex(entity) else { return nil }
             return place(row(index.table, index.layout, keys: cells), index.table, entity, layout)
         }
         switch form {
@@ -125,17 +125,5 @@ extension Reader {
     func place(_ row: UInt32, _ table: Int, _ entity: Entity, _ layout: GraphLayout) -> ObjectPlace? {
         guard row != noRow, entity.family.contains(rows(table).entity(row, layout.tables[table])) else { return nil }
         return ObjectPlace(table: table, row: row)
-    }
-}
-
-extension Reader {
-    /// The index over the identity of an entity, which it may inherit.
-    func identityIndex(_ entity: Entity, _ layout: GraphLayout) -> (table: Int, layout: IndexLayout)? {
-        guard let table = layout.table(of: entity.root) else { return nil }
-        let numbers = entity.identity.map(\.number)
-        let index = table.indexes.first {
-            $0.set.isIdentity && $0.set.attributes == numbers && $0.family.contains(entity.number)
-        }
-        return index.map { (table.index, $0) }
     }
 }

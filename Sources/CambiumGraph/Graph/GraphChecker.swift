@@ -63,7 +63,7 @@ extension Graph {
         }
     }
 
-    private func checkPair(_ link: Int, _ tables: [Int], _ slots: [Int], _ findings: inout [String]) {
+    private func checkPair(_ link: Int, _ tables: Pair<Int>, _ slots: Pair<Int>, _ findings: inout [String]) {
         for side in 0...1 {
             let rows = reader.rows(tables[side])
             let others = reader.rows(tables[1 - side])

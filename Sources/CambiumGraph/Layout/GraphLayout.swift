@@ -10,6 +10,13 @@ package final class GraphLayout: Sendable {
     /// For each table, the relationships with a fewest or a most number of members.
     private let countedProperties: [Set<PropertyNumber>]
     private let tableByRoot: [Int]
+    /// For each entity's number, the index over its identity.
+    private let identityByEntity: [IdentityIndex?]
+
+    struct IdentityIndex: Sendable {
+        let table: Int
+        let layout: IndexLayout
+    }
 
     package init(_ schema: Schema) {
         self.schema = schema
@@ -26,6 +33,19 @@ package final class GraphLayout: Sendable {
             return Set(counted.map(\.number))
         }
         tableByRoot = byRoot
+        var identities = [IdentityIndex?](repeating: nil, count: Int(schema.entities.map(\.number.rawValue).max() ?? 0) + 1)
+        for entity in schema.entities where !entity.identity.isEmpty {
+            let table = tables[byRoot[Int(entity.root.rawValue)]]
+            let index = table.indexes.first { $0.set.isIdentity && $0.family.contains(entity.number) }
+            identities[Int(entity.number.rawValue)] = index.map { IdentityIndex(table: table.index, layout: $0) }
+        }
+        identityByEntity = identities
+    }
+
+    /// The index over the identity of an entity, which it may inherit.
+    @inline(__always) func identityIndex(_ entity: Entity) -> IdentityIndex? {
+        let number = Int(entity.number.rawValue)
+        return number < identityByEntity.count ? identityByEntity[number] : nil
     }
 
     /// The table that holds the objects of a root entity; nil where the schema has none of that number.
@@ -66,7 +86,7 @@ enum ColumnKind: Hashable, Sendable {
 }
 
 /// A hash index over the values of a unique set.
-struct IndexLayout: Sendable {
+final class IndexLayout: Sendable {
     let number: Int
     let set: UniqueSet
     /// The entities whose objects are in it.
@@ -74,10 +94,19 @@ struct IndexLayout: Sendable {
     let coversTable: Bool
     let slots: [Int]
     let kinds: [ColumnKind]
+
+    init(number: Int, set: UniqueSet, family: Set<EntityNumber>, coversTable: Bool, slots: [Int], kinds: [ColumnKind]) {
+        self.number = number
+        self.set = set
+        self.family = family
+        self.coversTable = coversTable
+        self.slots = slots
+        self.kinds = kinds
+    }
 }
 
 /// One table: the objects of a root entity and its sub-entities, or the edges of a link.
-struct TableLayout: Sendable {
+final class TableLayout: Sendable {
     static let createdSlot = 0
     static let changedSlot = 1
 

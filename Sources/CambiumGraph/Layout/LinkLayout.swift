@@ -33,15 +33,28 @@ struct ListLayout: Sendable, Hashable {
     var isOrdered: Bool { if case .tree = shape { true } else { false } }
 }
 
+/// Something for each of the two ends of a link, without the reference count of an array.
+struct Pair<Element: Sendable>: Sendable {
+    let first: Element
+    let second: Element
+
+    init(_ first: Element, _ second: Element) {
+        self.first = first
+        self.second = second
+    }
+
+    @inline(__always) subscript(_ end: Int) -> Element { end == 0 ? first : second }
+}
+
 /// How a link, a relationship and its inverse, is kept.
 enum LinkLayout: Sendable {
     /// Each side has a column with the other's row. For a link that is its own inverse it is the same column.
-    case pair(tables: [Int], slots: [Int])
+    case pair(tables: Pair<Int>, slots: Pair<Int>)
     /// The members are rows of the child's table; `childEnd` is the end that is to-one.
     case list(ListLayout, childEnd: Int)
     /// The members are rows of a table of edges. `lists[e]` are the edges of an owner at end e; an edge's owner at the
     /// other end is in column `lists[1 - e].ownerSlot`.
-    case edges(table: Int, lists: [ListLayout], isSymmetric: Bool)
+    case edges(table: Int, lists: Pair<ListLayout>, isSymmetric: Bool)
 
     init(_ link: Link, tables: inout [TableDraft], tableOf: (EntityNumber) -> Int) {
         let ends = [link.first, link.second]
@@ -50,7 +63,7 @@ enum LinkLayout: Sendable {
         case (false, false):
             let first = tables[endTables[0]].add(.rows)
             let second = link.isSymmetric ? first : tables[endTables[1]].add(.rows)
-            self = .pair(tables: endTables, slots: [first, second])
+            self = .pair(tables: Pair(endTables[0], endTables[1]), slots: Pair(first, second))
         case (true, true):
             let edges = tables.count
             tables.append(TableDraft(edgesAt: edges))
@@ -60,7 +73,7 @@ enum LinkLayout: Sendable {
                     isOrdered: ends[end].isOrdered, ownerTable: endTables[end], memberTable: edges,
                     ownerSlot: owners[end], tables: &tables)
             }
-            self = .edges(table: edges, lists: lists, isSymmetric: link.isSymmetric)
+            self = .edges(table: edges, lists: Pair(lists[0], lists[1]), isSymmetric: link.isSymmetric)
         default:
             let childEnd = ends[0].isToMany ? 1 : 0
             let target = tables[endTables[childEnd]].add(.rows)

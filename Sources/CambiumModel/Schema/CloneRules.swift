@@ -11,8 +11,9 @@ enum CloneRules {
                 checkParents(attribute, of: entity, definition, place["attributes"][attribute.name]["userInfo"], &mistakes)
             }
             for relationship in entity.relationships {
-                let inverse = relationship.inverse.flatMap { name in
-                    byName[relationship.destination]?.relationships.first { $0.name == name }
+                let inverse = byName[relationship.destination]?.relationships.first {
+                    // Named on either side.
+                    $0.name == relationship.inverse || $0.inverse == relationship.name && $0.destination == entity.name
                 }
                 check(relationship, inverse, place["relationships"][relationship.name]["userInfo"], &mistakes)
             }

@@ -5,6 +5,8 @@ struct SchemaResolver {
     let definition: SchemaDefinition
     var mistakes = SchemaMistakes()
     private(set) var byName: [String: EntityDefinition] = [:]
+    /// The numbers of properties met, by root entity.
+    private var numbers: [String: Set<UInt16>] = [:]
 
     init(_ definition: SchemaDefinition) { self.definition = definition }
 
@@ -26,12 +28,16 @@ struct SchemaResolver {
 
     private mutating func checkNames() {
         var formerNames: Set<String> = []
+        var numbers: Set<UInt16> = []
         for entity in definition.entities {
             let place = SchemaPlace.entity(entity.name)
             check(name: entity.name, "entity", place)
             if byName.updateValue(entity, forKey: entity.name) != nil { mistakes.add(place.pointer, "there are two entities of this name") }
             if let former = entity.formerName, !formerNames.insert(former).inserted {
                 mistakes.add(place["renamedFrom"].pointer, "two entities were called '\(former)'")
+            }
+            if let number = entity.number, !numbers.insert(number).inserted {
+                mistakes.add(place.pointer, "another entity has the number \(number) already")
             }
         }
     }
@@ -70,6 +76,7 @@ struct SchemaResolver {
     private mutating func checkProperties(_ entity: EntityDefinition) {
         let place = SchemaPlace.entity(entity.name)
         let inherited = Set(ancestors(of: entity).flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) })
+        let root = lineage(of: entity)[0].name
         var own: Set<String> = []
         let properties = entity.attributes.map { ($0.name, place["attributes"][$0.name], $0.number, "attribute") }
             + entity.relationships.map { ($0.name, place["relationships"][$0.name], $0.number, "relationship") }
@@ -77,7 +84,12 @@ struct SchemaResolver {
             check(name: name, what, place)
             if !own.insert(name).inserted { mistakes.add(place.pointer, "the entity has two properties of this name") }
             if inherited.contains(name) { mistakes.add(place.pointer, "the entity inherits a property of this name") }
-            if number == nil { mistakes.add(place.pointer, "the property has no number") }
+            if let number {
+                let isNew = numbers[root, default: []].insert(number).inserted
+                if !isNew { mistakes.add(place.pointer, "another property has the number \(number) already") }
+            } else {
+                mistakes.add(place.pointer, "the property has no number")
+            }
         }
         if entity.number == nil { mistakes.add(place.pointer, "the entity has no number") }
     }

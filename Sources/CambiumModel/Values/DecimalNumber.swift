@@ -48,7 +48,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         self.init(isNegative: value < 0, coefficient: coefficient, exponent: exponent)
     }
 
-    private static let coefficientEnd: UInt128 = (0..<digitCountMax).reduce(UInt128(1)) { product, _ in product * 10 }
+    fileprivate static let coefficientEnd: UInt128 = (0..<digitCountMax).reduce(UInt128(1)) { product, _ in product * 10 }
 
     /// A number as JSON writes it; nil where the text is none, or is not exactly a number of up to 38 digits.
     public init?(_ text: some Sequence<UInt8>) {
@@ -115,7 +115,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         let coefficient = rest.dropFirst().reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         let exponent = rest.first.map { Int(Int8(bitPattern: $0)) } ?? 0
         guard let number = DecimalNumber(negative: sign == 2, coefficient: coefficient, exponent: exponent),
-            number.exponent == exponent, number.coefficient == coefficient, coefficient != 0
+            number.exponent == exponent, number.coefficient == coefficient, rest.dropFirst().first != 0
         else { return nil }
         self = number
     }
@@ -168,11 +168,11 @@ struct DecimalScanner {
             return true
         }
         for _ in 0..<pendingZeros {
-            guard coefficient < UInt128.max / 100 else { return false }
+            guard coefficient < DecimalNumber.coefficientEnd / 10 else { return false }
             coefficient *= 10
         }
         pendingZeros = 0
-        guard coefficient < UInt128.max / 100 else { return false }
+        guard coefficient < DecimalNumber.coefficientEnd / 10 else { return false }
         coefficient = coefficient * 10 + UInt128(digit)
         return true
     }

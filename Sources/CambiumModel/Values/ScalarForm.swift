@@ -98,7 +98,7 @@ extension AttributeType {
         case .int64: if let value = NumberText.int64(text) { return .fixed(UInt64(bitPattern: value), 0) }
         case .double: if let value = NumberText.double(text), value.isFinite { return .fixed(value.bitPattern, 0) }
         case .float:
-            if let value = Float(String(decoding: text, as: UTF8.self)), value.isFinite { return .fixed(UInt64(value.bitPattern), 0) }
+            if NumberText.isNumber(text), let value = Float(String(decoding: text, as: UTF8.self)), value.isFinite { return .fixed(UInt64(value.bitPattern), 0) }
         case .bool:
             if text.elementsEqual("true".utf8) { return .fixed(1, 0) }
             if text.elementsEqual("false".utf8) { return .fixed(0, 0) }
@@ -186,9 +186,29 @@ enum NumberText {
     static func double(_ text: UnsafeRawBufferPointer) -> Double? {
         // Up to 15 digits are exact, and so are powers of ten to the 22nd: one rounding.
         if text.count <= 16, let fast = fastDouble(text) { return fast }
-        guard let last = text.last, last >= 0x30, last <= 0x39, let first = text.first, first == 0x2D || (first >= 0x30 && first <= 0x39)
-        else { return nil }
-        return Double(String(decoding: text, as: UTF8.self))
+        return isNumber(text) ? Double(String(decoding: text, as: UTF8.self)) : nil
+    }
+
+    /// Whether a text is a number as JSON writes it, but that zeros may lead. `Double` takes hexadecimal numbers and words too.
+    static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
+        var rest = text[...]
+        func skipDigits() -> Bool {
+            let digits = rest.prefix { $0 >= 0x30 && $0 <= 0x39 }
+            rest = rest[digits.endIndex...]
+            return !digits.isEmpty
+        }
+        if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+        guard skipDigits() else { return false }
+        if rest.first == UInt8(ascii: ".") {
+            rest = rest.dropFirst()
+            guard skipDigits() else { return false }
+        }
+        if let mark = rest.first, mark | 0x20 == UInt8(ascii: "e") {
+            rest = rest.dropFirst()
+            if let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { rest = rest.dropFirst() }
+            guard skipDigits() else { return false }
+        }
+        return rest.isEmpty
     }
 
     private static func fastDouble(_ text: UnsafeRawBufferPointer) -> Double? {

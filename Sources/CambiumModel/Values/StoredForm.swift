@@ -21,7 +21,8 @@ public enum StoredForm: Hashable, Sendable {
         case (.int(let value), .int64): self = .fixed(UInt64(bitPattern: value), 0)
         case (.float(let value), .float): self = .fixed(UInt64(value.bitPattern), 0)
         case (.double(let value), .double): self = .fixed(value.bitPattern, 0)
-        case (.date(let value), .date): self = .fixed(value.timeIntervalSinceReferenceDate.bitPattern, 0)
+        // Dates have no negative zero, which no text could tell from the other one.
+        case (.date(let value), .date): self = .fixed((value.timeIntervalSinceReferenceDate + 0).bitPattern, 0)
         case (.uuid(let value), .uuid):
             let words = withUnsafeBytes(of: value.uuid) { bytes in
                 // SAFETY: a UUID is 16 bytes.

@@ -1,0 +1,159 @@
+public import CambiumModel
+
+/// Makes random ops that mostly fit the state of a reference graph: a program for the engine and the reference to run.
+///
+///     var program = RandomProgram(schema: schema, seed: 7)
+///     let op = program.next(for: reference)
+public struct RandomProgram: Sendable {
+    /// What the ops may be.
+    public enum Scope: Sendable {
+        /// Everything, also ops that have to throw.
+        case everything
+        /// Only what ops can be derived from: nothing is deleted, no serial is handed out late, nothing throws.
+        case derivable
+    }
+
+    let schema: Schema
+    let scope: Scope
+    var random: SplitMix64
+    var values = RandomValues()
+    /// Links that objects just made need for their fewest members.
+    private var pending: [Op] = []
+    let concrete: [Entity]
+    let relationships: [Relationship]
+    let identifying: Set<ObjectIdentifier>
+
+    public init(schema: Schema, seed: UInt64, scope: Scope = .everything) {
+        self.schema = schema
+        self.scope = scope
+        random = SplitMix64(seed: seed)
+        concrete = schema.entities.filter { !$0.isAbstract }
+        relationships = schema.entities.flatMap { entity in entity.relationships.filter { $0.entity == entity.number } }
+        identifying = Set(schema.entities.flatMap { entity in
+            entity.uniqueSets.flatMap { $0.attributes.compactMap(entity.attribute) }.map(ObjectIdentifier.init)
+        })
+    }
+
+    /// The next op, made for the state that a reference is in.
+    public mutating func next(for graph: ReferenceGraph) -> Op {
+        while let op = pending.popLast() {
+            if case .link(let id, _, let target, _) = op, graph.contains(id), graph.contains(target) { return op }
+        }
+        if scope == .everything, random.isTrue(1, outOf: 40) { return wrongOp(graph) }
+        return op(graph) ?? insert(graph)
+    }
+
+    /// An op of a random kind; nil where the graph has nothing that such an op could change.
+    private mutating func op(_ graph: ReferenceGraph) -> Op? {
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<20: return insert(graph)
+        case 20..<35: return set(graph)
+        case 35..<55: return link(graph)
+        case 55..<62: return unlink(graph)
+        case 62..<68: return move(graph)
+        case 68..<73 where scope == .everything: return delete(graph)
+        case 73..<87: return upsert(graph)
+        default: return relink(graph)
+        }
+    }
+
+    // MARK: Objects
+
+    private mutating func insert(_ graph: ReferenceGraph) -> Op {
+        guard let entity = random.pick(concrete) else { preconditionFailure("Each hierarchy has a concrete entity.") }
+        let id = ObjectID(root: entity.root, serial: serial(entity, graph))
+        var assignments: [Assignment] = []
+        for attribute in entity.attributes where isWanted(attribute) || random.isTrue(1, outOf: 2) {
+            assignments.append(Assignment(attribute.number, value(attribute)))
+        }
+        assignments.shuffle(using: &random)
+        if random.isTrue(1, outOf: 10), let again = assignments.first {
+            if let attribute = entity.attribute(again.property) { assignments.append(Assignment(again.property, value(attribute))) }
+        }
+        for relationship in entity.relationships where relationship.minCount > 0 && random.isTrue(9, outOf: 10) {
+            guard let target = random.pick(targets(relationship, graph)) else { continue }
+            pending.append(.link(id, relationship.number, target: target, index: nil))
+        }
+        return .insert(id, entity: entity.number, assignments)
+    }
+
+    private func isWanted(_ attribute: Attribute) -> Bool { !attribute.isOptional && attribute.defaultValue.isNull }
+
+    /// Mostly the next one; now and then one that leaves a gap, or one from a gap.
+    mutating func serial(_ entity: Entity, _ graph: ReferenceGraph) -> UInt64 {
+        let next = graph.nextSerial(of: entity.root)
+        if random.isTrue(1, outOf: 12) { return next + UInt64.random(in: 1...200, using: &random) }
+        if scope == .everything, random.isTrue(1, outOf: 12) {
+            let serial = UInt64.random(in: 1...next, using: &random)
+            if !graph.contains(ObjectID(root: entity.root, serial: serial)) { return serial }
+        }
+        return next
+    }
+
+    /// A value that fits, mostly one of its own where objects are told apart by it.
+    mutating func value(_ attribute: Attribute) -> Value {
+        if identifying.contains(ObjectIdentifier(attribute)), random.isTrue(19, outOf: 20) { return values.fresh(attribute.type) }
+        let value = values.common(attribute, &random)
+        return value.isNull && !attribute.isOptional && random.isTrue(9, outOf: 10) ? values.fresh(attribute.type) : value
+    }
+
+    private mutating func set(_ graph: ReferenceGraph) -> Op? {
+        guard let id = random.pick(graph.ids), let entity = graph.entity(of: id) else { return nil }
+        var assignments: [Assignment] = []
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            if let attribute = random.pick(entity.attributes) { assignments.append(Assignment(attribute.number, value(attribute))) }
+        }
+        return .set(id, assignments)
+    }
+
+    private mutating func delete(_ graph: ReferenceGraph) -> Op? {
+        let ids = graph.ids
+        guard let first = random.pick(ids) else { return nil }
+        if random.isTrue(1, outOf: 10) {
+            return .delete(ids.filter { $0.root == first.root }.prefix(300).map { $0 })
+        }
+        return .delete([first] + (0..<Int.random(in: 0...2, using: &random)).compactMap { _ in random.pick(ids) })
+    }
+
+    // MARK: Links
+
+    /// An object that has relationships, and one of them.
+    mutating func owner(
+        _ graph: ReferenceGraph, where fits: (Relationship) -> Bool = { _ in true }
+    ) -> (id: ObjectID, relationship: Relationship)? {
+        guard let relationship = random.pick(relationships.filter(fits)), let entity = schema.entity(relationship.entity),
+            let id = random.pick(graph.ids(of: entity))
+        else { return nil }
+        return (id, relationship)
+    }
+
+    func targets(_ relationship: Relationship, _ graph: ReferenceGraph) -> [ObjectID] {
+        schema.entity(relationship.destination).map(graph.ids(of:)) ?? []
+    }
+
+    private mutating func link(_ graph: ReferenceGraph) -> Op? {
+        guard let (id, relationship) = owner(graph), let target = random.pick(targets(relationship, graph)) else { return nil }
+        var index: Int?
+        if relationship.isOrdered ? random.isTrue(2, outOf: 3) : random.isTrue(1, outOf: 10) {
+            index = Int.random(in: 0...graph.members(relationship, of: id).count, using: &random)
+        }
+        return .link(id, relationship.number, target: target, index: index)
+    }
+
+    private mutating func unlink(_ graph: ReferenceGraph) -> Op? {
+        guard let (id, relationship) = owner(graph) else { return nil }
+        let members = graph.members(relationship, of: id)
+        let candidates = random.isTrue(1, outOf: 5) || members.isEmpty ? targets(relationship, graph) : members
+        return random.pick(candidates).map { .unlink(id, relationship.number, target: $0) }
+    }
+
+    private mutating func move(_ graph: ReferenceGraph) -> Op? {
+        for _ in 0..<4 {
+            guard let (id, relationship) = owner(graph, where: \.isOrdered) else { return nil }
+            let members = graph.members(relationship, of: id)
+            guard let target = random.pick(members) else { continue }
+            return .move(id, relationship.number, target: target, index: Int.random(in: 0...members.count, using: &random))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,128 @@
+import CambiumJSON
+public import CambiumModel
+
+/// Schemas with a little of everything that a schema can say.
+///
+///     var random = SplitMix64(seed: 7)
+///     let schema = try RandomSchema.make(&random)
+public struct RandomSchema {
+    private var entities: [EntityDefinition] = []
+    private var nameCount = 0
+
+    /// One to five hierarchies with attributes of all types, identities, unique sets, and relationships of every kind.
+    public static func make(_ random: inout SplitMix64) throws(CambiumError) -> Schema {
+        var made = RandomSchema()
+        for _ in 0..<Int.random(in: 1...5, using: &random) { made.addHierarchy(&random) }
+        for index in made.entities.indices { made.addSets(index, &random) }
+        for _ in 0..<Int.random(in: 1...2 * made.entities.count + 1, using: &random) { made.addRelationships(&random) }
+        if random.isTrue(1, outOf: 3) { made.entities.shuffle(using: &random) }
+        return try Schema(SchemaDefinition(entities: made.entities))
+    }
+
+    private mutating func name(_ prefix: String) -> String {
+        nameCount += 1
+        return "\(prefix)\(nameCount)"
+    }
+
+    // MARK: Entities
+
+    private mutating func addHierarchy(_ random: inout SplitMix64) {
+        let root = entities.count
+        addEntity(parent: nil, &random)
+        guard random.isTrue(1, outOf: 2) else { return }
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            let candidates = (root..<entities.count).filter { place in
+                place == root || entities[place].parent == entities[root].name
+            }
+            let parent = random.pick(candidates) ?? root
+            if random.isTrue(1, outOf: 3) { entities[parent].isAbstract = true }
+            addEntity(parent: entities[parent].name, &random)
+        }
+    }
+
+    private mutating func addEntity(parent: String?, _ random: inout SplitMix64) {
+        var entity = EntityDefinition(name("Entity"), parent: parent)
+        for _ in 0..<Int.random(in: 0...6, using: &random) { entity.attributes.append(attribute(&random)) }
+        if parent == nil { entity.attributes.append(AttributeDefinition(name("key"), .int64, .optional)) }
+        entities.append(entity)
+    }
+
+    private mutating func attribute(_ random: inout SplitMix64) -> AttributeDefinition {
+        let type = random.pick(AttributeType.allCases) ?? .string
+        var attribute = AttributeDefinition(name("attribute"), type, random.isTrue(1, outOf: 3) ? .mandatory : .optional)
+        if random.isTrue(1, outOf: 3) { attribute.defaultValue = Self.defaultValue(type) }
+        return attribute
+    }
+
+    private static func defaultValue(_ type: AttributeType) -> JSONValue {
+        switch type {
+        case .bool: .bool(true)
+        case .int16, .int32, .int64: .number("3")
+        case .float, .double, .decimal: .number("-1.5")
+        case .string: .string("")
+        case .data: .string("AQI=")
+        case .date: .string("2021-03-04T05:06:07Z")
+        case .uuid: .string("00112233-4455-6677-8899-AABBCCDDEEFF")
+        case .uri: .string("http://example.org/a")
+        case .json: .array([.number("1"), .null])
+        }
+    }
+
+    // MARK: Identities and unique sets
+
+    private mutating func addSets(_ index: Int, _ random: inout SplitMix64) {
+        let lineage = self.lineage(index)
+        let names = lineage.flatMap { entities[$0].attributes.map(\.name) }
+        // An entity below an ancestor with an identity has that one; parents stand before their children here.
+        if !lineage.contains(where: { !entities[$0].identity.isEmpty }), random.isTrue(1, outOf: 2) {
+            entities[index].identity = someOf(names, &random)
+        }
+        if random.isTrue(1, outOf: 3) { entities[index].unique.append(someOf(names, &random)) }
+    }
+
+    private func someOf(_ names: [String], _ random: inout SplitMix64) -> [String] {
+        Array(names.shuffled(using: &random).prefix(random.isTrue(2, outOf: 3) ? 1 : Int.random(in: 1...3, using: &random)))
+    }
+
+    private func lineage(_ index: Int) -> [Int] {
+        var found = [index]
+        while let name = entities[found[0]].parent, let parent = entities.firstIndex(where: { $0.name == name }) {
+            found.insert(parent, at: 0)
+        }
+        return found
+    }
+
+    // MARK: Relationships
+
+    private mutating func addRelationships(_ random: inout SplitMix64) {
+        let source = Int.random(in: 0..<entities.count, using: &random)
+        let target = random.isTrue(1, outOf: 4) ? source : Int.random(in: 0..<entities.count, using: &random)
+        var first = relationship(to: entities[target].name, &random)
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0, 1: entities[source].relationships.append(first)
+        case 2:
+            if first.cardinality == .orderedToMany { first.cardinality = .toMany }
+            first.destination = entities[source].name
+            first.inverse = first.name
+            entities[source].relationships.append(first)
+        default:
+            var second = relationship(to: entities[source].name, &random)
+            first.inverse = second.name
+            second.inverse = first.name
+            entities[source].relationships.append(first)
+            entities[target].relationships.append(second)
+        }
+    }
+
+    private mutating func relationship(to destination: String, _ random: inout SplitMix64) -> RelationshipDefinition {
+        let cardinalities: [RelationshipDefinition.Cardinality] = [.toOne, .toMany, .orderedToMany]
+        var relationship = RelationshipDefinition(
+            name("relationship"), to: destination, random.pick(cardinalities) ?? .toOne,
+            onDelete: random.pick(DeleteRule.allCases) ?? .nullify)
+        if random.isTrue(1, outOf: 10) { relationship.minCount = 1 }
+        if relationship.cardinality != .toOne, random.isTrue(1, outOf: 6) {
+            relationship.maxCount = Int.random(in: 2...5, using: &random)
+        }
+        return relationship
+    }
+}

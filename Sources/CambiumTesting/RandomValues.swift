@@ -1,0 +1,66 @@
+import CambiumModel
+import FoundationEssentials
+
+/// Values of every type: some that nobody else has, some of a few that come again and again, some at the edges.
+struct RandomValues: Sendable {
+    private var freshCount: Int64 = 0
+
+    /// A value that was not made before; of a bool, and of null, there is no such thing.
+    mutating func fresh(_ type: AttributeType) -> Value {
+        freshCount += 1
+        return Self.value(freshCount, type)
+    }
+
+    /// One of the few values that come again, or null.
+    func common(_ attribute: Attribute, _ random: inout SplitMix64) -> Value {
+        if random.isTrue(attribute.isOptional ? 3 : 1, outOf: 12) { return .null }
+        if random.isTrue(1, outOf: 4) { return edge(attribute.type, &random) }
+        return Self.value(-Int64.random(in: 0..<5, using: &random), attribute.type)
+    }
+
+    /// A value of another type than the attribute's.
+    func wrong(_ type: AttributeType) -> Value { type == .int16 ? .int(40_000) : type == .bool ? .string("no") : .bool(true) }
+
+    private static func value(_ number: Int64, _ type: AttributeType) -> Value {
+        switch type {
+        case .bool: .bool(number % 2 == 0)
+        case .int16: .int(number % 32_768)
+        case .int32, .int64: .int(number)
+        case .float: .float(Float(number) / 2)
+        case .double: .double(Double(number) / 4)
+        case .decimal: .decimal(DecimalNumber(number))
+        case .string: .string("text \(number)")
+        case .data: .data(Array("\(number)".utf8))
+        case .date: .date(Date(timeIntervalSinceReferenceDate: Double(number) * 60.5))
+        case .uuid: .uuid(uuid(UInt64(bitPattern: number)))
+        case .uri: .uri("http://example.org/\(number)")
+        case .json: .json("[\(number)]")
+        }
+    }
+
+    private static func uuid(_ number: UInt64) -> UUID {
+        let bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
+        return UUID(uuid: (
+            bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7], 8, 9, 10, 11, 12, 13, 14, 15
+        ))
+    }
+
+    private func edge(_ type: AttributeType, _ random: inout SplitMix64) -> Value {
+        let byteCount = random.pick([0, 1, 12, 254, 255, 256, 1000, 70_000]) ?? 0
+        switch type {
+        case .bool: return .bool(false)
+        case .int16: return .int(random.pick([-32_768, 32_767, 0]) ?? 0)
+        case .int32: return .int(random.pick([-2_147_483_648, 2_147_483_647]) ?? 0)
+        case .int64: return .int(random.pick([Int64.min, Int64.max]) ?? 0)
+        case .float: return .float(random.pick([-0.0, 0, Float.greatestFiniteMagnitude]) ?? 0)
+        case .double: return .double(random.pick([-0.0, 0, Double.leastNonzeroMagnitude]) ?? 0)
+        case .decimal: return .decimal(DecimalNumber("-0.12345678901234567890123456789012345678") ?? .zero)
+        case .string: return .string(String(repeating: "s", count: byteCount))
+        case .data: return .data([UInt8](repeating: 7, count: byteCount))
+        case .date: return .date(Date(timeIntervalSinceReferenceDate: -0.0))
+        case .uuid: return .uuid(Self.uuid(.max))
+        case .uri: return .uri(String(repeating: "u", count: byteCount))
+        case .json: return .json("\"" + String(repeating: "j", count: byteCount) + "\"")
+        }
+    }
+}

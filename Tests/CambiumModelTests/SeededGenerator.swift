@@ -1,0 +1,22 @@
+import Foundation
+
+/// Random numbers (SplitMix64) from a seed that is printed, so that a failure can be repeated with `CAMBIUM_TEST_SEED`.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(for purpose: String) {
+        let given = ProcessInfo.processInfo.environment["CAMBIUM_TEST_SEED"].flatMap { UInt64($0) }
+        state = given ?? UInt64.random(in: .min ... .max)
+        print("\(purpose): CAMBIUM_TEST_SEED=\(state)")
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
+}
