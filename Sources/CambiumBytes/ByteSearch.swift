@@ -2,8 +2,14 @@
 import Glibc
 #endif
 
-/// Searching bytes at the speed of memory.
+/// Searching and comparing bytes at the speed of memory.
 public enum ByteSearch {
+    public static func equals(_ left: [UInt8], _ right: UnsafeRawBufferPointer) -> Bool {
+        guard left.count == right.count, let other = right.baseAddress else { return left.count == right.count }
+        // SAFETY: both have as many bytes as are compared.
+        return left.withUnsafeBytes { $0.baseAddress.map { memcmp($0, other, right.count) == 0 } ?? true }
+    }
+
     /// The index of the first `byte` in `bytes[start..<end]`; nil where there is none.
     public static func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> Int? {
         guard start < end, let base = bytes.baseAddress else { return nil }

@@ -1,5 +1,5 @@
 public import CambiumGraph
-public import CambiumModel
+import CambiumModel
 
 /// The first thing in which a graph and a reference differ, in a sentence; nil where they hold the same.
 ///

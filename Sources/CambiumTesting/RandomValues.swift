@@ -57,7 +57,7 @@ struct RandomValues: Sendable {
         case .decimal: return .decimal(DecimalNumber("-0.12345678901234567890123456789012345678") ?? .zero)
         case .string: return .string(String(repeating: "s", count: byteCount))
         case .data: return .data([UInt8](repeating: 7, count: byteCount))
-        case .date: return .date(Date(timeIntervalSinceReferenceDate: -0.0))
+        case .date: return .date(Date(timeIntervalSinceReferenceDate: -63_113_904_000))
         case .uuid: return .uuid(Self.uuid(.max))
         case .uri: return .uri(String(repeating: "u", count: byteCount))
         case .json: return .json("\"" + String(repeating: "j", count: byteCount) + "\"")

@@ -234,9 +234,9 @@ class Segment:
 
     def transactions(self, at, body, number):
         frame, region = Reader(body), bytearray()
-        _, count = frame.varint(), frame.varint()  # the distance matters in recovery only
+        distance, count = frame.varint(), frame.varint()
         size = frame.varint() if count & 1 else 0
-        require(count >= 2 and size <= 1 << 31, "a frame without transactions, or a region of more than 2^31 bytes")
+        require(distance <= at and count >= 2 and size <= 1 << 31, "a distance, a count or a region's size that cannot be")
         while len(region) < size:
             wanted, stored = min(1 << 20, size - len(region)), frame.varint()
             block = frame.take(stored >> 1)
@@ -300,10 +300,10 @@ class Store:
 
     def head(self, store):
         """(sequence, first transaction of the segment, position) of the slot that counts; zeros where no slot is valid."""
-        best, data = (0, 0, 0), self.load("HEAD")
+        best, data = (0, 0, 0), self.load("HEAD") if os.path.exists(os.path.join(self.path, "HEAD")) else b""
         for at in range(0, len(data) - 63, 64):
             magic, sequence, segment, position, owner, check = struct.unpack_from("<8sQQQ16x12sI", data, at)
-            if magic == b"CAMBHEAD" and owner == store[:12] and crc(data[at:at + 60]) == check:
+            if magic == b"CAMBHEAD" and owner == store[:12] and crc(data[at:at + 60]) == check and sequence % 2 == at // 64:
                 best = max(best, (sequence, segment, position))
         return best
 
@@ -311,13 +311,13 @@ class Store:
         store = self.id()
         _, head_segment, head_position = self.head(store)
         names = sorted(name for name in os.listdir(os.path.join(self.path, "log")) if re.fullmatch(r"\d{20}\.log", name))
-        require(not head_segment or "%020d.log" % head_segment in names, "the segment that HEAD names is missing")
+        require(names and (not head_segment or "%020d.log" % head_segment in names), "no segments, or not the one that HEAD names")
         checksum, verdict = 0, "clean"
         for name in names:
             data, is_last = self.load("log", name), name == names[-1]
             durable = head_position if head_segment == int(name[:20]) else 0
             valid = len(data) >= HEADER and crc(data[:92]) == int.from_bytes(data[92:96], "little")
-            if is_last and not durable and not valid and len(data) <= HEADER:
+            if is_last and len(names) > 1 and not durable and not valid and len(data) <= HEADER:
                 verdict = "torn creation"
                 break
             require(valid, "the header does not verify")
@@ -331,7 +331,7 @@ class Store:
                     self.leaves.append(leaf)
                 x = end
             self.where = "log/%s at %d" % (name, x)
-            require(durable <= x, "HEAD says that the log was durable up to %d" % durable)
+            require(not is_last or durable <= x, "HEAD says that the log was durable up to %d" % durable)
             if x < len(data):
                 require(is_last, "a segment that is not the last one does not verify to its end")
                 require(not segment.durable_beyond(x), "a frame behind it says that the log was durable beyond here")
@@ -345,5 +345,5 @@ if __name__ == "__main__":
     STORE = Store(sys.argv[1])
     try:
         print(json.dumps(STORE.read(), separators=(",", ":")))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, struct.error) as error:
         sys.exit("read_store.py: %s: %s; the last transaction that verifies is %d" % (STORE.where, error, len(STORE.leaves)))

@@ -57,7 +57,7 @@ struct Debian {
 
     private func followDependencies(_ graph: Graph) throws {
         let package = try graph.schema.required("Package")
-        let depends = graph.end(try package.requiredRelationship("depends"))
+        let depends = graph.relation(try package.requiredRelationship("depends"))
         let serialMax = graph.objects(of: package).map(\.serial).max() ?? 0
         /// The query in which a package was last reached, by serial.
         var seen = [Int](repeating: 0, count: Int(serialMax) + 1)
@@ -79,7 +79,7 @@ struct Debian {
 
     /// How many packages are within three hops, the origin included.
     private static func reach(
-        _ origin: ObjectPlace, _ depends: EndHandle, _ graph: Graph, _ seen: inout [Int], _ query: Int
+        _ origin: ObjectPlace, _ depends: Relation, _ graph: Graph, _ seen: inout [Int], _ query: Int
     ) -> Int {
         var current = [origin]
         var reachedCount = 1
@@ -87,9 +87,9 @@ struct Debian {
         for _ in 0..<3 {
             var following: [ObjectPlace] = []
             for place in current {
-                for target in graph.members(depends, of: place) {
+                depends.forEach(of: place) { target in
                     let serial = Int(graph.id(of: target).serial)
-                    if seen[serial] == query { continue }
+                    if seen[serial] == query { return }
                     seen[serial] = query
                     following.append(target)
                 }

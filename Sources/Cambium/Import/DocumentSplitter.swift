@@ -1,4 +1,4 @@
-import CambiumBytes
+internal import CambiumBytes
 internal import CambiumJSON
 import CambiumModel
 

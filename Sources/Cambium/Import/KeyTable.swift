@@ -1,3 +1,5 @@
+internal import CambiumBytes
+
 /// What the keys of an entity's objects lead to. Rows mostly have the same keys in the same order, so the search goes on
 /// behind the key that was found last.
 struct KeyTable {
@@ -20,7 +22,7 @@ struct KeyTable {
         var index = expected
         for _ in names.indices {
             if index >= names.count { index = 0 }
-            if names[index].count == key.count, names[index].elementsEqual(key) {
+            if ByteSearch.equals(names[index], key) {
                 expected = index + 1
                 return targets[index]
             }

@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumGraph
 import CambiumJSON
 import CambiumModel
@@ -94,10 +95,10 @@ struct RowPlanner {
         if discriminatorKey.isEmpty { return declared }
         var found: Int?
         tokens.forEachMember(token) { key, value in
-            if found == nil, tokens.bytes(key).elementsEqual(discriminatorKey) { found = value }
+            if found == nil, ByteSearch.equals(discriminatorKey, tokens.bytes(key)) { found = value }
         }
         guard let found else { return declared }
-        let known = tokens.kind(found) == .string ? told.first { $0.text.elementsEqual(tokens.bytes(found)) } : nil
+        let known = tokens.kind(found) == .string ? told.first { ByteSearch.equals($0.text, tokens.bytes(found)) } : nil
         let entity: ImportEntity
         if let known {
             entity = known.entity

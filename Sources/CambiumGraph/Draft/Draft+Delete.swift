@@ -54,10 +54,10 @@ extension Draft {
     /// Takes an object out of every link that it is in, also by ends that the schema does not name.
     private mutating func unlinkAll(_ place: ObjectPlace) {
         let table = Int(place.table)
-        for (link, layout) in self.layout.links.enumerated() {
+        for link in layout.links.indices {
             for end in 0...1 {
-                let end = EndLayout(link: link, end: end, layout: layout)
-                guard self.layout.startTable(end) == table else { continue }
+                let end = layout.end(link, end)
+                guard layout.startTable(end) == table else { continue }
                 let noted = pending.objectCount
                 unlinkAll(end, place.row)
                 if isUnchecked(end, place) { pending.forgetObjects(after: noted) }

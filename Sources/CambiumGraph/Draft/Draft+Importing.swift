@@ -189,7 +189,7 @@ extension Draft {
             [0, 1].compactMap { end in
                 let definition = schema.links[link]
                 guard (end == 0 ? definition.first : definition.second).property != nil else { return nil }
-                let end = EndLayout(link: link, end: end, layout: layout.links[link])
+                let end = layout.end(link, end)
                 return layout.startTable(end) == table ? end : nil
             }
         }

@@ -1,10 +1,16 @@
 import CambiumModel
 
 /// One end of a link as seen from the objects that it starts from.
-struct EndLayout: Sendable {
+final class EndLayout: Sendable {
     let link: Int
     let end: Int
     let layout: LinkLayout
+
+    init(link: Int, end: Int, layout: LinkLayout) {
+        self.link = link
+        self.end = end
+        self.layout = layout
+    }
 
     /// The rows of an edge in the order of the link's ends; ascending where both ends are the same.
     static func pair(_ end: Int, _ isSymmetric: Bool, _ owner: UInt32, _ target: UInt32) -> (UInt32, UInt32) {
@@ -14,9 +20,8 @@ struct EndLayout: Sendable {
 }
 
 extension GraphLayout {
-    @inline(__always) func end(_ relationship: Relationship) -> EndLayout {
-        EndLayout(link: relationship.link, end: relationship.end, layout: links[relationship.link])
-    }
+    @inline(__always) func end(_ relationship: Relationship) -> EndLayout { end(relationship.link, relationship.end) }
+    @inline(__always) func end(_ link: Int, _ end: Int) -> EndLayout { ends[2 &* link &+ end] }
 }
 
 extension Draft {
@@ -84,11 +89,11 @@ extension Draft {
         let other = 1 - end.end
         if link(tables[end.end], owner, slots[end.end]) == target { return }
         clearPair(end, tables, slots, owner)
-        clearPair(EndLayout(link: end.link, end: other, layout: end.layout), tables, slots, target)
+        clearPair(layout.end(end.link, other), tables, slots, target)
         setLink(tables[end.end], owner, slots[end.end], target)
         setLink(tables[other], target, slots[other], owner)
         noteChange(end, tables[end.end], owner)
-        noteChange(EndLayout(link: end.link, end: other, layout: end.layout), tables[other], target)
+        noteChange(layout.end(end.link, other), tables[other], target)
     }
 
     /// Takes an object out of a one-to-one link, on both sides.
@@ -99,7 +104,7 @@ extension Draft {
         setLink(tables[end.end], row, slots[end.end], noRow)
         setLink(tables[other], partner, slots[other], noRow)
         noteChange(end, tables[end.end], row)
-        noteChange(EndLayout(link: end.link, end: other, layout: end.layout), tables[other], partner)
+        noteChange(layout.end(end.link, other), tables[other], partner)
     }
 
     // MARK: One to many
@@ -108,7 +113,7 @@ extension Draft {
     mutating func setParent(
         _ end: EndLayout, _ list: ListLayout, _ childEnd: Int, child: UInt32, parent: UInt32, at index: Int?
     ) {
-        let parentEnd = EndLayout(link: end.link, end: 1 - childEnd, layout: end.layout)
+        let parentEnd = layout.end(end.link, 1 - childEnd)
         let old = link(list.memberTable, child, list.ownerSlot)
         if old == parent {
             if parent != noRow, list.isOrdered, let index { relocate(parentEnd, list, owner: parent, member: child, to: index) }
@@ -123,7 +128,7 @@ extension Draft {
             add(list, owner: parent, member: child, at: index)
             noteChange(parentEnd, list.ownerTable, parent)
         }
-        noteChange(EndLayout(link: end.link, end: childEnd, layout: end.layout), list.memberTable, child)
+        noteChange(layout.end(end.link, childEnd), list.memberTable, child)
     }
 
     // MARK: Many to many
@@ -146,8 +151,8 @@ extension Draft {
         if !(isSymmetric && first == second) {
             add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
         }
-        noteChange(EndLayout(link: end.link, end: 0, layout: end.layout), lists[0].ownerTable, first)
-        noteChange(EndLayout(link: end.link, end: 1, layout: end.layout), lists[1].ownerTable, second)
+        noteChange(layout.end(end.link, 0), lists[0].ownerTable, first)
+        noteChange(layout.end(end.link, 1), lists[1].ownerTable, second)
     }
 
     mutating func removeEdge(_ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ edge: UInt32) {
@@ -157,7 +162,7 @@ extension Draft {
         if !(isSymmetric && owners[0] == owners[1]) { remove(lists[1], owner: owners[1], member: edge) }
         removeEdge(table, edge)
         for side in 0...1 {
-            noteChange(EndLayout(link: end.link, end: side, layout: end.layout), lists[side].ownerTable, owners[side])
+            noteChange(layout.end(end.link, side), lists[side].ownerTable, owners[side])
         }
     }
 

@@ -7,6 +7,8 @@ package final class GraphLayout: Sendable {
     let tables: [TableLayout]
     /// As `schema.links`.
     let links: [LinkLayout]
+    /// The two ends of each link.
+    let ends: [EndLayout]
     /// For each table, the relationships with a fewest or a most number of members.
     private let countedProperties: [Set<PropertyNumber>]
     private let tableByRoot: [Int]
@@ -26,6 +28,8 @@ package final class GraphLayout: Sendable {
         links = schema.links.map { link in
             LinkLayout(link, tables: &drafts, tableOf: { byRoot[Int($0.rawValue)] })
         }
+        let linkLayouts = links
+        ends = linkLayouts.indices.flatMap { link in [0, 1].map { EndLayout(link: link, end: $0, layout: linkLayouts[link]) } }
         tables = drafts.map(TableLayout.init)
         countedProperties = drafts.map { draft in
             let members = schema.entities.filter { $0.root == draft.root?.number }

@@ -1,3 +1,7 @@
+#if canImport(Glibc)
+import Glibc
+#endif
+
 /// A stored value on its way into or out of a column: null, up to 16 bytes, or bytes that belong to somebody else.
 ///
 /// SAFETY: `bytes` is valid only during the call that the cell is passed to, or as long as the page it was read from.
@@ -57,7 +61,11 @@ extension Rows {
         guard stored != 0, cell.kind == .bytes else { return stored == 0 && cell.kind == .null }
         if StringLeaf.isBlob(stored) { return Blob.equals(StringLeaf.blob(leaf, stored).page, cell.bytes, chunks) }
         let bytes = StringLeaf.inlineBytes(leaf, stored)
-        return bytes.count == cell.bytes.count && bytes.elementsEqual(cell.bytes)
+        guard bytes.count == cell.bytes.count, let left = bytes.baseAddress, let right = cell.bytes.baseAddress else {
+            return bytes.count == cell.bytes.count
+        }
+        // SAFETY: both have as many bytes as are compared.
+        return memcmp(left, right, bytes.count) == 0
     }
 
     /// Calls `body` with the value of a column.

@@ -69,7 +69,7 @@ enum ColumnCodec {
 
     private static func encodeVariable(_ byteCounts: [UInt32], _ bytes: [UInt8], to writer: inout ByteWriter) {
         IntegerList.encode(byteCounts.map { UInt64($0) }, width: 4, to: &writer)
-        let isHex = bytes.count >= 16 && bytes.allSatisfy { HexPacking.values[Int($0)] < 16 }
+        let isHex = bytes.count >= 16 && HexPacking.isHex(bytes)
         writer.writeByte((isHex ? Format.BytesEncoding.hex : .raw).rawValue)
         writer.write(isHex ? HexPacking.pack(bytes) : bytes)
     }
@@ -163,24 +163,31 @@ enum HexPacking {
         return values
     }()
 
+    static func isHex(_ text: [UInt8]) -> Bool {
+        text.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || ($0 >= 0x61 && $0 <= 0x66) }
+    }
+
     static func pack(_ text: [UInt8]) -> [UInt8] {
-        var packed: [UInt8] = []
-        packed.reserveCapacity((text.count + 1) / 2)
-        for index in stride(from: 0, to: text.count, by: 2) {
-            let low = index + 1 < text.count ? values[Int(text[index + 1])] : 0
-            packed.append(values[Int(text[index])] << 4 | low)
+        let values = values
+        return [UInt8](unsafeUninitializedCapacity: (text.count + 1) / 2) { buffer, done in
+            for index in 0..<text.count / 2 {
+                buffer[index] = values[Int(text[2 * index])] << 4 | values[Int(text[2 * index + 1])]
+            }
+            if let last = text.last, text.count % 2 == 1 { buffer[text.count / 2] = values[Int(last)] << 4 }
+            done = (text.count + 1) / 2
         }
-        return packed
     }
 
     static func unpack(_ packed: ArraySlice<UInt8>, count: Int) -> [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity(count + 1)
-        for byte in packed {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
+        let digits = digits
+        return packed.withUnsafeBytes { packed in
+            [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+                for index in 0..<count {
+                    let byte = packed[index / 2]
+                    buffer[index] = digits[Int(index % 2 == 0 ? byte >> 4 : byte & 15)]
+                }
+                done = count
+            }
         }
-        if text.count > count { text.removeLast() }
-        return text
     }
 }

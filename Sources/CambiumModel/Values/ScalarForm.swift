@@ -115,6 +115,7 @@ extension AttributeType {
             if Base64.decode(text, to: &scratch) { return .scratch }
         case .json:
             if let value = try? JSONValue(parsing: text) {  // What is wrong with it is not told: malformed is.
+                if value == .null { return .null }
                 scratch = Array(value.text.utf8)
                 return .scratch
             }

@@ -1,0 +1,94 @@
+import CambiumGraph
+import CambiumModel
+import CambiumTesting
+
+/// Random transactions whose ops are derived from their outcome, and lead a second timeline to the same.
+struct DerivationRun {
+    private var random: SplitMix64
+    private var program: RandomProgram
+    private let timeline = Timeline()
+    private let shadow = Timeline()
+    private var reference: ReferenceGraph
+
+    init(seed: UInt64) throws {
+        random = SplitMix64(seed: seed)
+        let schema = try RandomSchema.make(&random)
+        program = RandomProgram(schema: schema, seed: random.next(), scope: .derivable)
+        reference = ReferenceGraph(schema: schema)
+        try ProgramRun.commit([.schema(schema.catalog)], to: timeline)
+        try ProgramRun.commit([.schema(schema.catalog)], to: shadow)
+    }
+
+    mutating func run() throws {
+        for number in 1...12 {
+            do { try transact() } catch { throw Finding("transaction \(number): \(error)") }
+        }
+        try Finding.check(PageChecker.findings(in: timeline), "pages")
+        try Finding.check(PageChecker.findings(in: shadow), "pages of the shadow")
+    }
+
+    private mutating func transact() throws {
+        var draft = timeline.draft()
+        draft.trackChanges()
+        var ops: [Op] = []
+        for _ in 0..<Int.random(in: 1...20, using: &random) {
+            let op = program.next(for: reference)
+            ops.append(op)
+            try reference.apply(op)
+            try draft.apply(op)
+        }
+        let derived = try Self.derived(draft)
+        try timeline.publish(draft)
+        try Finding.check(difference(timeline.head, reference), "graph", ops)
+        try ProgramRun.commit(derived, to: shadow)
+        try Finding.check(difference(shadow.head, reference), "the shadow", derived + ops)
+        if shadow.head.digest() != timeline.head.digest() { throw Finding("another digest \(shown(derived + ops))") }
+    }
+
+    private static func derived(_ draft: borrowing Draft) throws -> [Op] {
+        var ops: [Op] = []
+        try draft.deriveOps { ops.append($0) }
+        return ops
+    }
+
+    /// Changes objects and changes them back.
+    mutating func runThereAndBack() throws {
+        for _ in 0..<6 { try transact() }
+        for _ in 0..<10 {
+            var draft = timeline.draft()
+            draft.trackChanges()
+            for op in thereAndBack() { try draft.apply(op) }
+            let derived = try Self.derived(draft)
+            if !derived.isEmpty { throw Finding("derived where nothing changed, \(shown(derived))") }
+        }
+    }
+
+    private mutating func thereAndBack() -> [Op] {
+        guard let id = random.pick(reference.ids), let entity = reference.entity(of: id) else { return [] }
+        var ops: [Op] = []
+        for attribute in entity.attributes {
+            guard let value = reference.value(of: attribute, of: id), attribute.type == .int64 || attribute.type == .string else { continue }
+            let other: Value = attribute.type == .int64 ? .int(123_456) : .string(String(repeating: "b", count: 300))
+            ops += [.set(id, [Assignment(attribute.number, other)]), .set(id, [Assignment(attribute.number, value)])]
+        }
+        for relationship in entity.relationships where !isOrderedAnywhere(relationship) {
+            for target in reference.members(relationship, of: id) {
+                ops.append(.unlink(id, relationship.number, target: target))
+                ops.append(.link(id, relationship.number, target: target, index: nil))
+            }
+        }
+        for relationship in entity.relationships where relationship.isOrdered {
+            guard let first = reference.members(relationship, of: id).first else { continue }
+            let count = reference.members(relationship, of: id).count
+            ops.append(.move(id, relationship.number, target: first, index: count - 1))
+            ops.append(.move(id, relationship.number, target: first, index: 0))
+        }
+        return ops
+    }
+
+    /// A link that is undone and done again stands at the end of an ordered list, so it nets to a move.
+    private func isOrderedAnywhere(_ relationship: Relationship) -> Bool {
+        let link = reference.schema.links[relationship.link]
+        return link.first.isOrdered || link.second.isOrdered
+    }
+}

@@ -1,0 +1,134 @@
+import CambiumGraph
+import CambiumModel
+import CambiumTesting
+
+/// A random schema, and random transactions on a timeline, on a second one that gets what was committed, and on a reference.
+struct ProgramRun {
+    private var random: SplitMix64
+    private var program: RandomProgram
+    private let schema: Schema
+    private let timeline = Timeline()
+    private let shadow = Timeline()
+    private var reference: ReferenceGraph
+    /// Views from earlier, with what they have to hold for ever.
+    private var kept: [(graph: Graph, reference: ReferenceGraph)] = []
+
+    init(seed: UInt64) throws {
+        random = SplitMix64(seed: seed)
+        schema = try RandomSchema.make(&random)
+        program = RandomProgram(schema: schema, seed: random.next())
+        reference = ReferenceGraph(schema: schema)
+        try Self.commit([.schema(schema.catalog)], to: timeline)
+        try Self.commit([.schema(schema.catalog)], to: shadow)
+    }
+
+    static func commit(_ ops: [Op], to timeline: Timeline) throws {
+        var draft = timeline.draft()
+        for op in ops { try draft.apply(op) }
+        try timeline.publish(draft)
+    }
+
+    mutating func run() throws {
+        for number in 1...Int.random(in: 5...25, using: &random) {
+            do { try transact() } catch { throw Finding("transaction \(number): \(error)") }
+        }
+        try checkKept()
+        kept = []
+        try Finding.check(timeline.head.invariantFindings(), "invariants")
+        try Finding.check(PageChecker.findings(in: timeline), "pages without views")
+        try Finding.check(PageChecker.findings(in: shadow), "pages of the shadow")
+        if timeline.pinnedVersionCount != 0 { throw Finding("\(timeline.pinnedVersionCount) versions are pinned by nobody") }
+    }
+
+    private mutating func transact() throws {
+        var draft = timeline.draft()
+        var after = reference
+        var ops: [Op] = []
+        for _ in 0..<Int.random(in: 1...8, using: &random) {
+            let op = program.next(for: after)
+            ops.append(op)
+            var expected: CambiumError.Code?
+            var found: CambiumError.Code?
+            do throws(CambiumError) { try after.apply(op) } catch { expected = error.code }
+            do throws(CambiumError) { try draft.apply(op) } catch { found = error.code }
+            if expected != found { throw Finding("threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing"): \(shown([op]))") }
+            if found != nil { return try drop(draft) }
+        }
+        try checkLinks(draft, after)
+        if random.isTrue(1, outOf: 8) { return try drop(draft) }
+        var violations: [Violation] = []
+        do throws(CambiumError) { try draft.check() } catch {
+            if error.code != .ruleViolated { throw error }
+            violations = (error.underlying as? RuleViolations)?.violations ?? []
+        }
+        try Finding.check(after.difference(from: violations), "check", ops)
+        if !violations.isEmpty { return try drop(draft) }
+        try publish(draft, after, ops)
+    }
+
+    private func checkLinks(_ draft: borrowing Draft, _ after: ReferenceGraph) throws {
+        for id in after.ids.prefix(5) {
+            for relationship in after.entity(of: id)?.relationships ?? [] {
+                let members = Set(after.members(relationship, of: id))
+                if draft.memberCount(relationship, of: id) != members.count { throw Finding("a count in the draft is wrong") }
+                for other in after.ids where other.root == relationship.destinationRoot {
+                    if draft.isLinked(id, relationship, other) != members.contains(other) {
+                        throw Finding("isLinked of \(id.serial) and \(other.serial) by '\(relationship.name)' is wrong")
+                    }
+                }
+            }
+        }
+    }
+
+    /// A draft that is dropped leaves nothing.
+    private mutating func drop(_ draft: consuming Draft) throws {
+        let digest = draft.original.digest()
+        _ = consume draft
+        if timeline.head.digest() != digest { throw Finding("a draft that was dropped changed the digest") }
+        try Finding.check(difference(timeline.head, reference), "after a draft was dropped")
+        try Finding.check(PageChecker.findings(in: timeline), "pages after a draft was dropped")
+    }
+
+    private mutating func publish(_ draft: consuming Draft, _ after: ReferenceGraph, _ ops: [Op]) throws {
+        if random.isTrue(1, outOf: 5) {
+            try publishBefore(timeline.draft(), draft)
+        } else {
+            try timeline.publish(draft)
+        }
+        reference = after
+        reference.commit()
+        try Finding.check(difference(timeline.head, reference), "graph", ops)
+        try Finding.check(timeline.head.invariantFindings(), "invariants", ops)
+        try Self.commit(ops, to: shadow)
+        if shadow.head.digest() != timeline.head.digest() { throw Finding("the shadow has another digest, \(shown(ops))") }
+        if random.isTrue(1, outOf: 4) { kept.append((timeline.head, reference)) }
+        if random.isTrue(1, outOf: 6), let index = kept.indices.randomElement(using: &random) { kept.remove(at: index) }
+        if random.isTrue(1, outOf: 4) { try checkKept() }
+        try Finding.check(PageChecker.findings(in: timeline), "pages")
+    }
+
+    /// Publishes `first`; `late`, made from the same version and changed too, has to be refused and to leave nothing.
+    private mutating func publishBefore(_ late: consuming Draft, _ first: consuming Draft) throws {
+        var copy = reference
+        for _ in 0..<5 {
+            let op = program.next(for: copy)
+            do { try copy.apply(op) } catch { break }
+            try late.apply(op)
+        }
+        try timeline.publish(first)
+        do throws(CambiumError) {
+            try timeline.publish(late)
+        } catch {
+            if error.code != .notWritable { throw error }
+            return
+        }
+        throw Finding("a draft of a version that is not the newest was published")
+    }
+
+    private func checkKept() throws {
+        for (graph, reference) in kept { try Finding.check(difference(graph, reference), "a view from earlier") }
+    }
+}
+
+/// The end of a list of ops, without the bulk of long values.
+func shown(_ ops: [Op]) -> String { "after " + ops.map { String("\($0)".prefix(600)) }.joined(separator: "; ") }

@@ -1,0 +1,48 @@
+import CambiumGraph
+import CambiumModel
+import CambiumTesting
+import Foundation
+import Testing
+
+@Suite struct RandomProgramTests {
+    /// The seeds to run: `CAMBIUM_SEED` is the first, `CAMBIUM_PROGRAMS` how many.
+    private static func seeds(_ usual: UInt64) -> Range<UInt64> {
+        let environment = ProcessInfo.processInfo.environment
+        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
+        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? usual)
+    }
+
+    @Test func `random programs leave the graph as the reference has it`() throws {
+        for seed in Self.seeds(300) {
+            var run = try ProgramRun(seed: seed)
+            do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
+        }
+    }
+
+    @Test func `derived ops lead to the same digest`() throws {
+        for seed in Self.seeds(150) {
+            var run = try DerivationRun(seed: seed)
+            do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
+        }
+    }
+
+    @Test func `what nets to nothing gives no ops`() throws {
+        for seed in Self.seeds(60) {
+            var run = try DerivationRun(seed: seed)
+            do { try run.runThereAndBack() } catch { Issue.record("seed \(seed): \(error)") }
+        }
+    }
+}
+
+/// What a run found to be wrong.
+struct Finding: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    static func check(_ found: String?, _ what: String, _ ops: [Op] = []) throws {
+        if let found { throw Finding("\(what): \(found)\(ops.isEmpty ? "" : ", " + shown(ops))") }
+    }
+
+    static func check(_ findings: [String], _ what: String, _ ops: [Op] = []) throws { try check(findings.first, what, ops) }
+}

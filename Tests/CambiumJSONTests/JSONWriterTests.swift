@@ -1,0 +1,94 @@
+import CambiumJSON
+import Testing
+
+@Suite struct `Writing JSON` {
+    @Test func `commas and colons stand where they have to`() {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("a")
+        writer.beginArray()
+        writer.number(1)
+        writer.number(UInt64.max)
+        writer.beginObject()
+        writer.endObject()
+        writer.endArray()
+        writer.quotedKey(Array("\"b\":".utf8))
+        writer.bool(true)
+        writer.key("c")
+        writer.null()
+        writer.endObject()
+        #expect(writer.text == #"{"a":[1,18446744073709551615,{}],"b":true,"c":null}"#)
+    }
+
+    @Test func `lines are values of their own`() {
+        var writer = JSONWriter()
+        for number in [1, -2] {
+            writer.beginArray()
+            writer.number(number)
+            writer.endArray()
+            writer.endLine()
+        }
+        #expect(writer.text == "[1]\n[-2]\n")
+        writer.removeAll()
+        writer.raw("1.50")
+        #expect(writer.text == "1.50")
+    }
+
+    @Test func `raw bytes and bytes of text are written as they are`() {
+        var writer = JSONWriter()
+        writer.beginArray()
+        Array("\u{E9}\"".utf8).withUnsafeBytes { writer.string(utf8: $0) }
+        Array("{\"a\":1}".utf8).withUnsafeBytes { writer.raw($0) }
+        writer.string("")
+        writer.endArray()
+        #expect(writer.text == "[\"\u{E9}\\\"\",{\"a\":1},\"\"]")
+    }
+
+    @Test(arguments: [
+        ("\"", #""\"""#), ("\\", #""\\""#), ("\n\r\t", #""\n\r\t""#), ("\u{8}\u{C}", #""\u0008\u000c""#), ("\0\u{1F}", #""\u0000\u001f""#), ("/", "\"/\""),
+        ("\u{7F}\u{E9}\u{1F600}", "\"\u{7F}\u{E9}\u{1F600}\""), ("a\nb\nc", #""a\nb\nc""#),
+    ])
+    func `text is escaped where JSON demands it and nowhere else`(_ text: String, _ written: String) {
+        #expect(JSONValue.string(text).text == written)
+    }
+
+    @Test func `every character below 256 comes back`() throws {
+        for value in UInt8(0)...255 {
+            let text = "x" + String(UnicodeScalar(value)) + "y"
+            #expect(try JSONFixture.value(JSONValue.string(text).text) == .string(text))
+            #expect(try JSONFixture.value(JSONValue.object([.init(text, .null)]).text) == .object([.init(text, .null)]))
+        }
+    }
+
+    @Test(arguments: [
+        "null", "[]", "{}", "[[[]],{\"a\":{}}]", "-0.0e+10", "{\"z\":1,\"a\":[true,false,null,\"\"]}", "\"\\\\\\\"\"", "[1.0,1,10E2,12345678901234567890.123]",
+    ])
+    func `compact text comes back as it was`(_ text: String) throws {
+        #expect(try JSONFixture.value(text).text == text)
+    }
+
+    @Test func `random documents are the same after writing and reading`() throws {
+        var random = SeededGenerator(for: "writing random documents")
+        for _ in 0..<500 {
+            let value = try JSONValue(parsing: RandomDocument.text(of: 300, &random))
+            let text = value.text
+            #expect(try JSONFixture.value(text) == value)
+            #expect(try JSONFixture.value(text).text == text)
+        }
+    }
+
+    @Test func `a member is found by its key`() throws {
+        let value = try JSONFixture.value(#"{"a":1,"b":{"a":2}}"#)
+        #expect(value["a"] == .number("1"))
+        #expect(value["b"]?["a"] == .number("2"))
+        #expect(value["c"] == nil)
+        #expect(JSONValue.array([])["a"] == nil)
+    }
+
+    @Test(arguments: [
+        ("null", "null"), ("true", "a Boolean"), ("1", "a number"), ("\"\"", "a string"), ("[]", "an array"), ("{}", "an object"),
+    ])
+    func `a value says what it is`(_ text: String, _ name: String) throws {
+        #expect(try JSONFixture.value(text).kindName == name)
+    }
+}
