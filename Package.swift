@@ -22,16 +22,21 @@ let package = Package(
         .target(name: "CambiumModel", dependencies: ["CambiumJSON", "CRE2"]),
         .target(name: "CambiumCoreData", dependencies: ["CambiumModel", "CambiumJSON"]),
         .target(name: "CambiumGraph", dependencies: ["CambiumModel", "CambiumBytes"]),
-        .target(name: "CambiumLog", dependencies: [
-            "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto"),
-        ]),
+        .target(
+            name: "CambiumLog",
+            dependencies: [
+                "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         .target(name: "Cambium", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"]),
-        .executableTarget(name: "CambiumCommand", dependencies: [
-            "Cambium", "CambiumCoreData", "CambiumJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        ]),
+        .executableTarget(
+            name: "CambiumCommand",
+            dependencies: [
+                "Cambium", "CambiumCoreData", "CambiumJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumJSON", "CambiumLog"]),
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
+        .testTarget(name: "RepositoryTests"),
     ],
     cxxLanguageStandard: .cxx17
 )
@@ -41,9 +46,10 @@ let smallPages: [SwiftSetting] = Context.environment["CAMBIUM_SMALL_PAGES"] == n
 
 for target in package.targets where [.regular, .executable, .test].contains(target.type) {
     if target.name.hasPrefix("C"), !target.name.hasPrefix("Cambium") { continue }
-    target.swiftSettings = [
-        .swiftLanguageMode(.v6),
-        .enableUpcomingFeature("ExistentialAny"),
-        .treatAllWarnings(as: .error),
-    ] + smallPages
+    target.swiftSettings =
+        [
+            .swiftLanguageMode(.v6),
+            .enableUpcomingFeature("ExistentialAny"),
+            .treatAllWarnings(as: .error),
+        ] + smallPages
 }

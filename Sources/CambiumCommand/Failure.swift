@@ -1,6 +1,7 @@
 import Cambium
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// How errors leave the program. The exit codes are those of sysexits.h.

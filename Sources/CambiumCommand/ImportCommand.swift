@@ -14,7 +14,10 @@ extension ImportOptions.RowError: ExpressibleByArgument {}
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Upsert objects from JSON.",
-        discussion: "A file is a JSON array of objects, or one object after the other (JSON Lines). Objects are found by their identity and updated, or inserted; what does not change is not written.")
+        discussion:
+            "A file is a JSON array of objects, or one object after the other (JSON Lines). Objects are found by their identity and "
+            + "updated, or inserted; what does not change is not written."
+    )
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The entity of the rows.") var entity: String
@@ -24,7 +27,8 @@ struct ImportCommand: ParsableCommand {
     @Option(help: "What a value of the wrong type does.") var mismatch = ImportOptions.Mismatch.error
     @Option(help: "What a row does to an object that is there.") var existing = ImportOptions.Existing.update
     @Option(help: "What the members given do to those of a to-many relationship.") var toMany = ImportOptions.ToMany.replace
-    @Option(help: "What an id does that has no object: make one of which only the id is known, or...") var references = ImportOptions.Reference.create
+    @Option(help: "What an id does that has no object: make one of which only the id is known, or...") var references = ImportOptions
+        .Reference.create
     @Option(help: "What a key does that maps to nothing.") var unknown = ImportOptions.UnknownKey.report
     @Option(help: "What a bad row does.") var onError = ImportOptions.RowError.stop
     @Option(help: "A transaction for every so many rows; else all rows are one.") var batch: Int?
@@ -92,7 +96,10 @@ enum ReportText {
             Terminal.print("  the key '\(key)' maps to nothing (\(Readable.of(count, "time")))")
         }
         for error in report.errors {
-            Terminal.error("cambium: \(error.file):\(error.line): row \(error.row)\(error.pointer.isEmpty ? "" : " at \(error.pointer)"): \(error.message)\n")
+            Terminal.error(
+                "cambium: \(error.file):\(error.line): row \(error.row)"
+                    + (error.pointer.isEmpty ? "" : " at \(error.pointer)") + ": \(error.message)\n"
+            )
         }
         if report.errorsLeftOut > 0 { Terminal.error("cambium: and \(Readable.of(report.errorsLeftOut, "more error"))\n") }
     }

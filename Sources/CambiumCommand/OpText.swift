@@ -8,7 +8,9 @@ enum OpText {
         write(op, schema, to: &writer)
         guard case .object(let members)? = try? JSONValue(parsing: writer.bytes) else { return op.kindName }  // Ours parses.
         return members.map { member in
-            if case .string(let text) = member.value { return member.key == "op" || member.key == "object" ? text : "\(member.key) \(text)" }
+            if case .string(let text) = member.value {
+                return member.key == "op" || member.key == "object" ? text : "\(member.key) \(text)"
+            }
             return "\(member.key) \(member.value.text)"
         }.joined(separator: " ")
     }

@@ -45,7 +45,8 @@ struct FindCommand: ParsableCommand {
         let entity = try graph.schema.required(self.entity)
         let tree = try IncludeTree(include.flatMap { $0.split(separator: ",").map(String.init) }, from: entity, graph.schema)
         if count, identity.isEmpty { return tell(max(0, min(limit ?? .max, graph.count(of: entity) - offset))) }
-        let places = identity.isEmpty
+        let places =
+            identity.isEmpty
             ? graph.objects(of: entity).lazy.dropFirst(offset).prefix(limit ?? .max).compactMap { graph.place(of: $0) }
             : try named(entity, graph).dropFirst(offset).prefix(limit ?? .max).map { $0 }
         if count { return tell(places.count) }

@@ -79,7 +79,10 @@ struct StatsCommand: ParsableCommand {
             statistics.write(to: &writer)
             return Terminal.print(writer.text)
         }
-        Terminal.print("\(Readable.of(statistics.objectCount, "object")), \(Readable.of(statistics.linkCount, "link")), \(Readable.of(statistics.transactionCount, "transaction"))")
+        Terminal.print(
+            "\(Readable.of(statistics.objectCount, "object")), \(Readable.of(statistics.linkCount, "link")), "
+                + Readable.of(statistics.transactionCount, "transaction")
+        )
         let width = statistics.entities.map(\.name.count).max() ?? 0
         for (name, count) in statistics.entities { Terminal.print("  \(name.padded(to: width))  \(Readable.count(count))") }
         Terminal.print("log     \(Readable.bytes(statistics.logByteCount)) in \(Readable.of(statistics.segmentCount, "segment"))")
@@ -90,7 +93,8 @@ struct StatsCommand: ParsableCommand {
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Check every byte of a store.",
-        discussion: "Checks every checksum, replays the log, and checks the graph that it comes to. Exits with 1 where something is damaged.")
+        discussion:
+            "Checks every checksum, replays the log, and checks the graph that it comes to. Exits with 1 where something is damaged.")
 
     @Argument(help: "The store.") var store: String
     @Option(help: "A root that was kept elsewhere, 64 hexadecimal digits: the log has to come to the same.") var against: String?
@@ -123,7 +127,10 @@ struct VerifyCommand: ParsableCommand {
             writer.endObject()
             Terminal.print(writer.text)
         } else {
-            Terminal.print("\(isSound ? "Sound" : "DAMAGED"): \(Readable.of(verification.transactionCount, "transaction")), \(Readable.bytes(verification.logByteCount)) of log")
+            Terminal.print(
+                "\(isSound ? "Sound" : "DAMAGED"): \(Readable.of(verification.transactionCount, "transaction")), "
+                    + "\(Readable.bytes(verification.logByteCount)) of log"
+            )
             Terminal.print("root    \(verification.root)")
             if let digest = verification.digest { Terminal.print("digest  \(digest)") }
             for finding in findings { Terminal.print("- \(finding)") }

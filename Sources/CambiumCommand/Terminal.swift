@@ -1,6 +1,7 @@
 import Cambium
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// The streams of the process. What is written to a pipe that nobody reads any more ends the program quietly.
@@ -44,7 +45,9 @@ enum Terminal {
             let count = try buffer.withUnsafeMutableBytes { try reader($0) }
             if count == 0 { return bytes }
             bytes.append(contentsOf: buffer[..<count])
-            guard bytes.count <= byteCountMax else { throw CambiumError(.limitExceeded, "The file has more than \(byteCountMax >> 20) MiB.", place: .init(file: path)) }
+            guard bytes.count <= byteCountMax else {
+                throw CambiumError(.limitExceeded, "The file has more than \(byteCountMax >> 20) MiB.", place: .init(file: path))
+            }
         }
     }
 }

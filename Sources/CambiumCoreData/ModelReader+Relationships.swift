@@ -13,7 +13,9 @@ extension ModelReader {
         if relationship.inverse != nil, let inverseEntity = text(element["inverseEntity"]), inverseEntity != destination {
             warnings.add(place, "'inverseEntity' is not carried over; the inverse is looked for in the destination, '\(destination)'")
         }
-        if flag(element, "transient", place) { warnings.add(place, "the relationship is transient in Core Data; it is stored like any other") }
+        if flag(element, "transient", place) {
+            warnings.add(place, "the relationship is transient in Core Data; it is stored like any other")
+        }
         relationship.formerName = formerName(element, name)
         readCounts(element, &relationship, place)
         warnings.addForeign(element, .relationship, place)

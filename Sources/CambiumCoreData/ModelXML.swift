@@ -2,7 +2,7 @@ internal import CambiumModel
 internal import Foundation
 
 #if canImport(FoundationXML)
-internal import FoundationXML
+    internal import FoundationXML
 #endif
 
 /// Reads XML that may be hostile: no entities, nothing from outside, bounded in size and depth.

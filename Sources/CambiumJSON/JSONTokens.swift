@@ -6,7 +6,13 @@ internal import CSimdJSON
 /// call in which it was made.
 public struct JSONTokens {
     public enum Kind: UInt8, Sendable {
-        case null = 0, `false` = 1, `true` = 2, number = 3, string = 4, array = 5, object = 6
+        case null = 0
+        case `false` = 1
+        case `true` = 2
+        case number = 3
+        case string = 4
+        case array = 5
+        case object = 6
     }
 
     private let tokens: UnsafePointer<csimdjson_token>

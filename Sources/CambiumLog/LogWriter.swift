@@ -52,7 +52,8 @@ public final class LogWriter: @unchecked Sendable {
         try volume.syncDirectory(LogReader.directory)
         let position = UInt64(Format.Segment.headerByteCount)
         let heads = [0, 1].map { sequence in
-            Head(sequence: sequence, segment: first, position: position, lastTransaction: .none, isClosed: true).encode(store: settings.store)
+            Head(sequence: sequence, segment: first, position: position, lastTransaction: .none, isClosed: true).encode(
+                store: settings.store)
         }
         try volume.create(Head.fileName, heads[0] + heads[1])
         // The settings come last: they are what makes the directory a store.
@@ -110,7 +111,9 @@ public final class LogWriter: @unchecked Sendable {
         guard payloadByteCount <= Self.payloadByteCountMax else {
             throw CambiumError(
                 .limitExceeded,
-                "A transaction takes at most \(Self.payloadByteCountMax >> 20) MiB of log; this one has \(payloadByteCount >> 20). Split it, or import in batches.")
+                "A transaction takes at most \(Self.payloadByteCountMax >> 20) MiB of log; "
+                    + "this one has \(payloadByteCount >> 20). Split it, or import in batches."
+            )
         }
         if position >= Format.Segment.fullByteCount { try rotate() }
         writer.removeAll()

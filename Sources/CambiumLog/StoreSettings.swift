@@ -31,7 +31,8 @@ public struct StoreSettings: Equatable, Sendable {
             case .synced: "synced"
             case .buffered(let microseconds): "buffered:\(microseconds)"
             }
-        let text = "{\"format\":\(Format.version),\"store\":\"\(HexText.encode(store))\",\"created\":\(creationTime),"
+        let text =
+            "{\"format\":\(Format.version),\"store\":\"\(HexText.encode(store))\",\"created\":\(creationTime),"
             + "\"durability\":\"\(level)\",\"requestWindow\":\(requestWindow)"
         let checksum = withUnsafeBytes(of: CRC32C.checksum(Array(text.utf8)).bigEndian) { HexText.encode($0) }
         return Array("\(text),\"check\":\"\(checksum)\"}\n".utf8)
@@ -47,7 +48,8 @@ public struct StoreSettings: Equatable, Sendable {
         let version = text.dropFirst(10).prefix { $0.isNumber }
         guard version == "\(Format.version)" else {
             throw CambiumError(
-                .unsupportedFormat, "The store has format \(version); this program reads format \(Format.version).", place: .init(file: file))
+                .unsupportedFormat, "The store has format \(version); this program reads format \(Format.version).",
+                place: .init(file: file))
         }
         var fields: [Substring: Substring] = [:]
         for field in text.split(separator: "}")[0].dropFirst().split(separator: ",") {

@@ -25,7 +25,11 @@ extension RandomProgram {
         // Of many objects one would share a value with another nearly always, and the transaction come to nothing.
         let isFresh = serials.count > 10
         let columns = attributes.map { attribute in
-            column(attribute, serials.map { _ in isFresh && identifying.contains(ObjectIdentifier(attribute)) ? values.fresh(attribute.type) : value(attribute) })
+            column(
+                attribute,
+                serials.map { _ in
+                    isFresh && identifying.contains(ObjectIdentifier(attribute)) ? values.fresh(attribute.type) : value(attribute)
+                })
         }
         return .upsert(UpsertBlock(entity: entity.number, kind: kind, serials: Self.runs(serials), identity: [], columns: columns))
     }
@@ -79,8 +83,9 @@ extension RandomProgram {
             } else {
                 unordered(relationship, owners, targets, graph)
             }
-        return .relink(LinkBlock(
-            root: relationship.root, property: relationship.number, serials: Self.runs(owners.map(\.serial)), content: content))
+        return .relink(
+            LinkBlock(
+                root: relationship.root, property: relationship.number, serials: Self.runs(owners.map(\.serial)), content: content))
     }
 
     private mutating func unordered(

@@ -54,7 +54,8 @@ extension RandomProgram {
 
     private mutating func wrongBlock(_ graph: ReferenceGraph, _ present: ObjectID, _ absent: ObjectID) -> Op {
         let entity = graph.entity(of: present) ?? concrete[0]
-        let (kind, serials): (UpsertBlock.Kind, [UInt64]) = random.isTrue(1, outOf: 2) ? (.insert, [present.serial]) : (.update, [absent.serial])
+        let (kind, serials): (UpsertBlock.Kind, [UInt64]) =
+            random.isTrue(1, outOf: 2) ? (.insert, [present.serial]) : (.update, [absent.serial])
         var block = UpsertBlock(entity: entity.number, kind: kind, serials: Self.runs(serials), identity: [], columns: [])
         if let attribute = random.pick(entity.attributes), random.isTrue(1, outOf: 2) {
             block.kind = .update
@@ -75,7 +76,8 @@ extension RandomProgram {
         let content: LinkBlock.Content =
             relationship.isToMany ? .unordered(removedCounts: [0], removed: [], addedCounts: [1], added: [target]) : .toOne([target])
         let owner = random.isTrue(1, outOf: 3) ? random.pick(graph.ids.filter { $0.root == id.root }) ?? id : id
-        return .relink(LinkBlock(
-            root: relationship.root, property: relationship.number, serials: Self.runs([owner.serial]), content: content))
+        return .relink(
+            LinkBlock(
+                root: relationship.root, property: relationship.number, serials: Self.runs([owner.serial]), content: content))
     }
 }

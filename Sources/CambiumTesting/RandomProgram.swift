@@ -29,9 +29,10 @@ public struct RandomProgram: Sendable {
         random = SplitMix64(seed: seed)
         concrete = schema.entities.filter { !$0.isAbstract }
         relationships = schema.entities.flatMap { entity in entity.relationships.filter { $0.entity == entity.number } }
-        identifying = Set(schema.entities.flatMap { entity in
-            entity.uniqueSets.flatMap { $0.attributes.compactMap(entity.attribute) }.map(ObjectIdentifier.init)
-        })
+        identifying = Set(
+            schema.entities.flatMap { entity in
+                entity.uniqueSets.flatMap { $0.attributes.compactMap(entity.attribute) }.map(ObjectIdentifier.init)
+            })
     }
 
     /// The next op, made for the state that a reference is in.

@@ -40,9 +40,10 @@ struct RandomValues: Sendable {
 
     private static func uuid(_ number: UInt64) -> UUID {
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
-        return UUID(uuid: (
-            bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7], 8, 9, 10, 11, 12, 13, 14, 15
-        ))
+        return UUID(
+            uuid: (
+                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7], 8, 9, 10, 11, 12, 13, 14, 15
+            ))
     }
 
     private func edge(_ type: AttributeType, _ random: inout SplitMix64) -> Value {

@@ -3,9 +3,10 @@ import Testing
 
 @Suite struct `Reading bytes` {
     /// Values on both sides of each number of bytes, and the bytes they take.
-    static let boundaries: [(value: UInt64, byteCount: Int)] = (1...9).flatMap { count in
-        [((1 << (7 * UInt64(count))) - 1, count), (1 << (7 * UInt64(count)), count + 1)]
-    } + [(0, 1), (1, 1), (.max - 1, 10), (.max, 10)]
+    static let boundaries: [(value: UInt64, byteCount: Int)] =
+        (1...9).flatMap { count in
+            [((1 << (7 * UInt64(count))) - 1, count), (1 << (7 * UInt64(count)), count + 1)]
+        } + [(0, 1), (1, 1), (.max - 1, 10), (.max, 10)]
 
     @Test(arguments: boundaries)
     func `a varint takes as few bytes as its value needs, and reads back`(_ value: UInt64, _ byteCount: Int) throws {
@@ -44,10 +45,12 @@ import Testing
 
     static let ends = [UInt8](repeating: 0x80, count: 9)
 
-    @Test(arguments: [
-        [0x80, 0], [0xFF, 0], [0x80, 0x80, 0], [0xFF, 0xFF, 0xFF, 0], ends + [0], ends + [2], ends + [0x7F], ends + [0x80], ends + [0x81, 0],
-        ends + [0xFF, 1], [UInt8](repeating: 0xFF, count: 10), [UInt8](repeating: 0xFF, count: 11) + [0],
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            [0x80, 0], [0xFF, 0], [0x80, 0x80, 0], [0xFF, 0xFF, 0xFF, 0], ends + [0], ends + [2], ends + [0x7F], ends + [0x80],
+            ends + [0x81, 0],
+            ends + [0xFF, 1], [UInt8](repeating: 0xFF, count: 10), [UInt8](repeating: 0xFF, count: 11) + [0],
+        ] as [[UInt8]])
     func `superfluous bytes and bits past the 64th are refused`(_ bytes: [UInt8]) {
         var reader = ByteReader([7] + bytes)
         #expect(throws: Never.self) { try reader.readByte() }

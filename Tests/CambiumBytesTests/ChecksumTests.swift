@@ -1,5 +1,6 @@
-@testable import CambiumBytes
 import Testing
+
+@testable import CambiumBytes
 
 @Suite struct `Checksums and hashes` {
     /// RFC 3720, appendix B.4, and the check value of the catalogue of CRCs.

@@ -1,8 +1,7 @@
+import CambiumCoreData
 import CambiumJSON
 import CambiumModel
 import Testing
-
-import CambiumCoreData
 
 struct ModelAttributeTests {
     @Test(arguments: [
@@ -82,7 +81,8 @@ struct ModelAttributeTests {
     }
 
     @Test(arguments: [
-        "attributeType='Boolean' minValueString='0'", "attributeType='Date' maxValueString='0'", "attributeType='String' minValueString='-1'",
+        "attributeType='Boolean' minValueString='0'", "attributeType='Date' maxValueString='0'",
+        "attributeType='String' minValueString='-1'",
         "attributeType='String' minDateTimeInterval='0'", "attributeType='Integer 16' regularExpressionString='.'",
         "attributeType='Integer 16' defaultDateTimeInterval='0'", "attributeType='String' optional='perhaps'",
     ])
@@ -111,7 +111,8 @@ struct ModelAttributeTests {
 
     @Test func `a warning is a sentence with its place`() throws {
         let (_, warnings) = try ModelFixture.attribute("attributeType='Binary' allowsExternalBinaryDataStorage='YES'")
-        let sentence = "Thing.a: 'allowsExternalBinaryDataStorage' is not carried over; the bytes are stored in the store, like any other value."
+        let sentence =
+            "Thing.a: 'allowsExternalBinaryDataStorage' is not carried over; the bytes are stored in the store, like any other value."
         #expect(warnings == [sentence])
     }
 

@@ -95,12 +95,13 @@ struct ModelEntityTests {
         #expect(definition.warnings.isEmpty)
     }
 
-    @Test(arguments: [
-        ("<fetchIndex name='i'><fetchIndexElement property='a' type='RTree'/></fetchIndex>", [["a"]]),
-        ("<fetchIndex name='i' partialIndexPredicate='a != nil'><fetchIndexElement property='a' type='Binary'/></fetchIndex>", [["a"]]),
-        ("<fetchIndex name='i'><fetchIndexElement expression='length(a)' type='Binary'/></fetchIndex>", []),
-        ("<fetchIndex name='i'><fetchIndexElement property='gone' type='Binary'/></fetchIndex>", []),
-    ] as [(String, [[String]])])
+    @Test(
+        arguments: [
+            ("<fetchIndex name='i'><fetchIndexElement property='a' type='RTree'/></fetchIndex>", [["a"]]),
+            ("<fetchIndex name='i' partialIndexPredicate='a != nil'><fetchIndexElement property='a' type='Binary'/></fetchIndex>", [["a"]]),
+            ("<fetchIndex name='i'><fetchIndexElement expression='length(a)' type='Binary'/></fetchIndex>", []),
+            ("<fetchIndex name='i'><fetchIndexElement property='gone' type='Binary'/></fetchIndex>", []),
+        ] as [(String, [[String]])])
     func `indexes that are not carried over whole are warned about`(text: String, indexes: [[String]]) throws {
         let (entity, warnings) = try thing(text)
         #expect(entity?.indexes == indexes)
@@ -109,13 +110,17 @@ struct ModelEntityTests {
 
     @Test func `a constraint on a relationship is warned about`() throws {
         let (entity, warnings) = try thing(
-            "<relationship name='r' destinationEntity='Thing' optional='YES'/><uniquenessConstraints>\(constraint("r"))</uniquenessConstraints>")
+            "<relationship name='r' destinationEntity='Thing' optional='YES'/>"
+                + "<uniquenessConstraints>\(constraint("r"))</uniquenessConstraints>"
+        )
         #expect(entity?.unique == [])
         #expect(entity?.identity == [])
         #expect(warnings.count == 1)
     }
 
-    @Test(arguments: ["<fetchRequest name='f' entity='A'/>", "<configuration name='c'><memberEntity name='A'/></configuration>", "<future/>"])
+    @Test(arguments: [
+        "<fetchRequest name='f' entity='A'/>", "<configuration name='c'><memberEntity name='A'/></configuration>", "<future/>",
+    ])
     func `parts of a model without a counterpart are warned about once`(text: String) throws {
         let definition = try ModelFixture.definition("<entity name='A'/>\(text)\(text)")
         #expect(definition.entities.map(\.name) == ["A"])

@@ -17,11 +17,12 @@ struct ModelRelationshipTests {
         #expect(warnings.isEmpty)
     }
 
-    @Test(arguments: [
-        ("maxCount='1'", 1, Int?.none), ("toMany='YES'", 1, nil), ("toMany='YES' minCount='0' maxCount='0'", 1, nil),
-        ("toMany='YES' minCount='2' maxCount='5'", 2, 5), ("optional='YES' toMany='YES' maxCount='5'", nil, 5),
-        ("optional='YES' minCount='1' maxCount='1'", nil, nil),
-    ] as [(String, Int?, Int?)])
+    @Test(
+        arguments: [
+            ("maxCount='1'", 1, Int?.none), ("toMany='YES'", 1, nil), ("toMany='YES' minCount='0' maxCount='0'", 1, nil),
+            ("toMany='YES' minCount='2' maxCount='5'", 2, 5), ("optional='YES' toMany='YES' maxCount='5'", nil, 5),
+            ("optional='YES' minCount='1' maxCount='1'", nil, nil),
+        ] as [(String, Int?, Int?)])
     func `counts are carried over`(words: String, least: Int?, most: Int?) throws {
         let (relationship, warnings) = try ModelFixture.relationship(words)
         #expect(relationship?.minCount == least)

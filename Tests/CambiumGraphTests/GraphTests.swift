@@ -1,1 +1,157 @@
+import CambiumGraph
+import CambiumModel
+import CambiumTesting
 import Testing
+
+@Suite struct GraphTests {
+    private static let schema = try? Schema(SchemaDefinition {
+        EntityDefinition("Box", identity: ["name"]) {
+            AttributeDefinition("name", .string, .optional)
+            AttributeDefinition("content", .data, .optional)
+            RelationshipDefinition("parent", to: "Box", inverse: "children", onDelete: .nullify)
+            RelationshipDefinition("children", to: "Box", .toMany, inverse: "parent", onDelete: .cascade)
+            RelationshipDefinition("items", to: "Item", .orderedToMany, inverse: "boxes")
+            RelationshipDefinition("shelf", to: "Item", .orderedToMany, inverse: "shelfBox")
+        }
+        EntityDefinition("Item") {
+            RelationshipDefinition("boxes", to: "Box", .toMany, inverse: "items")
+            RelationshipDefinition("shelfBox", to: "Box", inverse: "shelf")
+        }
+    })
+
+    /// A timeline with a number of boxes and items, not linked to anything.
+    private struct Fixture {
+        let timeline = Timeline()
+        let box: Entity
+        let item: Entity
+
+        init(boxes: Int, items: Int = 0) throws {
+            let schema = try #require(GraphTests.schema)
+            box = try #require(schema.entity("Box"))
+            item = try #require(schema.entity("Item"))
+            try ProgramRun.commit([.schema(schema.catalog)], to: timeline)
+            var ops: [Op] = []
+            for (entity, count) in [(box, boxes), (item, items)] {
+                var serials = SerialRuns()
+                serials.append(from: 1, count: count)
+                ops.append(.upsert(UpsertBlock(entity: entity.number, kind: .insert, serials: serials, identity: [], columns: [])))
+            }
+            try ProgramRun.commit(ops, to: timeline)
+        }
+
+        func box(_ serial: Int) -> ObjectID { ObjectID(root: box.number, serial: UInt64(serial)) }
+        func item(_ serial: Int) -> ObjectID { ObjectID(root: item.number, serial: UInt64(serial)) }
+
+        func members(_ relationship: Relationship, of id: ObjectID) -> [Int] {
+            (timeline.head.members(relationship, of: id) ?? []).map { Int($0.serial) }
+        }
+
+        /// Nothing may be wrong with the newest graph, or with the pages.
+        func expectSound() {
+            #expect(timeline.head.invariantFindings() == [])
+            #expect(PageChecker.findings(in: timeline) == [])
+        }
+    }
+
+    @Test(arguments: ["items", "shelf"])
+    func `an ordered list stays in order through inserts at indexes and moves`(name: String) throws {
+        let fixture = try Fixture(boxes: 1, items: 1000)
+        let list = try #require(fixture.box.relationship(name))
+        var random = SplitMix64(seed: 1)
+        var expected: [Int] = []
+        var draft = fixture.timeline.draft()
+        for serial in 1...1000 {
+            let index = Int.random(in: 0...expected.count, using: &random)
+            try draft.apply(.link(fixture.box(1), list.number, target: fixture.item(serial), index: index))
+            expected.insert(serial, at: index)
+        }
+        for _ in 1...1000 {
+            let serial = expected.remove(at: Int.random(in: 0..<1000, using: &random))
+            let index = Int.random(in: 0...999, using: &random)
+            try draft.apply(.move(fixture.box(1), list.number, target: fixture.item(serial), index: index))
+            expected.insert(serial, at: index)
+        }
+        try fixture.timeline.publish(draft)
+        #expect(fixture.members(list, of: fixture.box(1)) == expected)
+        fixture.expectSound()
+    }
+
+    @Test func `a cascade goes down a chain of any length`() throws {
+        let count = 100_000
+        let fixture = try Fixture(boxes: count)
+        let parent = try #require(fixture.box.relationship("parent"))
+        var serials = SerialRuns()
+        serials.append(from: 2, count: count - 1)
+        let block = LinkBlock(
+            root: fixture.box.number, property: parent.number, serials: serials, content: .toOne((1..<UInt64(count)).map { $0 }))
+        try ProgramRun.commit([.relink(block)], to: fixture.timeline)
+        #expect(fixture.timeline.head.linkCount == count - 1)
+        try ProgramRun.commit([.delete([fixture.box(2)])], to: fixture.timeline)
+        #expect(fixture.timeline.head.objectCount == 1)
+        fixture.expectSound()
+    }
+
+    @Test(arguments: ["items", "shelf", "children"])
+    func `a hub lets go of its members one by one`(name: String) throws {
+        let count = 100_000
+        let fixture = try Fixture(boxes: count + 1, items: count + 1)
+        let members = try #require(fixture.box.relationship(name))
+        let added = (2...UInt64(count + 1)).map { $0 }
+        var hub = SerialRuns()
+        hub.append(1)
+        let content = LinkBlock.Content.unordered(
+            removedCounts: [0], removed: [], addedCounts: [UInt32(count)], added: added)
+        let block = LinkBlock(root: fixture.box.number, property: members.number, serials: hub, content: content)
+        try ProgramRun.commit([.relink(block)], to: fixture.timeline)
+        #expect(fixture.timeline.head.linkCount == count)
+        var draft = fixture.timeline.draft()
+        var random = SplitMix64(seed: 2)
+        for serial in added.shuffled(using: &random) {
+            let target = ObjectID(root: members.destinationRoot, serial: serial)
+            try draft.apply(.unlink(fixture.box(1), members.number, target: target))
+        }
+        try fixture.timeline.publish(draft)
+        #expect(fixture.timeline.head.linkCount == 0)
+        fixture.expectSound()
+    }
+
+    @Test(arguments: [0, 1, 255, 256, 70_000, 200_000])
+    func `a value of any length comes back and is freed`(byteCount: Int) throws {
+        let fixture = try Fixture(boxes: 1)
+        let content = try #require(fixture.box.attribute("content"))
+        let name = try #require(fixture.box.attribute("name"))
+        let bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0) }
+        let text = String(repeating: "x", count: byteCount)
+        try ProgramRun.commit([.set(fixture.box(1), [Assignment(name.number, .null)])], to: fixture.timeline)
+        try ProgramRun.commit(
+            [.set(fixture.box(1), [Assignment(content.number, .data(bytes)), Assignment(name.number, .string(text))])], to: fixture.timeline)
+        #expect(fixture.timeline.head.value(of: content, of: fixture.box(1)) == .data(bytes))
+        #expect(fixture.timeline.head.find(fixture.box, identity: text).map(fixture.timeline.head.id) == fixture.box(1))
+        let used = fixture.timeline.pageByteCount
+        try ProgramRun.commit(
+            [.set(fixture.box(1), [Assignment(content.number, .null), Assignment(name.number, .null)])], to: fixture.timeline)
+        #expect(fixture.timeline.head.value(of: content, of: fixture.box(1)) == .null)
+        fixture.expectSound()
+        #expect(fixture.timeline.pageByteCount <= used - (byteCount > 255 ? 2 * byteCount : 0))
+    }
+
+    @Test func `a view that is kept reads the same while transactions pass`() throws {
+        let fixture = try Fixture(boxes: 300, items: 10)
+        let name = try #require(fixture.box.attribute("name"))
+        let items = try #require(fixture.box.relationship("items"))
+        let view = fixture.timeline.head
+        let digest = view.digest()
+        for number in 1...1000 {
+            let id = fixture.box(number % 299 + 2)
+            let ops: [Op] = [
+                .set(id, [Assignment(name.number, .string("name \(number)"))]),
+                .link(id, items.number, target: fixture.item(number % 10 + 1), index: 0),
+            ]
+            try ProgramRun.commit(number % 100 == 0 ? [.delete([fixture.box(1 + number / 100)])] : ops, to: fixture.timeline)
+        }
+        #expect(view.digest() == digest)
+        #expect(view.objectCount == 310)
+        #expect(fixture.timeline.pinnedVersionCount == 1)
+        fixture.expectSound()
+    }
+}

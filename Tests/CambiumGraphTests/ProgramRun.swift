@@ -51,7 +51,9 @@ struct ProgramRun {
             var found: CambiumError.Code?
             do throws(CambiumError) { try after.apply(op) } catch { expected = error.code }
             do throws(CambiumError) { try draft.apply(op) } catch { found = error.code }
-            if expected != found { throw Finding("threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing"): \(shown([op]))") }
+            if expected != found {
+                throw Finding("threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing"): \(shown([op]))")
+            }
             if found != nil { return try drop(draft) }
         }
         try checkLinks(draft, after)

@@ -4,7 +4,8 @@ import Testing
 @Suite struct `Hostile documents` {
     /// Sequences that are not UTF-8, by the table of well-formed sequences (Unicode, table 3-7).
     static let illFormed: [[UInt8]] = [
-        [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xC3, 0x28], [0xE0, 0x80, 0x80], [0xE0, 0x9F, 0xBF], [0xE2, 0x82], [0xE2, 0x28, 0xA1],
+        [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xC3, 0x28], [0xE0, 0x80, 0x80], [0xE0, 0x9F, 0xBF], [0xE2, 0x82],
+        [0xE2, 0x28, 0xA1],
         [0xE2, 0x82, 0x28], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xF0, 0x80, 0x80, 0x80], [0xF0, 0x8F, 0xBF, 0xBF], [0xF0, 0x9F, 0x98],
         [0xF0, 0x28, 0x8C, 0xBC], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFE], [0xFF], [0xF8, 0x88, 0x80, 0x80, 0x80],
     ]
@@ -61,7 +62,8 @@ import Testing
         let parser = JSONParser()
         let alphabet = Array("{}[]:,\"\\u0123eE+-. \n\ttrufalsn".utf8) + [0, 0x1F, 0x80, 0xC3, 0xA9, 0xFF]
         for _ in 0..<20_000 {
-            let text = (0..<Int.random(in: 1...70, using: &random)).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &random)] }
+            let text = (0..<Int.random(in: 1...70, using: &random)).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
+            }
             #expect(Self.check(text, parser), "\(text)")
         }
     }
@@ -92,7 +94,9 @@ import Testing
         let parser = JSONParser()
         for size in [1, 10_000, 3, 100_000, 0, 5] {
             let text = Array("[\"\\n\(String(repeating: "y", count: size))\"]".utf8)
-            for bad in ["[\"", "{\"a\":[[[", "[1,]", "", "{\"a\":1,\"a\":2}", "\"\\q\"", "\u{1}"] { #expect(JSONFixture.error(Array(bad.utf8), with: parser) != nil) }
+            for bad in ["[\"", "{\"a\":[[[", "[1,]", "", "{\"a\":1,\"a\":2}", "\"\\q\"", "\u{1}"] {
+                #expect(JSONFixture.error(Array(bad.utf8), with: parser) != nil)
+            }
             try text.withUnsafeBytes { bytes in
                 let tokens = try parser.parse(bytes)
                 #expect(tokens.count == 2)

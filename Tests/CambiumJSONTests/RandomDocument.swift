@@ -1,7 +1,8 @@
 /// Random JSON texts, and damage to them.
 enum RandomDocument {
     private static let scalars = [
-        "0", "-1", "12.5e-3", "true", "false", "null", "\"\"", "\"text\"", "\"\\n\\u00e9\\\\\"", "\"\\ud83d\\ude00\"", "\"\u{E9}\u{20AC}\u{1F600}\"", "[]", "{}",
+        "0", "-1", "12.5e-3", "true", "false", "null", "\"\"", "\"text\"", "\"\\n\\u00e9\\\\\"", "\"\\ud83d\\ude00\"",
+        "\"\u{E9}\u{20AC}\u{1F600}\"", "[]", "{}",
     ]
     private static let spaces = ["", "", "", " ", "\n", "\t\r\n "]
 

@@ -5,9 +5,11 @@ import Testing
     static let values: [(String, JSONValue)] = [
         ("null", .null), ("true", .bool(true)), ("false", .bool(false)), (" \t\r\n1 \t\r\n", .number("1")), ("\"\"", .string("")),
         ("[]", .array([])), ("{}", .object([])), ("[ ]", .array([])), ("{ }", .object([])), ("[[],{}]", .array([.array([]), .object([])])),
-        ("[null,true,false]", .array([.null, .bool(true), .bool(false)])), ("[1,[2,[3]],4]", .array([.number("1"), .array([.number("2"), .array([.number("3")])]), .number("4")])),
+        ("[null,true,false]", .array([.null, .bool(true), .bool(false)])),
+        ("[1,[2,[3]],4]", .array([.number("1"), .array([.number("2"), .array([.number("3")])]), .number("4")])),
         ("{\"a\":{\"b\":[]},\"c\":1}", .object([.init("a", .object([.init("b", .array([]))])), .init("c", .number("1"))])),
-        ("{\"\":0}", .object([.init("", .number("0"))])), ("{\"a\" : 1 , \"b\" : 2}", .object([.init("a", .number("1")), .init("b", .number("2"))])),
+        ("{\"\":0}", .object([.init("", .number("0"))])),
+        ("{\"a\" : 1 , \"b\" : 2}", .object([.init("a", .number("1")), .init("b", .number("2"))])),
         ("{\"a\":1,\"A\":2}", .object([.init("a", .number("1")), .init("A", .number("2"))])),
         ("{\"b\":1,\"a\":{\"b\":2}}", .object([.init("b", .number("1")), .init("a", .object([.init("b", .number("2"))]))])),
         ("[{\"a\":1},{\"a\":2}]", .array([.object([.init("a", .number("1"))]), .object([.init("a", .number("2"))])])),
@@ -31,9 +33,12 @@ import Testing
     @Test(arguments: [
         (#"\"\\\/\b\f\n\r\t"#, "\"\\/\u{8}\u{C}\n\r\t"), (#"\u0041\u00e9\u00E9"#, "A\u{E9}\u{E9}"), (#"\u20AC"#, "\u{20AC}"),
         (#"\uD83D\uDE00"#, "\u{1F600}"), (#"\ud800\udc00"#, "\u{10000}"), (#"\uDBFF\uDFFF"#, "\u{10FFFF}"), (#"\u0000"#, "\0"),
-        (#"\uD7FF\uE000"#, "\u{D7FF}\u{E000}"), (#"\uFFFF\uFFFE"#, "\u{FFFF}\u{FFFE}"), (#"a\nb"#, "a\nb"), (#"\\u0041"#, "\\u0041"), (#"\\\\"#, "\\\\"),
-        (#"\u0022"#, "\""), (#"\u005C"#, "\\"), (#"\uD834\uDD1Ex\u0001"#, "\u{1D11E}x\u{1}"), ("\u{7F}", "\u{7F}"), ("\u{2028}\u{2029}", "\u{2028}\u{2029}"),
-        ("\u{E9}\u{20AC}\u{10FFFF}", "\u{E9}\u{20AC}\u{10FFFF}"), ("e\u{301}", "e\u{301}"), ("{[,:]}", "{[,:]}"), ("// no comment", "// no comment"),
+        (#"\uD7FF\uE000"#, "\u{D7FF}\u{E000}"), (#"\uFFFF\uFFFE"#, "\u{FFFF}\u{FFFE}"), (#"a\nb"#, "a\nb"), (#"\\u0041"#, "\\u0041"),
+        (#"\\\\"#, "\\\\"),
+        (#"\u0022"#, "\""), (#"\u005C"#, "\\"), (#"\uD834\uDD1Ex\u0001"#, "\u{1D11E}x\u{1}"), ("\u{7F}", "\u{7F}"),
+        ("\u{2028}\u{2029}", "\u{2028}\u{2029}"),
+        ("\u{E9}\u{20AC}\u{10FFFF}", "\u{E9}\u{20AC}\u{10FFFF}"), ("e\u{301}", "e\u{301}"), ("{[,:]}", "{[,:]}"),
+        ("// no comment", "// no comment"),
     ])
     func `a string is unescaped, as value and as key`(_ written: String, _ read: String) throws {
         let text = "{\"\(written)\":\"\(written)\"}"

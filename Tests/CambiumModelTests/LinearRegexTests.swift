@@ -12,16 +12,20 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a+", "aaa", true), ("a+", "aab", false), ("a+", "baa", false), ("", "", true), ("", "a", false), ("a*", "", true), ("^A.+$", "Abc", true), ("a|ab", "ab", true),
-        (".", "\u{E9}", true), (".", "\u{1F600}", true), (".", "\n", false), ("(?s).", "\n", true), ("(?i)ABC", "abc", true), ("[0-9]{3}", "123", true), ("[0-9]{3}", "1234", false),
-        ("\\p{Greek}+", "\u{3B1}\u{3B2}", true), ("a.c", "a\0c", true), ("\u{E9}", "e\u{301}", false), ("[^@]+@[^@]+", "a@b", true), ("\\d+", "\u{661}", false),
+        ("a+", "aaa", true), ("a+", "aab", false), ("a+", "baa", false), ("", "", true), ("", "a", false), ("a*", "", true),
+        ("^A.+$", "Abc", true), ("a|ab", "ab", true),
+        (".", "\u{E9}", true), (".", "\u{1F600}", true), (".", "\n", false), ("(?s).", "\n", true), ("(?i)ABC", "abc", true),
+        ("[0-9]{3}", "123", true), ("[0-9]{3}", "1234", false),
+        ("\\p{Greek}+", "\u{3B1}\u{3B2}", true), ("a.c", "a\0c", true), ("\u{E9}", "e\u{301}", false), ("[^@]+@[^@]+", "a@b", true),
+        ("\\d+", "\u{661}", false),
     ])
     func `the whole text has to match`(_ pattern: String, _ text: String, _ isMatch: Bool) throws {
         #expect(try LinearRegex(pattern).matchesWhole(text) == isMatch)
     }
 
     @Test(arguments: [
-        ("[abc", 0), ("ab[c", 2), ("a**", 1), ("*a", 0), ("ab(?<n", 2), ("x\\1", 1), ("(a)\\1", 3), ("a{1001}", 1), ("\\", 0), ("[z-a]", 1), ("ab\\k", 2), ("\u{E9}[", 2), ("a(?=b)", 1),
+        ("[abc", 0), ("ab[c", 2), ("a**", 1), ("*a", 0), ("ab(?<n", 2), ("x\\1", 1), ("(a)\\1", 3), ("a{1001}", 1), ("\\", 0), ("[z-a]", 1),
+        ("ab\\k", 2), ("\u{E9}[", 2), ("a(?=b)", 1),
         ("\\p{Klingon}", 0), ("[[:word", 0), ("(a", 0),
     ])
     func `a mistake in a pattern is found where it is`(_ pattern: String, _ offset: Int) throws {
@@ -30,7 +34,9 @@ import Testing
         #expect(!error.message.isEmpty)
     }
 
-    @Test(arguments: ["((a{100}){100}){100}", "(?P<n>a)(?P<n>b)", String(repeating: "(", count: 100_000), String(repeating: "[", count: 300)])
+    @Test(arguments: [
+        "((a{100}){100}){100}", "(?P<n>a)(?P<n>b)", String(repeating: "(", count: 100_000), String(repeating: "[", count: 300),
+    ])
     func `patterns that are too large or twisted are refused`(_ pattern: String) {
         #expect(Self.error(pattern) != nil)
     }

@@ -1,5 +1,6 @@
-@testable import Cambium
 import Testing
+
+@testable import Cambium
 
 @Suite struct DocumentTests {
     /// The documents of a text, read in pieces of a size.

@@ -1,8 +1,9 @@
-@testable import Cambium
 import CambiumJSON
 import CambiumLog
 import Synchronization
 import Testing
+
+@testable import Cambium
 
 /// The schema that most tests use: notes with items that belong to them, memos in order, and tags that are shared.
 enum Notes {
@@ -42,8 +43,20 @@ func fixedSurroundings() -> Surroundings {
     let time = Mutex(Int64(1_700_000_000_000_000))
     let seed = Mutex(UInt8(0))
     return Surroundings(
-        now: { time.withLock { $0 += 1000; return $0 } },
-        randomBytes: { count in (0..<count).map { _ in seed.withLock { $0 &+= 37; return $0 } } })
+        now: {
+            time.withLock {
+                $0 += 1000
+                return $0
+            }
+        },
+        randomBytes: { count in
+            (0..<count).map { _ in
+                seed.withLock {
+                    $0 &+= 37
+                    return $0
+                }
+            }
+        })
 }
 
 extension Store {

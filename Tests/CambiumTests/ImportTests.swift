@@ -1,6 +1,7 @@
-@testable import Cambium
 import CambiumLog
 import Testing
+
+@testable import Cambium
 
 @Suite struct ImportTests {
     @Test func `rows are inserted, found again by their identity, and updated`() throws {
@@ -30,7 +31,8 @@ import Testing
 
     @Test func `nested objects, ids and stubs may be mixed, and keep their order`() throws {
         let store = try Store.notes()
-        try store.importing("Note", #"{"id":1,"memos":[{"text":"c"},{"text":"a"},{"text":"b"}],"items":["k1",{"key":"k2","count":3},null,"k1"]}"#)
+        try store.importing(
+            "Note", #"{"id":1,"memos":[{"text":"c"},{"text":"a"},{"text":"b"}],"items":["k1",{"key":"k2","count":3},null,"k1"]}"#)
         #expect(try store.graph.json("Note/1", including: ["memos"]).contains(#""text":"c","note":"Note/1"},{"_id":"Memo/2","text":"a""#))
         #expect(try store.graph.json("Note/1").contains(#""items":["Item/1","Item/2"]"#))
         #expect(try store.graph.json("Item/1") == #"{"_id":"Item/1","_stub":true,"key":"k1","count":null,"note":"Note/1","tags":[]}"#)
@@ -162,7 +164,9 @@ import Testing
         let rows = #"[{"kind":"Dog","name":"Rex"},{"kind":"c","name":"Tom"}]"#
         try store.importing("Animal", rows) { $0.discriminator = .init(key: "kind", entities: ["c": "Cat"]) }
         try store.importing("Animal", #"{"name":"Rex","breed":"collie"}"#)
-        #expect(store.graph.export == "{\"_id\":\"Dog/1\",\"name\":\"Rex\",\"breed\":\"collie\"}\n{\"_id\":\"Cat/2\",\"name\":\"Tom\",\"lives\":9}\n")
+        #expect(
+            store.graph.export
+                == "{\"_id\":\"Dog/1\",\"name\":\"Rex\",\"breed\":\"collie\"}\n{\"_id\":\"Cat/2\",\"name\":\"Tom\",\"lives\":9}\n")
         #expect(store.refusal("Dog", #"{"name":"Tom"}"#)?.code == .duplicate)
         #expect(store.refusal("Animal", #"{"name":"Kim"}"#)?.code == .unknownEntity)
     }

@@ -5,23 +5,24 @@ import Testing
 @Suite struct ReadmeTests {
     /// The example of the README, as it stands there.
     private func example(_ path: String) throws {
-        let schema = try Schema(SchemaDefinition {
-            EntityDefinition("Note", identity: ["id"]) {
-                AttributeDefinition("id", .int64)
-                AttributeDefinition("title", .string, default: .string(""))
-                RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
-            }
-            EntityDefinition("Item") {
-                AttributeDefinition("name", .string, .optional)
-                RelationshipDefinition("note", to: "Note", inverse: "items")
-            }
-        })
+        let schema = try Schema(
+            SchemaDefinition {
+                EntityDefinition("Note", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    AttributeDefinition("title", .string, default: .string(""))
+                    RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
+                }
+                EntityDefinition("Item") {
+                    AttributeDefinition("name", .string, .optional)
+                    RelationshipDefinition("note", to: "Note", inverse: "items")
+                }
+            })
         let store = try Store.create(at: path, schema: schema)
         try store.write(Author(actor: "jane", message: "first note")) { transaction in
             let note = try transaction.insert("Note", ["id": .int(1), "title": .string("Paris")])
             try transaction.link(transaction.insert("Item", ["name": .string("tickets")]), "note", note)
         }
-        let graph = store.graph                      // a value: it does not change, and nobody waits for it
+        let graph = store.graph  // a value: it does not change, and nobody waits for it
         let note = try graph.schema.required("Note")
         print(graph.count(of: note), graph.find(note, identity: [.int(1)]) != nil)
         try store.close()

@@ -1,6 +1,7 @@
+import Testing
+
 @testable import Cambium
 @testable import CambiumLog
-import Testing
 
 @Suite struct RecoveryTests {
     private static let segment = "log/00000000000000000001.log"

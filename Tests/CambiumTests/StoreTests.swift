@@ -1,6 +1,7 @@
-@testable import Cambium
 import CambiumLog
 import Testing
+
+@testable import Cambium
 
 @Suite struct StoreTests {
     /// A store with a little of everything.

@@ -13,7 +13,8 @@ import Testing
         #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/3", "--to", "0").code == 0)
         #expect(try place.run("set", "notes", "Note/1", "title=Lyon", "when=2026-01-31T13:00:00+01:00").code == 0)
         let shown = try place.run("show", "notes", "Note/1", "--json").output
-        #expect(shown == #"{"_id":"Note/1","id":1,"title":"Lyon","when":"2026-01-31T12:00:00Z","items":["Item/1"],"memos":["Memo/3","Memo/1","Memo/2"]}"# + "\n")
+        let attributes = #"{"_id":"Note/1","id":1,"title":"Lyon","when":"2026-01-31T12:00:00Z","#
+        #expect(shown == attributes + #""items":["Item/1"],"memos":["Memo/3","Memo/1","Memo/2"]}"# + "\n")
         #expect(try place.run("unlink", "notes", "Note/1", "memos", "Memo/1").code == 0)
         #expect(try place.run("show", "notes", "Note/1", "--json", "--at", "2").output.contains("Paris"))
         #expect(try place.run("delete", "notes", "Note/1").code == 0)
@@ -51,13 +52,17 @@ import Testing
 
     @Test(arguments: [
         (["frobnicate"], 64), (["show", "notes"], 64), (["show", "notes", "Note/1", "--frob"], 64), (["find", "notes", "Nope"], 64),
-        (["insert", "notes", "Note", "nope=1"], 64), (["insert", "notes", "Note", "novalue"], 64), (["insert", "notes", "Note", "id=x"], 65),
+        (["insert", "notes", "Note", "nope=1"], 64), (["insert", "notes", "Note", "novalue"], 64),
+        (["insert", "notes", "Note", "id=x"], 65),
         (["insert", "notes", "Note", "id=1", "when=yesterday"], 65), (["insert", "notes", "Note", "title=x"], 1),
         (["insert", "notes", "Note", "id=1", "title=0123456789"], 1), (["show", "notes", "Note/77"], 66), (["show", "notes", "Note"], 66),
-        (["show", "nowhere", "Note/1"], 66), (["show", "notes", "Note/1", "--at", "99"], 66), (["import", "notes", "Note", "missing.json"], 66),
-        (["init", "notes", "--schema", "schema.json"], 73), (["init", "/proc/x", "--schema", "schema.json"], 73), (["init", "n2", "--schema", "bad.json"], 65),
+        (["show", "nowhere", "Note/1"], 66), (["show", "notes", "Note/1", "--at", "99"], 66),
+        (["import", "notes", "Note", "missing.json"], 66),
+        (["init", "notes", "--schema", "schema.json"], 73), (["init", "/proc/x", "--schema", "schema.json"], 73),
+        (["init", "n2", "--schema", "bad.json"], 65),
         (["init", "n2", "--schema", "missing.json"], 66), (["init", "n2", "--schema", "model.xml"], 65), (["verify", "schema.json"], 66),
-        (["link", "notes", "Note/1", "nope", "Item/1"], 66), (["import", "notes", "Note", "bad.json"], 65), (["verify", "notes", "--against", "zz"], 64),
+        (["link", "notes", "Note/1", "nope", "Item/1"], 66), (["import", "notes", "Note", "bad.json"], 65),
+        (["verify", "notes", "--against", "zz"], 64),
     ])
     func `what goes wrong is told in one line, with the exit code of its kind`(arguments: [String], code: Int) throws {
         let place = try Workplace.withStore()

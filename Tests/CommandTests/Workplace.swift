@@ -38,11 +38,14 @@ final class Workplace {
     static let notes = """
         { "entities": {
             "Note": { "identity": ["id"],
-              "attributes": { "id": {"type": "int64"}, "title": {"type": "string", "default": "", "maxLength": 9}, "when": {"type": "date", "optional": true} },
+              "attributes": { "id": {"type": "int64"}, "title": {"type": "string", "default": "", "maxLength": 9},
+                              "when": {"type": "date", "optional": true} },
               "relationships": { "items": {"to": "Item", "many": true, "inverse": "note", "onDelete": "cascade"},
                                  "memos": {"to": "Memo", "many": true, "ordered": true, "inverse": "note"} } },
-            "Item": { "attributes": { "name": {"type": "string", "optional": true} }, "relationships": { "note": {"to": "Note", "inverse": "items"} } },
-            "Memo": { "attributes": { "text": {"type": "string", "optional": true} }, "relationships": { "note": {"to": "Note", "inverse": "memos"} } } } }
+            "Item": { "attributes": { "name": {"type": "string", "optional": true} },
+                      "relationships": { "note": {"to": "Note", "inverse": "items"} } },
+            "Memo": { "attributes": { "text": {"type": "string", "optional": true} },
+                      "relationships": { "note": {"to": "Note", "inverse": "memos"} } } } }
         """
 
     func write(_ text: String, to name: String) throws {

@@ -1,6 +1,6 @@
+import CambiumGraph
 public import CambiumJSON
 internal import CambiumLog
-import CambiumGraph
 
 /// How much there is in a store.
 public struct Statistics: Sendable {

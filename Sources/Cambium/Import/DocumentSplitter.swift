@@ -93,7 +93,8 @@ struct DocumentSplitter {
 
     private func isDocument(byteCount: Int) -> Bool {
         window.withUnsafeBytes { bytes in
-            (try? JSONParser().parse(UnsafeRawBufferPointer(rebasing: bytes[position..<position + byteCount]))) != nil  // What is wrong is told later.
+            let document = UnsafeRawBufferPointer(rebasing: bytes[position..<position + byteCount])
+            return (try? JSONParser().parse(document)) != nil  // What is wrong with it is told later.
         }
     }
 

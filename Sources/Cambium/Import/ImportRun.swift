@@ -59,20 +59,25 @@ struct ImportRun {
         }
         guard sources.allSatisfy(\.isRepeatable) else {
             throw CambiumError(
-                .invalidInput, "Row \(row.row) breaks a rule that is seen only afterwards (\(row.message)), and the input cannot be read twice; import it from a file.",
+                .invalidInput,
+                "Row \(row.row) breaks a rule that is seen only afterwards (\(row.message)), "
+                    + "and the input cannot be read twice; import it from a file.",
                 place: .init(file: row.file, line: row.line))
         }
         refused[failure.place] = row
         guard refused.count <= Self.refusedCountMax else {
             throw CambiumError(
-                .limitExceeded, "More than \(Self.refusedCountMax) rows break rules that are seen only afterwards; the last one is row \(row.row): \(row.message)",
+                .limitExceeded,
+                "More than \(Self.refusedCountMax) rows break rules that are seen only afterwards; "
+                    + "the last one is row \(row.row): \(row.message)",
                 place: .init(file: row.file, line: row.line))
         }
     }
 
     private func error(_ row: ImportReport.RowError) -> CambiumError {
         CambiumError(
-            .invalidInput, "Row \(row.row): \(row.message). \(report.transaction == nil ? "Nothing was imported." : "The batches before were imported.")",
+            .invalidInput,
+            "Row \(row.row): \(row.message). \(report.transaction == nil ? "Nothing was imported." : "The batches before were imported.")",
             place: .init(file: row.file, line: row.line, pointer: row.pointer))
     }
 

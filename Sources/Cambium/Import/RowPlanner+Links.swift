@@ -84,8 +84,9 @@ extension RowPlanner {
             plan.forgetValues(from: firstValue)
             try checkFamily(row, destination, tokens, draft)
             pending.append(plan.objects.count)
-            plan.objects.append(.init(
-                entity: destination, target: .existing(row), isDescribed: false, values: firstValue..<firstValue))
+            plan.objects.append(
+                .init(
+                    entity: destination, target: .existing(row), isDescribed: false, values: firstValue..<firstValue))
         case .alias(let place):
             plan.forgetValues(from: firstValue)
             pending.append(place)
@@ -115,8 +116,9 @@ extension RowPlanner {
                 throw failure(.unknownReference, tokens, missing + ", and it is abstract, so no stub can be made")
             }
             let place = plan.objects.count
-            plan.objects.append(.init(
-                entity: entity, target: .new, isStub: true, isDescribed: false, values: firstValue..<plan.values.count))
+            plan.objects.append(
+                .init(
+                    entity: entity, target: .new, isStub: true, isDescribed: false, values: firstValue..<plan.values.count))
             newObjects.append((entity.entity.root, place))
             pending.append(place)
         }

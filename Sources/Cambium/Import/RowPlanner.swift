@@ -126,7 +126,8 @@ struct RowPlanner {
         _ entity: ImportEntity, _ tokens: JSONTokens, _ draft: borrowing Draft
     ) throws(RowFailure) {
         if entity.entity.isAbstract {
-            throw failure(.unknownEntity, tokens, "'\(entity.entity.name)' is abstract, and nothing tells which of its sub-entities this is")
+            throw failure(
+                .unknownEntity, tokens, "'\(entity.entity.name)' is abstract, and nothing tells which of its sub-entities this is")
         }
         for (index, attribute) in entity.attributes.enumerated() where !entity.isGivenAttribute(index) {
             if draft.hasDefault(entity.table, attribute: index) {

@@ -1,11 +1,12 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// A lock for what takes long: who waits for it sleeps. It knows its holder, so that taking it twice is told and not a hang.
 ///
 /// SENDABLE: the mutex of the system is made for many threads; `holder` is written by who holds it.
 final class WriterLock: @unchecked Sendable {
+    // SAFETY: the address is made once, stays as long as the lock does, and is given to the system's mutex calls only.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
     init() {

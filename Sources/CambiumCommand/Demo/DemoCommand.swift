@@ -1,8 +1,9 @@
 import ArgumentParser
 import Cambium
 import CambiumJSON
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 struct DemoCommand: ParsableCommand {
@@ -58,13 +59,20 @@ struct Demo {
         var report = ImportReport()
         let seconds = try timed { report = try store.importRows(package, from: [rows], author: author) }
         let graph = store.graph
-        tell("\(Readable.count(graph.objectCount)) objects and \(Readable.count(graph.linkCount)) links in one transaction, \(Readable.bytes(report.logByteCount)) of log, \(Readable.seconds(seconds)), synced to disk")
+        tell(
+            "\(Readable.count(graph.objectCount)) objects and \(Readable.count(graph.linkCount)) links in one transaction: "
+                + "\(Readable.seconds(seconds)), \(Readable.bytes(report.logByteCount)) of log, synced to disk"
+        )
         for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) { tell("  \(name): \(ReportText.counts(counts))") }
         title("Import the same again")
         let logBefore = try logContents()
         let again = try timed { report = try store.importRows(package, from: [rows], author: author) }
         let isIdentical = try logContents() == logBefore
-        tell("\(ReportText.counts(report.counts)): \(report.transaction == nil ? "no event was appended" : "SOMETHING CHANGED"), and the log is \(isIdentical ? "byte for byte as it was" : "NOT AS IT WAS"), \(Readable.seconds(again))")
+        tell(
+            "\(ReportText.counts(report.counts)) in \(Readable.seconds(again)): "
+                + (report.transaction == nil ? "no event was appended" : "SOMETHING CHANGED")
+                + ", and the log is \(isIdentical ? "byte for byte as it was" : "NOT AS IT WAS")"
+        )
         guard report.transaction == nil, isIdentical else {
             throw CambiumError(.damaged, "An import of the same rows changed the store; please report this.")
         }
@@ -74,13 +82,13 @@ struct Demo {
         title("One package, with its versions and dependencies")
         let names = ["bash", "apt", "dpkg"]
         let found = names.first { graph.find(package, identity: [.string($0)]) != nil }
-        let place = found.flatMap { graph.find(package, identity: [.string($0)]) } ?? graph.objects(of: package).lazy.compactMap { graph.place(of: $0) }.first
+        let place =
+            found.flatMap { graph.find(package, identity: [.string($0)]) }
+            ?? graph.objects(of: package).lazy.compactMap { graph.place(of: $0) }.first
         guard let place else { throw CambiumError(.notFound, "There are no packages.") }
-        var writer = JSONWriter()
-        let tree = try IncludeTree(["versions.maintainer", "section"], from: package, graph.schema)
-        ObjectWriter(graph).write(place, including: tree, to: &writer)
-        guard case .object(let members) = try JSONValue(parsing: writer.bytes) else { return "" }
-        ObjectText.print(.object(members.filter { $0.key != "dependents" && $0.key != "tags" && !Self.lists.contains($0.key) }), indent: "  ")
+        for key in ["name", "summary"] { tell("\(key.padded(to: 10))  \(graph.value(of: graph.field(try package.requiredAttribute(key)), at: place).text)") }
+        tell("\("section".padded(to: 10))  \(try names(graph, place, "section").first ?? "none")")
+        for version in graph.members(graph.end(try package.requiredRelationship("versions")), of: place) { try tell(graph, version: version) }
         for key in Self.lists {
             let names = try self.names(graph, place, key)
             tell("\(key.padded(to: 10))  \(names.isEmpty ? "none" : names.joined(separator: " "))")
@@ -93,10 +101,21 @@ struct Demo {
 
     private static let lists = ["depends", "recommends", "suggests"]
 
+    private func tell(_ graph: Graph, version: ObjectPlace) throws {
+        let entity = graph.entity(of: version)
+        func text(_ name: String) throws -> String { graph.value(of: graph.field(try entity.requiredAttribute(name)), at: version).text }
+        let sizes = try ["downloadSize", "installedSize"].map { Readable.bytes(Int(try text($0)) ?? 0) }
+        tell(
+            "\("version".padded(to: 10))  \(try text("number")) \(try text("architecture")), \(sizes[0]) to download, \(sizes[1]) installed, "
+                + "maintained by \(try names(graph, version, "maintainer").first ?? "nobody")")
+    }
+
+    /// The names of the objects that a relationship leads to, sorted.
     private func names(_ graph: Graph, _ place: ObjectPlace, _ key: String) throws -> [String] {
-        let package = graph.entity(of: place)
-        let name = graph.field(try package.requiredAttribute("name"))
-        return graph.members(graph.end(try package.requiredRelationship(key)), of: place).compactMap { graph.string(of: name, at: $0) }.sorted()
+        let relationship = try graph.entity(of: place).requiredRelationship(key)
+        guard let destination = graph.schema.entity(relationship.destination) else { return [] }
+        let name = graph.field(try destination.requiredAttribute("name"))
+        return graph.members(graph.end(relationship), of: place).compactMap { graph.string(of: name, at: $0) }.sorted()
     }
 
     private func edit(_ store: Store, _ package: Entity, _ name: String) throws {
@@ -132,7 +151,8 @@ struct Demo {
                 guard let place = graph.find(package, identity: [.string(name)]) else { return }
                 summary = graph.string(of: graph.field(try package.requiredAttribute("summary")), at: place) ?? "none"
             }
-            tell("\(point == .latest ? "latest: " : "after transaction \(before):") '\(summary)' (replayed in \(Readable.seconds(seconds)))")
+            tell(
+                "\(point == .latest ? "latest: " : "after transaction \(before):") '\(summary)' (replayed in \(Readable.seconds(seconds)))")
         }
     }
 
@@ -144,7 +164,9 @@ struct Demo {
             isSame = reopened.graph.digest() == graph.digest()
             try reopened.close()
         }
-        tell("replayed from the log alone in \(Readable.seconds(seconds)); the digest of the graph is \(isSame ? "the same" : "ANOTHER ONE")")
+        tell(
+            "replayed from the log alone in \(Readable.seconds(seconds)); the digest of the graph is \(isSame ? "the same" : "ANOTHER ONE")"
+        )
         guard isSame else { throw CambiumError(.damaged, "A replay came to another graph; please report this.") }
     }
 
@@ -153,7 +175,10 @@ struct Demo {
         var verification: Verification?
         let seconds = try timed { verification = try Verification(of: store) }
         guard let verification else { return }
-        tell("\(verification.isSound ? "sound" : "DAMAGED"): every checksum of \(Readable.bytes(verification.logByteCount)) of log, the graph's invariants and every page, \(Readable.seconds(seconds))")
+        tell(
+            "\(verification.isSound ? "sound" : "DAMAGED"): every checksum of \(Readable.bytes(verification.logByteCount)) of log, "
+                + "the graph's invariants and every page, in \(Readable.seconds(seconds))"
+        )
         tell("root    \(verification.root)")
         if let digest = verification.digest { tell("digest  \(digest)") }
         for finding in verification.findings { tell("- \(finding)") }

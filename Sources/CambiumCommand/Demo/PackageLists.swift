@@ -1,6 +1,7 @@
 import Cambium
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// The package graph of this machine, or one that is made up where there is none.
@@ -24,7 +25,8 @@ struct PackageLists {
     /// A list that cannot be read is passed over: the demonstration takes what there is.
     private static func paragraphs(of path: String) -> [ControlFile.Paragraph] {
         let isPlain = path.hasSuffix("_Packages") || path.hasSuffix("status")
-        guard let bytes = isPlain ? try? Terminal.contents(of: path, byteCountMax: 1 << 30) : decompressed(path) else { return [] }  // Passed over.
+        let contents = isPlain ? try? Terminal.contents(of: path, byteCountMax: 1 << 30) : decompressed(path)  // Passed over.
+        guard let bytes = contents else { return [] }
         var file = ControlFile(bytes)
         var paragraphs: [ControlFile.Paragraph] = []
         while let paragraph = file.paragraph() {
@@ -53,7 +55,8 @@ struct PackageLists {
             let dependencies = (1...5).map { (number * 7919 + $0 * 104_729) % max(number, 1) }.map { "package-\($0)" }
             return [
                 "Package": "package-\(number)", "Version": "1.\(number % 10)-\(number % 3 + 1)", "Architecture": "all",
-                "Section": ["libs", "utils", "net", "doc"][number % 4], "Maintainer": "Maintainer \(number % 500) <m\(number % 500)@example.org>",
+                "Section": ["libs", "utils", "net", "doc"][number % 4],
+                "Maintainer": "Maintainer \(number % 500) <m\(number % 500)@example.org>",
                 "Size": "\(10_000 + number * 37 % 900_000)", "Installed-Size": "\(40 + number % 9000)",
                 "Depends": number == 0 ? "" : dependencies.joined(separator: ", "), "Description": "the package with the number \(number)",
                 "Tag": "role::program, number::\(number % 100)",
@@ -71,9 +74,10 @@ enum FileNames {
         var names: [String] = []
         while let entry = readdir(stream) {
             // SAFETY: the system ends the name with a zero, inside of the entry, which lives until the next call.
-            names.append(withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            })
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                })
         }
         return names.sorted()
     }

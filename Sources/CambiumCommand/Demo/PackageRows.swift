@@ -79,7 +79,8 @@ enum PackageRows {
         writer.endArray()
         let depends = ControlFile.names((package["Pre-Depends"].map { $0 + ", " } ?? "") + (package["Depends"] ?? ""))
         for (key, names) in [
-            ("depends", depends), ("recommends", ControlFile.names(package["Recommends"])), ("suggests", ControlFile.names(package["Suggests"])),
+            ("depends", depends), ("recommends", ControlFile.names(package["Recommends"])),
+            ("suggests", ControlFile.names(package["Suggests"])),
         ] {
             writer.key(key)
             writer.write(.array(names.map { .string($0) }))

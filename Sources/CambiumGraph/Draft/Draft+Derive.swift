@@ -1,6 +1,7 @@
 public import CambiumModel
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 extension Draft {
@@ -48,9 +49,11 @@ extension Draft {
             for (shape, members) in shapes {
                 guard let entity = schema.entity(shape.entity) else { continue }
                 let builder = BlockBuilder(rows: rows, table: table)
-                try emit(.upsert(UpsertBlock(
-                    entity: shape.entity, kind: shape.isStub ? .insertStub : .insert, serials: builder.serials(members),
-                    identity: [], columns: entity.attributes.map { builder.column($0.number, members) })))
+                try emit(
+                    .upsert(
+                        UpsertBlock(
+                            entity: shape.entity, kind: shape.isStub ? .insertStub : .insert, serials: builder.serials(members),
+                            identity: [], columns: entity.attributes.map { builder.column($0.number, members) })))
             }
             first = last
         }
@@ -85,10 +88,12 @@ extension Draft {
                 let members = Array(sorted[start..<min(start + BlockBuilder.objectCountMax, sorted.count)])
                 let builder = BlockBuilder(rows: rows, table: table)
                 let identity = entity.identity.map(\.number).filter { !shape.attributes.contains($0) }
-                try emit(.upsert(UpsertBlock(
-                    entity: shape.entity, kind: shape.isFilled ? .fill : .update, serials: builder.serials(members),
-                    identity: identity.map { builder.column($0, members) },
-                    columns: shape.attributes.map { builder.column($0, members) })))
+                try emit(
+                    .upsert(
+                        UpsertBlock(
+                            entity: shape.entity, kind: shape.isFilled ? .fill : .update, serials: builder.serials(members),
+                            identity: identity.map { builder.column($0, members) },
+                            columns: shape.attributes.map { builder.column($0, members) })))
             }
         }
     }

@@ -39,7 +39,8 @@ extension Draft {
     ) {
         let targets = layout.tableIndex(ofKnown: relationship.destinationRoot)
         let after = members(reader, targets, end, row)
-        let existed = base.layout.tables.count > targets
+        let existed =
+            base.layout.tables.count > targets
             && base.reader.rows(layout.tableIndex(ofKnown: relationship.root)).isLive(row)
         let before = existed ? members(base.reader, targets, end, row) : []
         if before == after { return }

@@ -173,7 +173,11 @@ extension Draft {
             all.forEach { row in
                 let entity = rows.entity(row, table)
                 if rows.serial(row) >= firstNew {
-                    if rows.isStub(row) { counts[entity, default: .init()].stubs += 1 } else { counts[entity, default: .init()].inserted += 1 }
+                    if rows.isStub(row) {
+                        counts[entity, default: .init()].stubs += 1
+                    } else {
+                        counts[entity, default: .init()].inserted += 1
+                    }
                 } else if isChanged(table, row, touched, ends) {
                     counts[entity, default: .init()].updated += 1
                 } else if seen[table.index].contains(row) {

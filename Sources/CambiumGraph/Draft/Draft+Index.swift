@@ -1,6 +1,7 @@
 import CambiumBytes
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 extension Draft {

@@ -1,6 +1,7 @@
 import CambiumModel
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 extension Draft {
@@ -11,7 +12,8 @@ extension Draft {
         }
         for column in block.columns { try check(column, block, entity, table) }
         let isInsert = block.kind == .insert || block.kind == .insertStub
-        let rows = isInsert
+        let rows =
+            isInsert
             ? try insertRows(block, table) : try existingRows(block.serials, table, entity)
         let affected = isInsert ? [] : affectedIndexes(block, table)
         for index in affected { for row in rows { removeFromIndex(table, index, row) } }
@@ -39,7 +41,8 @@ extension Draft {
             switch (column.content, table.columns[table.slot(of: column.property)]) {
             case (.fixed(let width, let bytes), .fixed(let wanted)): fits = width == wanted && bytes.count == width * count
             case (.variable(let counts, let bytes), .string):
-                fits = counts.count == count && counts.reduce(0, { $0 + Int($1) }) == bytes.count
+                fits =
+                    counts.count == count && counts.reduce(0, { $0 + Int($1) }) == bytes.count
                     && counts.allSatisfy { $0 <= Blob.byteCountMax }
             default: fits = false
             }

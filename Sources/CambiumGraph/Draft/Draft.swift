@@ -1,6 +1,7 @@
 public import CambiumModel
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// A graph that is being changed: the only thing that writes, and dropping it is the rollback.

@@ -21,7 +21,8 @@ struct StoredCell {
             bytes = []
         case .bytes(let stored):
             guard stored.count <= Blob.byteCountMax else {
-                throw CambiumError(.limitExceeded, "A value has at most \(Blob.byteCountMax) bytes; '\(attribute.name)' has \(stored.count).")
+                throw CambiumError(
+                    .limitExceeded, "A value has at most \(Blob.byteCountMax) bytes; '\(attribute.name)' has \(stored.count).")
             }
             cell = Cell(kind: .bytes)
             bytes = stored

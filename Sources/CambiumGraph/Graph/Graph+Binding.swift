@@ -64,7 +64,9 @@ public struct Column {
         return rows.withCell(place.row, slot, kind) { body($0.kind == .null ? nil : $0.bytes) }
     }
 
-    public func value(at place: ObjectPlace) -> Value { version.reader.value(of: Field(table: Int(place.table), slot: slot, kind: kind, type: type), at: place) }
+    public func value(at place: ObjectPlace) -> Value {
+        version.reader.value(of: Field(table: Int(place.table), slot: slot, kind: kind, type: type), at: place)
+    }
 }
 
 /// A relationship of one graph, for loops over many objects.

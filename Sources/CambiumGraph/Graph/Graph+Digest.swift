@@ -1,7 +1,8 @@
 import CambiumBytes
 public import CambiumModel
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 extension Graph {

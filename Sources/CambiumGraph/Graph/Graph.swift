@@ -125,7 +125,9 @@ public struct ObjectSequence: Sequence, Sendable {
         /// Past a serial that is not there: past its whole page where nothing of that is.
         private mutating func skip(_ table: TableLayout) {
             let map = graph.reader.vector(table.index, TablePage.virtualPagesOffset)
-            serial = map.get(Int(serial >> PageLayout.fanOutShift), graph.reader.chunks) == 0 ? (serial | UInt64(PageLayout.rowMask)) + 1 : serial + 1
+            serial =
+                map.get(Int(serial >> PageLayout.fanOutShift), graph.reader.chunks) == 0
+                ? (serial | UInt64(PageLayout.rowMask)) + 1 : serial + 1
         }
     }
 

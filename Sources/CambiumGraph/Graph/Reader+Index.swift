@@ -88,9 +88,10 @@ extension Reader {
     func duplicate(of row: UInt32, hash: UInt64, _ table: Int, _ index: IndexLayout) -> UInt32 {
         let rows = rows(table)
         return firstRow(table, index.number, hash) { other in
-            other != row && zip(index.slots, index.kinds).allSatisfy { slot, kind in
-                rows.withCell(row, slot, kind) { rows.equals(other, slot, kind, $0) }
-            }
+            other != row
+                && zip(index.slots, index.kinds).allSatisfy { slot, kind in
+                    rows.withCell(row, slot, kind) { rows.equals(other, slot, kind, $0) }
+                }
         }
     }
 

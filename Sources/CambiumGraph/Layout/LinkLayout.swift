@@ -19,7 +19,8 @@ struct ListLayout: Sendable, Hashable {
         self.ownerTable = ownerTable
         self.memberTable = memberTable
         self.ownerSlot = ownerSlot
-        shape = isOrdered
+        shape =
+            isOrdered
             ? .tree(
                 root: tables[ownerTable].add(.rows), left: tables[memberTable].add(.rows),
                 right: tables[memberTable].add(.rows), up: tables[memberTable].add(.rows),

@@ -25,10 +25,11 @@ struct TableDraft {
         for entity in members {
             for set in entity.uniqueSets where set.entity == entity.number {
                 let slots = set.attributes.map { Int(slotOfProperty[Int($0.rawValue)]) }
-                indexes.append(IndexLayout(
-                    number: indexes.count, set: set, family: entity.family, coversTable: entity.number == root.number,
-                    slots: slots, kinds: slots.map { columns[$0] }
-                ))
+                indexes.append(
+                    IndexLayout(
+                        number: indexes.count, set: set, family: entity.family, coversTable: entity.number == root.number,
+                        slots: slots, kinds: slots.map { columns[$0] }
+                    ))
             }
         }
     }
@@ -38,10 +39,12 @@ struct TableDraft {
         self.index = index
         root = nil
         columns = []
-        indexes = [IndexLayout(
-            number: 0, set: UniqueSet(entity: EntityNumber(rawValue: 0), attributes: [], isIdentity: false), family: [],
-            coversTable: true, slots: [], kinds: []
-        )]
+        indexes = [
+            IndexLayout(
+                number: 0, set: UniqueSet(entity: EntityNumber(rawValue: 0), attributes: [], isIdentity: false), family: [],
+                coversTable: true, slots: [], kinds: []
+            )
+        ]
     }
 
     mutating func add(_ kind: ColumnKind) -> Int {

@@ -1,5 +1,5 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// A value of more than 255 bytes: a head page with its length and the references of its extents, each of up to 64 KiB.

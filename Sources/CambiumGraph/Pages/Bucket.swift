@@ -1,6 +1,7 @@
 import CambiumBytes
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// A page of a hash index: up to 112 entries of 16 bits of the hash and a row.

@@ -1,5 +1,5 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// A stored value on its way into or out of a column: null, up to 16 bytes, or bytes that belong to somebody else.
@@ -45,7 +45,11 @@ extension Rows {
         case 2: (UInt64(fixed(row, slot, as: UInt16.self)), 0)
         case 4: (UInt64(fixed(row, slot, as: UInt32.self)), 0)
         case 8: (fixed(row, slot, as: UInt64.self), 0)
-        default: { let bits = fixed(row, slot, as: SIMD2<UInt64>.self); return (bits.x, bits.y) }()
+        default:
+            {
+                let bits = fixed(row, slot, as: SIMD2<UInt64>.self)
+                return (bits.x, bits.y)
+            }()
         }
     }
 

@@ -35,9 +35,9 @@ enum PageLayout {
 
     /// Rows in a group, elements in a vector node: 128. Tests run with 64 too, and come to the same digests.
     #if CAMBIUM_SMALL_PAGES
-    static let fanOutShift = 6
+        static let fanOutShift = 6
     #else
-    static let fanOutShift = 7
+        static let fanOutShift = 7
     #endif
     static let fanOut = 1 << fanOutShift
     static let fanOutMask = fanOut - 1

@@ -1,5 +1,5 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// The memory that pages live in, cut into chunks of 64 KiB, with a list of free pages for each size.
@@ -60,10 +60,10 @@ final class PageSpace: @unchecked Sendable {
         pointer.storeBytes(of: UInt64.max, as: UInt64.self)
         pointer.storeBytes(of: PageKind.free.rawValue, toByteOffset: PageLayout.kindOffset, as: UInt8.self)
         #if DEBUG
-        memset(pointer + PageLayout.header, 0xDB, (granules - 1) * PageLayout.granule)
+            memset(pointer + PageLayout.header, 0xDB, (granules - 1) * PageLayout.granule)
         #else
-        pointer.storeBytes(of: freeHeads[granules], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
-        freeHeads[granules] = page
+            pointer.storeBytes(of: freeHeads[granules], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
+            freeHeads[granules] = page
         #endif
     }
 

@@ -41,7 +41,8 @@ extension Draft {
         var pointer = chunks[vector.root]
         var shift = (Int(vector.height) &- 1) &* PageLayout.fanOutShift
         while true {
-            let slot = (pointer + PageLayout.header).assumingMemoryBound(to: UInt32.self)
+            let slot =
+                (pointer + PageLayout.header).assumingMemoryBound(to: UInt32.self)
                 + ((index &>> shift) & PageLayout.fanOutMask)
             if shift == 0 { return slot }
             shift &-= PageLayout.fanOutShift

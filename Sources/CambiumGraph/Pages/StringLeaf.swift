@@ -1,5 +1,5 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// A leaf of values that differ in length: 128 cells of 4 bytes, then a heap that belongs to the page.

@@ -86,7 +86,9 @@ enum ColumnCodec {
         case .bits:
             for index in presence.indices {
                 presence[index] = try reader.read(UInt64.self)
-                guard presence[index] & ~tailMask(index, count) == 0 else { throw .invalid("presence behind the end", offset: reader.offset) }
+                guard presence[index] & ~tailMask(index, count) == 0 else {
+                    throw .invalid("presence behind the end", offset: reader.offset)
+                }
             }
         }
         let width = Int(try reader.readByte())

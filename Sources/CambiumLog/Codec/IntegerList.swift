@@ -128,8 +128,10 @@ enum IntegerList {
         var width = 0
 
         init(_ values: [UInt64], width: Int) {
-            var least = Int64.max, greatest = Int64.min
-            var leastDelta = Int64.max, greatestDelta = Int64.min
+            var least = Int64.max
+            var greatest = Int64.min
+            var leastDelta = Int64.max
+            var greatestDelta = Int64.min
             var previous = IntegerList.extend(values[0], width)
             for (index, value) in values.enumerated() {
                 let current = IntegerList.extend(value, width)
@@ -149,7 +151,9 @@ enum IntegerList {
             let offsetWidth = Self.byteCount(UInt64(bitPattern: greatest &- least))
             let deltaWidth = leastDelta > greatestDelta ? 8 : Self.byteCount(UInt64(bitPattern: greatestDelta &- leastDelta))
             let count = values.count
-            let sizes = [width * count, offsetWidth > 7 ? .max : 9 + offsetWidth * count, deltaWidth > 7 ? .max : 17 + deltaWidth * (count - 1)]
+            let sizes = [
+                width * count, offsetWidth > 7 ? .max : 9 + offsetWidth * count, deltaWidth > 7 ? .max : 17 + deltaWidth * (count - 1),
+            ]
             if sizes[0] <= min(sizes[1], sizes[2]) { return }
             encoding = sizes[1] <= sizes[2] ? .offset : .delta
             base = encoding == .offset ? least : leastDelta

@@ -149,7 +149,9 @@ public enum OpCodec {
     private static func decodeUpsert(_ reader: inout ByteReader) throws(DecodingError) -> UpsertBlock {
         let entity = EntityNumber(rawValue: try ValueCodec.decodeNumber(&reader))
         let offset = reader.offset
-        guard let kind = UpsertBlock.Kind(rawValue: try reader.readByte()) else { throw .invalid("an unknown kind of upsert", offset: offset) }
+        guard let kind = UpsertBlock.Kind(rawValue: try reader.readByte()) else {
+            throw .invalid("an unknown kind of upsert", offset: offset)
+        }
         let serials = try ColumnCodec.decodeSerials(&reader)
         let identity = try decodeColumns(serials.count, &reader)
         return UpsertBlock(

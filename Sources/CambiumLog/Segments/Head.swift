@@ -52,7 +52,11 @@ public struct Head: Equatable, Sendable {
             let end = min(start + Format.Head.slotByteCount, bytes.count)
             do {
                 let head = try decode(bytes[start..<end], store: store)
-                if head.sequence % 2 == UInt64(slot) { heads.append(head) } else { flaws.append("slot \(slot) has the sequence of the other") }
+                if head.sequence % 2 == UInt64(slot) {
+                    heads.append(head)
+                } else {
+                    flaws.append("slot \(slot) has the sequence of the other")
+                }
             } catch {
                 flaws.append("slot \(slot) is not valid (\(error))")
             }

@@ -49,7 +49,9 @@ struct SegmentHeader: Equatable {
         guard try reader.readBytes(8).elementsEqual(Format.Segment.magic) else { throw .invalid("not a segment", offset: 0) }
         let version = try reader.read(UInt16.self)
         let checksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
-        guard checksum == CRC32C.checksum(content) else { throw .invalid("a header whose checksum does not fit", offset: Format.Segment.checksumOffset) }
+        guard checksum == CRC32C.checksum(content) else {
+            throw .invalid("a header whose checksum does not fit", offset: Format.Segment.checksumOffset)
+        }
         guard version == Format.version else { throw .invalid("format version \(version)", offset: Format.Segment.versionOffset) }
         guard try reader.readBytes(6).allSatisfy({ $0 == 0 }) else { throw .invalid("flags that are not known", offset: 10) }
         let header = SegmentHeader(

@@ -109,9 +109,10 @@ struct SegmentReader {
         records.reserveCapacity(min(frame.transactionCount, frame.region.count))
         for _ in 0..<frame.transactionCount {
             let (metadata, salt, payload) = try codec.decode(&reader)
-            records.append(LogRecord(
-                number: next, metadata: metadata, payload: payload, salt: salt.map { .explicit($0) } ?? .seed(header.saltSeed),
-                file: path, frameOffset: frame.offset, byteCount: frame.byteCount / frame.transactionCount))
+            records.append(
+                LogRecord(
+                    number: next, metadata: metadata, payload: payload, salt: salt.map { .explicit($0) } ?? .seed(header.saltSeed),
+                    file: path, frameOffset: frame.offset, byteCount: frame.byteCount / frame.transactionCount))
             next = next.next
         }
         try reader.finish()

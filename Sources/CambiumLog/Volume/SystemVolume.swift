@@ -1,6 +1,7 @@
 public import CambiumModel
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// A directory of the file system.

@@ -59,16 +59,18 @@ enum CloneRules {
         let family = Set(([entity] + ancestors(of: entity, definition)).map(\.name))
         var types: Set<AttributeType> = []
         for parent in definition.entities where parent.relationships.contains(where: { family.contains($0.destination) }) {
-            let members = definition.entities.filter { member in
-                member.name == parent.name || ancestors(of: member, definition).contains { $0.name == parent.name }
-            } + ancestors(of: parent, definition)
+            let members =
+                definition.entities.filter { member in
+                    member.name == parent.name || ancestors(of: member, definition).contains { $0.name == parent.name }
+                } + ancestors(of: parent, definition)
             for found in members.flatMap(\.attributes) where found.name == name { types.insert(found.type) }
         }
         if types.isEmpty {
             mistakes.add(place["followParent"].pointer, "no entity that leads to '\(entity.name)' has an attribute '\(name)'")
         } else if !types.contains(attribute.type) {
             let found = types.map(\.rawValue).sorted().joined(separator: ", ")
-            mistakes.add(place["followParent"].pointer, "the parent's '\(name)' is \(found), and this attribute is \(attribute.type.rawValue)")
+            mistakes.add(
+                place["followParent"].pointer, "the parent's '\(name)' is \(found), and this attribute is \(attribute.type.rawValue)")
         }
     }
 
@@ -91,7 +93,9 @@ enum CloneRules {
         case "copy", "skip": break
         case "share":
             if inverse.map({ $0.cardinality == .toOne }) ?? false {
-                mistakes.add(place["clone"].pointer, "a shared target has one '\(inverse?.name ?? "")' only, which the clone would take from the original")
+                mistakes.add(
+                    place["clone"].pointer,
+                    "a shared target has one '\(inverse?.name ?? "")' only, which the clone would take from the original")
             }
         default: mistakes.add(place["clone"].pointer, "'\(rule)' is none of 'copy', 'share', 'skip'")
         }

@@ -41,7 +41,9 @@ struct LinkResolver {
         let min = relationship.minCount ?? 0
         if relationship.cardinality == .toOne {
             if min > 1 { mistakes.add(place["min"].pointer, "a to-one relationship has at most one member") }
-            if let max = relationship.maxCount, max != 1 { mistakes.add(place["max"].pointer, "a to-one relationship has at most one member") }
+            if let max = relationship.maxCount, max != 1 {
+                mistakes.add(place["max"].pointer, "a to-one relationship has at most one member")
+            }
         } else if let max = relationship.maxCount {
             if max == 0 { mistakes.add(place["max"].pointer, "a relationship that may have no members is of no use") }
             if min > max { mistakes.add(place["min"].pointer, "the least number of members is more than the greatest") }
@@ -87,7 +89,8 @@ struct LinkResolver {
     private mutating func claim(_ key: Key, _ inverse: Key, _ place: SchemaPlace, _ mistakes: inout SchemaMistakes) {
         for (one, other) in [(key, inverse), (inverse, key)] {
             if let taken = inverses[one], taken != other {
-                mistakes.add(place["inverse"].pointer, "'\(one.entity).\(one.name)' is the inverse of '\(taken.entity).\(taken.name)' already")
+                mistakes.add(
+                    place["inverse"].pointer, "'\(one.entity).\(one.name)' is the inverse of '\(taken.entity).\(taken.name)' already")
                 return
             }
             inverses[one] = other
@@ -100,7 +103,8 @@ struct LinkResolver {
         let key = Key(entity: entity.name, name: relationship.name)
         guard placed[key] == nil else { return }
         let first = end(key)
-        let second = inverses[key].map(end) ?? Link.End(root: root(relationship.destination), property: nil, isToMany: true, isOrdered: false)
+        let second =
+            inverses[key].map(end) ?? Link.End(root: root(relationship.destination), property: nil, isToMany: true, isOrdered: false)
         placed[key] = (links.count, 0)
         if let inverse = inverses[key], inverse != key { placed[inverse] = (links.count, 1) }
         links.append(Link(first: first, second: second))

@@ -44,7 +44,8 @@ struct SchemaResolver {
 
     private mutating func check(name: String, _ what: String, _ place: SchemaPlace) {
         let first = name.unicodeScalars.first
-        let isSound = first.map { $0.properties.isXIDStart } ?? false
+        let isSound =
+            first.map { $0.properties.isXIDStart } ?? false
             && name.unicodeScalars.allSatisfy { $0.properties.isXIDContinue || $0 == "-" }
         if !isSound {
             mistakes.add(place.pointer, "the name of an \(what) begins with a letter and has letters, digits, '_' and '-' only")
@@ -78,7 +79,8 @@ struct SchemaResolver {
         let inherited = Set(ancestors(of: entity).flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) })
         let root = lineage(of: entity)[0].name
         var own: Set<String> = []
-        let properties = entity.attributes.map { ($0.name, place["attributes"][$0.name], $0.number, "attribute") }
+        let properties =
+            entity.attributes.map { ($0.name, place["attributes"][$0.name], $0.number, "attribute") }
             + entity.relationships.map { ($0.name, place["relationships"][$0.name], $0.number, "relationship") }
         for (name, place, number, what) in properties {
             check(name: name, what, place)
@@ -116,7 +118,9 @@ struct SchemaResolver {
         var defaultValue = Value.null
         if let json = attribute.defaultValue, json != .null, let value = value(json, attribute.type, place["default"]) {
             defaultValue = value
-            if let flaw = constraints.check(value) { mistakes.add(place["default"].pointer, "the default breaks the attribute's own rules: \(flaw)") }
+            if let flaw = constraints.check(value) {
+                mistakes.add(place["default"].pointer, "the default breaks the attribute's own rules: \(flaw)")
+            }
         }
         return Attribute(
             number: PropertyNumber(rawValue: attribute.number ?? 0), name: attribute.name, entity: number(of: entity),

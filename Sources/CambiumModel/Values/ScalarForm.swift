@@ -1,6 +1,7 @@
 public import CambiumJSON
+
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// The stored form of a scalar that was just read, without a copy of its bytes.
@@ -93,12 +94,16 @@ extension AttributeType {
     ) throws(ConversionError) -> ScalarForm {
         switch self {
         case .string: return .text
-        case .int16: if let value = NumberText.int64(text), let value = Int16(exactly: value) { return .fixed(UInt64(UInt16(bitPattern: value)), 0) }
-        case .int32: if let value = NumberText.int64(text), let value = Int32(exactly: value) { return .fixed(UInt64(UInt32(bitPattern: value)), 0) }
+        case .int16:
+            if let value = NumberText.int64(text), let value = Int16(exactly: value) { return .fixed(UInt64(UInt16(bitPattern: value)), 0) }
+        case .int32:
+            if let value = NumberText.int64(text), let value = Int32(exactly: value) { return .fixed(UInt64(UInt32(bitPattern: value)), 0) }
         case .int64: if let value = NumberText.int64(text) { return .fixed(UInt64(bitPattern: value), 0) }
         case .double: if let value = NumberText.double(text), value.isFinite { return .fixed(value.bitPattern, 0) }
         case .float:
-            if NumberText.isNumber(text), let value = Float(String(decoding: text, as: UTF8.self)), value.isFinite { return .fixed(UInt64(value.bitPattern), 0) }
+            if NumberText.isNumber(text), let value = Float(String(decoding: text, as: UTF8.self)), value.isFinite {
+                return .fixed(UInt64(value.bitPattern), 0)
+            }
         case .bool:
             if text.elementsEqual("true".utf8) { return .fixed(1, 0) }
             if text.elementsEqual("false".utf8) { return .fixed(0, 0) }
