@@ -47,7 +47,7 @@ struct RandomValues: Sendable {
     }
 
     private func edge(_ type: AttributeType, _ random: inout SplitMix64) -> Value {
-        let byteCount = random.pick([0, 1, 12, 254, 255, 256, 1000, 70_000]) ?? 0
+        let byteCount = random.isTrue(1, outOf: 20) ? 70_000 : random.pick([0, 1, 12, 254, 255, 256, 1000]) ?? 0
         switch type {
         case .bool: return .bool(false)
         case .int16: return .int(random.pick([-32_768, 32_767, 0]) ?? 0)

@@ -142,7 +142,7 @@ import Testing
         let view = fixture.timeline.head
         let digest = view.digest()
         for number in 1...1000 {
-            let id = fixture.box(number % 299 + 2)
+            let id = fixture.box(number % 280 + 20)
             let ops: [Op] = [
                 .set(id, [Assignment(name.number, .string("name \(number)"))]),
                 .link(id, items.number, target: fixture.item(number % 10 + 1), index: 0),

@@ -86,9 +86,13 @@ struct Demo {
             found.flatMap { graph.find(package, identity: [.string($0)]) }
             ?? graph.objects(of: package).lazy.compactMap { graph.place(of: $0) }.first
         guard let place else { throw CambiumError(.notFound, "There are no packages.") }
-        for key in ["name", "summary"] { tell("\(key.padded(to: 10))  \(graph.value(of: graph.field(try package.requiredAttribute(key)), at: place).text)") }
+        for key in ["name", "summary"] {
+            let field = graph.field(try package.requiredAttribute(key))
+            tell("\(key.padded(to: 10))  \(graph.value(of: field, at: place).text)")
+        }
         tell("\("section".padded(to: 10))  \(try names(graph, place, "section").first ?? "none")")
-        for version in graph.members(graph.end(try package.requiredRelationship("versions")), of: place) { try tell(graph, version: version) }
+        let versions = graph.end(try package.requiredRelationship("versions"))
+        for version in graph.members(versions, of: place) { try tell(graph, version: version) }
         for key in Self.lists {
             let names = try self.names(graph, place, key)
             tell("\(key.padded(to: 10))  \(names.isEmpty ? "none" : names.joined(separator: " "))")
@@ -106,8 +110,8 @@ struct Demo {
         func text(_ name: String) throws -> String { graph.value(of: graph.field(try entity.requiredAttribute(name)), at: version).text }
         let sizes = try ["downloadSize", "installedSize"].map { Readable.bytes(Int(try text($0)) ?? 0) }
         tell(
-            "\("version".padded(to: 10))  \(try text("number")) \(try text("architecture")), \(sizes[0]) to download, \(sizes[1]) installed, "
-                + "maintained by \(try names(graph, version, "maintainer").first ?? "nobody")")
+            "\("version".padded(to: 10))  \(try text("number")) \(try text("architecture")), \(sizes[0]) to download, "
+                + "\(sizes[1]) installed, maintained by \(try names(graph, version, "maintainer").first ?? "nobody")")
     }
 
     /// The names of the objects that a relationship leads to, sorted.

@@ -161,8 +161,12 @@ extension Draft {
         else { throw CambiumError(.damaged, "A block of links names \(block.property), which the schema does not have.") }
         let end = layout.end(relationship)
         let owners = try existingRows(block.serials, table, nil)
+        let owning = schema.entity(relationship.entity)?.family ?? []
+        guard owners.allSatisfy({ owning.contains(reader.rows(table.index).entity($0, table)) }) else { throw misfit(relationship) }
+        let family = schema.entity(relationship.destination)?.family ?? []
         func target(_ serial: UInt64, _ reader: Reader) throws(CambiumError) -> UInt32 {
-            guard let row = reader.row(targets.index, serial: serial) else {
+            guard let row = reader.row(targets.index, serial: serial), family.contains(reader.rows(targets.index).entity(row, targets))
+            else {
                 throw CambiumError(.damaged, "A block of links names serial \(serial), which '\(relationship.name)' cannot hold.")
             }
             return row
