@@ -34,6 +34,9 @@ let package = Package(
                 "Cambium", "CambiumCoreData", "CambiumJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumJSON", "CambiumLog"]),
+        .testTarget(
+            name: "CambiumLogTests",
+            dependencies: ["CambiumLog", "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto")]),
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
         .testTarget(name: "RepositoryTests"),

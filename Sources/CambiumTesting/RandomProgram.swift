@@ -47,13 +47,13 @@ public struct RandomProgram: Sendable {
     /// An op of a random kind; nil where the graph has nothing that such an op could change.
     private mutating func op(_ graph: ReferenceGraph) -> Op? {
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<20: return insert(graph)
-        case 20..<35: return set(graph)
-        case 35..<55: return link(graph)
-        case 55..<62: return unlink(graph)
-        case 62..<68: return move(graph)
-        case 68..<73 where scope == .everything: return delete(graph)
-        case 73..<87: return upsert(graph)
+        case 0..<15: return insert(graph)
+        case 15..<27: return set(graph)
+        case 27..<54: return link(graph)
+        case 54..<60: return unlink(graph)
+        case 60..<68: return move(graph)
+        case 68..<72 where scope == .everything: return delete(graph)
+        case 72..<84: return upsert(graph)
         default: return relink(graph)
         }
     }

@@ -119,7 +119,7 @@ public struct RandomSchema {
         var relationship = RelationshipDefinition(
             name("relationship"), to: destination, random.pick(cardinalities) ?? .toOne,
             onDelete: random.pick(DeleteRule.allCases) ?? .nullify)
-        if random.isTrue(1, outOf: 10) { relationship.minCount = 1 }
+        if random.isTrue(1, outOf: 30) { relationship.minCount = 1 }
         if relationship.cardinality != .toOne, random.isTrue(1, outOf: 6) {
             relationship.maxCount = Int.random(in: 2...5, using: &random)
         }

@@ -29,10 +29,9 @@ struct ProgramRun {
     }
 
     mutating func run() throws {
-        for number in 1...Int.random(in: 5...25, using: &random) {
+        for number in 1...Int.random(in: 10...40, using: &random) {
             do { try transact() } catch { throw Finding("transaction \(number): \(error)") }
         }
-        print("STAT objects \(timeline.head.objectCount / 50 * 50) links \(timeline.head.linkCount / 20 * 20)") // STAT
         try checkKept()
         kept = []
         try Finding.check(timeline.head.invariantFindings(), "invariants")
@@ -52,7 +51,6 @@ struct ProgramRun {
             var found: CambiumError.Code?
             do throws(CambiumError) { try after.apply(op) } catch { expected = error.code }
             do throws(CambiumError) { try draft.apply(op) } catch { found = error.code }
-            if found != nil { print("STAT threw \(found!.rawValue)") } // STAT
             if expected != found {
                 throw Finding("threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing"): \(shown([op]))")
             }
@@ -66,8 +64,7 @@ struct ProgramRun {
             violations = (error.underlying as? RuleViolations)?.violations ?? []
         }
         try Finding.check(after.difference(from: violations), "check", ops)
-        for v in violations { print("STAT violation " + "\(v.rule)".prefix(8)) } // STAT
-        if !violations.isEmpty { print("STAT violated"); return try drop(draft) }
+        if !violations.isEmpty { return try drop(draft) }
         try publish(draft, after, ops)
     }
 
@@ -88,7 +85,6 @@ struct ProgramRun {
     /// A draft that is dropped leaves nothing.
     private mutating func drop(_ draft: consuming Draft) throws {
         let digest = draft.original.digest()
-        print("STAT drop") // STAT
         _ = consume draft
         if timeline.head.digest() != digest { throw Finding("a draft that was dropped changed the digest") }
         try Finding.check(difference(timeline.head, reference), "after a draft was dropped")
@@ -102,7 +98,6 @@ struct ProgramRun {
             try timeline.publish(draft)
         }
         reference = after
-        print("STAT commit\n" + ops.map { "STAT op " + String("\($0)".dropFirst(0).prefix(12)) }.joined(separator: "\n")) // STAT
         reference.commit()
         try Finding.check(difference(timeline.head, reference), "graph", ops)
         try Finding.check(timeline.head.invariantFindings(), "invariants", ops)

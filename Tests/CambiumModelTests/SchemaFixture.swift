@@ -26,10 +26,8 @@ enum SchemaFixture {
         do {
             _ = try Schema(SchemaDefinition(json: json, file: "schema.json"))
             return nil
-        } catch let error as CambiumError {
-            return error
         } catch {
-            return nil
+            return error
         }
     }
 

@@ -12,7 +12,7 @@ import Testing
         (.int32, .int(Int64(Int32.min)), "-2147483648", "-2147483648"), (.int32, .int(Int64(Int32.max)), "2147483647", "2147483647"), (.int64, .int(.min), "-9223372036854775808", "-9223372036854775808"),
         (.int64, .int(.max), "9223372036854775807", "9223372036854775807"), (.int64, .int(0), "0", "0"), (.float, .float(0.1), "0.1", "0.1"), (.float, .float(3), "3", "3"),
         (.float, .float(-0.0), "-0.0", "-0.0"), (.float, .float(.greatestFiniteMagnitude), "3.4028235e+38", "3.4028235e+38"), (.double, .double(0.1), "0.1", "0.1"), (.double, .double(-2), "-2", "-2"),
-        (.double, .double(-0.0), "-0.0", "-0.0"), (.double, .double(5e-324), "5e-324", "5e-324"), (.double, .double(1e300), "1e+300", "1e+300"), (.decimal, .decimal(DecimalNumber(42)), "42", "42"),
+        (.double, .double(-0.0), "-0.0", "-0.0"), (.double, .double(.leastNonzeroMagnitude), "5e-324", "5e-324"), (.double, .double(1e300), "1e+300", "1e+300"), (.decimal, .decimal(DecimalNumber(42)), "42", "42"),
         (.decimal, .decimal(DecimalNumber("-0.000123") ?? .zero), "-0.000123", "-0.000123"), (.string, .string(""), "", #""""#), (.string, .string("a\"\n\u{E9}"), "a\"\n\u{E9}", #""a\"\n\#u{E9}""#),
         (.data, .data([]), "", #""""#), (.data, .data([0, 255]), "AP8=", #""AP8=""#), (.data, .data([1]), "AQ==", #""AQ==""#), (.data, .data([1, 2, 3]), "AQID", #""AQID""#),
         (.date, .date(Date(timeIntervalSinceReferenceDate: 0.5)), "2001-01-01T00:00:00.5Z", #""2001-01-01T00:00:00.5Z""#), (.uuid, .uuid(uuid), uuid.uuidString, "\"\(uuid.uuidString)\""),
@@ -41,7 +41,7 @@ import Testing
     @Test(arguments: [
         (AttributeType.int64, "1.0", Value.int(1)), (.int64, "1e3", .int(1000)), (.int16, "12.5e1", .int(125)), (.int64, "-0", .int(0)), (.int64, "9223372036854775807.0", .int(.max)),
         (.int64, "1000000000000000000", .int(1_000_000_000_000_000_000)), (.double, "1", .double(1)), (.double, "0.30000000000000004", .double(0.30000000000000004)),
-        (.double, "123456789012345678", .double(123456789012345678)), (.double, "1E-7", .double(1e-7)), (.double, "4.35", .double(4.35)), (.double, "-0", .double(-0.0)), (.float, "16777217", .float(16_777_216)),
+        (.double, "123456789012345678", .double(123_456_789_012_345_680)), (.double, "1E-7", .double(1e-7)), (.double, "4.35", .double(4.35)), (.double, "-0", .double(-0.0)), (.float, "16777217", .float(16_777_216)),
         (.decimal, "1.500", .decimal(DecimalNumber("1.5") ?? .zero)), (.json, "[ 1 , {\"a\" : \"\\u0041\"} ]", .json("[1,{\"a\":\"A\"}]")), (.json, "\"text\"", .json("\"text\"")), (.json, "1.0", .json("1.0")),
     ])
     func `other spellings are read too`(_ type: AttributeType, _ json: String, _ value: Value) throws {

@@ -5,18 +5,18 @@ import Testing
 @Suite struct ReadmeTests {
     /// The example of the README, as it stands there.
     private func example(_ path: String) throws {
-        let schema = try Schema(
-            SchemaDefinition {
-                EntityDefinition("Note", identity: ["id"]) {
-                    AttributeDefinition("id", .int64)
-                    AttributeDefinition("title", .string, default: .string(""))
-                    RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
-                }
-                EntityDefinition("Item") {
-                    AttributeDefinition("name", .string, .optional)
-                    RelationshipDefinition("note", to: "Note", inverse: "items")
-                }
-            })
+        let definition = SchemaDefinition {
+            EntityDefinition("Note", identity: ["id"]) {
+                AttributeDefinition("id", .int64)
+                AttributeDefinition("title", .string, default: .string(""))
+                RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
+            }
+            EntityDefinition("Item") {
+                AttributeDefinition("name", .string, .optional)
+                RelationshipDefinition("note", to: "Note", inverse: "items")
+            }
+        }
+        let schema = try Schema(definition)
         let store = try Store.create(at: path, schema: schema)
         try store.write(Author(actor: "jane", message: "first note")) { transaction in
             let note = try transaction.insert("Note", ["id": .int(1), "title": .string("Paris")])

@@ -37,15 +37,17 @@ def crc(data, state=ONES, mask=ONES):
     return state ^ mask
 
 
-def apply(columns, state):
-    return reduce(int.__xor__, (column for bit, column in enumerate(columns) if state >> bit & 1), 0)
+def apply(tables, state):
+    return tables[0][state & 255] ^ tables[1][state >> 8 & 255] ^ tables[2][state >> 16 & 255] ^ tables[3][state >> 24]
 
 
 def zero_byte_powers():
-    """For k = 0, 1, ...: what 2^k zero bytes make of each bit of a state. So the CRC of a range follows from two prefixes."""
-    powers = [[crc(b"\0", 1 << bit, 0) for bit in range(32)]]
-    while len(powers) < 31:
-        powers.append([apply(powers[-1], column) for column in powers[-1]])
+    """For k = 0, 1, ...: what 2^k zero bytes make of each byte of a state. So the CRC of a range follows from two prefixes."""
+    powers, columns = [], [crc(b"\0", 1 << bit, 0) for bit in range(32)]
+    for _ in range(31):
+        powers.append([reduce(lambda table, column: table + [entry ^ column for entry in table], columns[byte:byte + 8], [0])
+                       for byte in range(0, 32, 8)])
+        columns = [apply(powers[-1], column) for column in columns]
     return powers
 
 
@@ -226,8 +228,8 @@ class Segment:
             if at - Reader(self.data, start).varint() <= x:
                 return None  # says nothing, so it does not matter whether it verifies
             state = crc(covered, mask=0) ^ states[start - x]
-            for power, columns in enumerate(powers):
-                state = apply(columns, state) if end - start >> power & 1 else state
+            for power, tables in enumerate(powers):
+                state = apply(tables, state) if end - start >> power & 1 else state
             return state ^ states[end - x] ^ ONES
 
         return any(self.frame(at, lambda *parts: checksum(at, *parts)) for at in range(x, len(self.data)))
@@ -308,11 +310,10 @@ class Store:
         return best
 
     def read(self):
-        store = self.id()
+        store, checksum, verdict = self.id(), 0, "clean"
         _, head_segment, head_position = self.head(store)
         names = sorted(name for name in os.listdir(os.path.join(self.path, "log")) if re.fullmatch(r"\d{20}\.log", name))
-        require(names and (not head_segment or "%020d.log" % head_segment in names), "no segments, or not the one that HEAD names")
-        checksum, verdict = 0, "clean"
+        require(names and (not head_segment or "%020d.log" % head_segment in names), "no segments, or not that which HEAD names")
         for name in names:
             data, is_last = self.load("log", name), name == names[-1]
             durable = head_position if head_segment == int(name[:20]) else 0
@@ -321,8 +322,7 @@ class Store:
                 verdict = "torn creation"
                 break
             require(valid, "the header does not verify")
-            segment = Segment(name, data, store, len(self.leaves) + 1, checksum)
-            x = HEADER
+            segment, x = Segment(name, data, store, len(self.leaves) + 1, checksum), HEADER
             while found := segment.frame(x, lambda covered, start, end: crc(covered + data[start:end])):
                 self.where = "log/%s at %d" % (name, x)
                 checksum, start, end = found

@@ -30,6 +30,14 @@ struct SplitMix {
 
     mutating func below(_ bound: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(bound)).high) }
 
+    /// As many elements as asked for, or all where there are fewer, none of them twice.
+    mutating func draw<Element>(_ count: Int, from elements: [Element]) -> [Element] {
+        var drawn = elements
+        let count = min(count, elements.count)
+        for index in 0..<count { drawn.swapAt(index, index + below(drawn.count - index)) }
+        return Array(drawn[..<count])
+    }
+
     /// As many elements as asked for, each drawn from all.
     mutating func sample<Element>(_ count: Int, of elements: [Element]) -> [Element] {
         (0..<count).map { _ in elements[below(elements.count)] }

@@ -1,12 +1,12 @@
 import Cambium
 
-/// Items to change, drawn at random: each change finds its item by uid and sets two attributes.
+/// Items to change, drawn at random, none of them twice. A change finds its item by uid and sets two attributes.
 struct Items: Sendable {
     private let item: Entity
     private let position: Attribute
     private let done: Attribute
     private let uids: [String]
-    private static let sampleCount = 20_000
+    private static let countMax = 20_000
     /// Positions that no import gives.
     private static let positionMin = 1_000_000
 
@@ -17,10 +17,13 @@ struct Items: Sendable {
         done = try item.requiredAttribute("done")
         let uid = graph.field(try item.requiredAttribute("uid"))
         var random = SplitMix(seed: 9)
-        uids = try random.sample(Self.sampleCount, of: Array(graph.objects(of: item))).map { id in
+        uids = try random.draw(Self.countMax, from: Array(graph.objects(of: item))).map { id in
             try graph.place(of: id).flatMap { graph.string(of: uid, at: $0) }.required("the uid of an item")
         }
     }
+
+    /// How many changes in a row are of different items.
+    var count: Int { uids.count }
 
     private func uid(_ index: Int) -> String { uids[index % uids.count] }
 
@@ -35,7 +38,7 @@ struct Items: Sendable {
         try transaction.set(id, [(position, .int(Int64(Self.positionMin + index))), (done, .bool(index & 1 != 0))])
     }
 
-    /// Throws where the change of this index, the last one, cannot be read.
+    /// Throws where the change of this index, the last one of its item, cannot be read.
     func checkLast(_ graph: Graph, _ index: Int) throws {
         let place = try graph.find(item, identity: uid(index)).required("item \(uid(index))")
         try check(graph.int(of: graph.field(position), at: place), is: Int64(Self.positionMin + index), "the position set last")

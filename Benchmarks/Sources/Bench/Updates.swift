@@ -67,13 +67,16 @@ struct Updates {
     /// 64 threads, each of which waits until its change is durable before it makes the next.
     private func writers(_ store: Store, _ items: Items, _ index: inout Int) throws {
         let first = index
-        let perWriter = 500
+        let perWriter = items.count / 64
+        let before = store.graph.transaction.rawValue
         let start = now()
         try Threads.run(64) { writer in
             for round in 0..<perWriter { try items.update(store, first + round * 64 + writer) }
         }
         let elapsed = now() - start
         index += 64 * perWriter
+        try check(store.graph.transaction.rawValue - before, is: UInt64(index - first), "transactions of all writers")
+        for changed in first..<index { try items.checkLast(store.graph, changed) }
         settings.emit("C3.updates, 64 writer threads", Double(index - first) / elapsed, "ops/s")
     }
 

@@ -90,7 +90,7 @@ struct Demo {
             let field = graph.field(try package.requiredAttribute(key))
             tell("\(key.padded(to: 10))  \(graph.value(of: field, at: place).text)")
         }
-        tell("\("section".padded(to: 10))  \(try names(graph, place, "section").first ?? "none")")
+        tell("\("section".padded(to: 10))  \(try self.names(graph, place, "section").first ?? "none")")
         let versions = graph.end(try package.requiredRelationship("versions"))
         for version in graph.members(versions, of: place) { try tell(graph, version: version) }
         for key in Self.lists {
@@ -111,7 +111,7 @@ struct Demo {
         let sizes = try ["downloadSize", "installedSize"].map { Readable.bytes(Int(try text($0)) ?? 0) }
         tell(
             "\("version".padded(to: 10))  \(try text("number")) \(try text("architecture")), \(sizes[0]) to download, "
-                + "\(sizes[1]) installed, maintained by \(try names(graph, version, "maintainer").first ?? "nobody")")
+                + "\(sizes[1]) installed, maintained by \(try self.names(graph, version, "maintainer").first ?? "nobody")")
     }
 
     /// The names of the objects that a relationship leads to, sorted.

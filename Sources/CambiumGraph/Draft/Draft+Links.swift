@@ -64,12 +64,12 @@ extension Draft {
     mutating func move(_ end: EndLayout, owner: UInt32, target: UInt32, to index: Int) -> Bool {
         switch end.layout {
         case .list(let list, let childEnd) where end.end != childEnd:
-            guard link(list.memberTable, target, list.ownerSlot) == owner else { return false }
+            guard list.isOrdered, link(list.memberTable, target, list.ownerSlot) == owner else { return false }
             relocate(end, list, owner: owner, member: target, to: index)
         case .edges(let table, let lists, let isSymmetric):
             let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
             let edge = reader.edge(table, first, second)
-            guard edge != noRow else { return false }
+            guard lists[end.end].isOrdered, edge != noRow else { return false }
             relocate(end, lists[end.end], owner: owner, member: edge, to: index)
         default:
             return false

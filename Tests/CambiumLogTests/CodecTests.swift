@@ -1,0 +1,115 @@
+import CambiumBytes
+import CambiumModel
+import FoundationEssentials
+import Testing
+
+@testable import CambiumLog
+
+@Suite struct CodecTests {
+    private static func id(_ root: UInt16, _ serial: UInt64) -> ObjectID { ObjectID(root: EntityNumber(rawValue: root), serial: serial) }
+    private static func property(_ number: UInt16) -> PropertyNumber { PropertyNumber(rawValue: number) }
+
+    private static let values: [Value] = [
+        .null, .bool(true), .bool(false), .int(-1), .int(.max), .int(.min), .float(-0.0), .double(.pi), .string(""), .string("Köln\u{0}"),
+        .data([0, 255]), .date(Date(timeIntervalSinceReferenceDate: -0.125)), .uri("https://example.org/"), .json("{\"a\":[1.50]}"),
+        .decimal(DecimalNumber("-12345678901234567890123456789012345678e-40") ?? .zero), .decimal(.zero),
+        .uuid(UUID(uuidString: "00010203-0405-0607-0809-0A0B0C0D0E0F") ?? UUID()),
+    ]
+
+    private static var serials: SerialRuns {
+        var serials = SerialRuns()
+        for serial in [3, 4, 5, 9, 1000] as [UInt64] { serials.append(serial) }
+        return serials
+    }
+
+    private static let ops: [Op] = [
+        .schema(SchemaCatalog(json: Array("{}".utf8))), .insert(id(1, 7), entity: EntityNumber(rawValue: 2), []),
+        .set(id(1, 7), values.enumerated().map { Assignment(property(UInt16($0.offset)), $0.element) }),
+        .link(id(1, 7), property(3), target: id(2, 1), index: nil), .link(id(1, 7), property(3), target: id(2, 1), index: 300),
+        .unlink(id(1, 7), property(3), target: id(2, 1)), .move(id(1, 7), property(3), target: id(2, 1), index: 0),
+        .delete([id(1, 7), id(65535, ObjectID.serialMax)]),
+        .digest(of: TransactionNumber(rawValue: 9), GraphDigest(high: .max, low: 1)),
+        .upsert(
+            UpsertBlock(
+                entity: EntityNumber(rawValue: 1), kind: .fill, serials: serials, identity: [],
+                columns: [
+                    AttributeColumn(property: property(1), presence: [31], content: .fixed(width: 4, bytes: [UInt8](0..<20))),
+                    AttributeColumn(
+                        property: property(2), presence: [0], content: .fixed(width: 16, bytes: [UInt8](repeating: 0, count: 80))),
+                    AttributeColumn(
+                        property: property(3), presence: [21],
+                        content: .variable(byteCounts: [9, 0, 8, 0, 0], bytes: Array("0123456789abcdef0".utf8))),
+                    AttributeColumn(
+                        property: property(4), presence: [31], content: .variable(byteCounts: [1, 0, 1, 0, 0], bytes: [1, 2])),
+                ])),
+        .relink(
+            LinkBlock(root: EntityNumber(rawValue: 1), property: property(1), serials: serials, content: .toOne([0, 5, 5, 8, .max >> 26]))),
+        .relink(
+            LinkBlock(
+                root: EntityNumber(rawValue: 1), property: property(1), serials: serials,
+                content: .unordered(removedCounts: [1, 0, 0, 0, 0], removed: [4], addedCounts: [0, 0, 2, 0, 1], added: [1, 2, 3]))),
+        .relink(
+            LinkBlock(
+                root: EntityNumber(rawValue: 1), property: property(1), serials: serials,
+                content: .ordered(keptCounts: [0, 1, 2, 3, 4], suffixCounts: [0, 0, 0, 0, 2], suffixes: [9, 7]))),
+    ]
+
+    @Test(arguments: ops)
+    func `an op is decoded as it was encoded, and encoded to the same bytes again`(op: Op) throws {
+        let payload = OpCodec.encode([op])
+        let decoded = try OpCodec.decode(payload[...])
+        #expect(decoded == [op])
+        #expect(OpCodec.encode(decoded) == payload)
+    }
+
+    @Test func `the bytes of a small payload are those of the format`() {
+        let op = Op.set(Self.id(1, 300), [Assignment(Self.property(2), .int(-3)), Assignment(Self.property(5), .string("hé"))])
+        #expect(HexText.encode(OpCodec.encode([op])) == "01" + "23" + "01ac02" + "02" + "02" + "0305" + "05" + "070368c3a9")
+    }
+
+    @Test func `bytes that are cut or changed are refused, or are another payload, and never a crash`() {
+        let payload = OpCodec.encode(Self.ops)
+        for count in payload.indices { #expect(throws: DecodingError.self) { try OpCodec.decode(payload[..<count]) } }
+        for offset in payload.indices {
+            for bit in 0..<8 {
+                var damaged = payload
+                damaged[offset] ^= 1 << UInt8(bit)
+                guard let ops = try? OpCodec.decode(damaged[...]) else { continue }  // Refused.
+                #expect(ops != Self.ops || OpCodec.encode(ops) == payload, "byte \(offset), bit \(bit)")
+            }
+        }
+    }
+
+    @Test(arguments: 0..<200)
+    func `lists of numbers are what they were, in the encoding that takes the fewest bytes`(seed: Int) throws {
+        var random = Seeded(seed: UInt64(seed))
+        let width = [1, 2, 4, 8].randomElement(using: &random) ?? 8
+        let mask: UInt64 = width == 8 ? .max : (1 << UInt64(8 * width)) - 1
+        let step = UInt64.random(in: 0...1 << UInt64.random(in: 0...60, using: &random), using: &random)
+        var value = UInt64.random(in: 0...mask, using: &random)
+        let values = (0..<Int.random(in: 0...300, using: &random)).map { index -> UInt64 in
+            value = seed % 3 == 0 ? UInt64.random(in: 0...mask, using: &random) : value &+ step &* (seed % 3 == 1 ? 1 : UInt64(index % 3))
+            return value & mask
+        }
+        var writer = ByteWriter()
+        IntegerList.encode(values, width: width, to: &writer)
+        var reader = ByteReader(writer.bytes)
+        #expect(try IntegerList.decode(values.count, width: width, from: &reader) == values && reader.isAtEnd)
+        #expect(writer.count <= 1 + width * values.count)
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,123 @@
+import CambiumBytes
+import CambiumModel
+import Testing
+
+@testable import CambiumLog
+
+@Suite struct LogTests {
+    private static let settings = StoreSettings(store: [UInt8](0..<16), creationTime: 1_700_000_000_000_000, durability: .synced)
+
+    /// An empty log on a volume in memory, and a writer for it.
+    private func log(_ volume: MemoryVolume = MemoryVolume()) throws -> (MemoryVolume, LogWriter) {
+        try LogWriter.create(volume, Self.settings, saltSeed: [UInt8](repeating: 3, count: 16))
+        return (volume, try writer(volume))
+    }
+
+    private func writer(_ volume: MemoryVolume) throws -> LogWriter {
+        let reader = try LogReader(volume)
+        return try LogWriter(reader, try reader.scan { _ in }) { [UInt8](repeating: 4, count: 16) }
+    }
+
+    private func scanned(_ volume: MemoryVolume) throws -> [LogRecord] {
+        var records: [LogRecord] = []
+        _ = try LogReader(volume).scan { records.append($0) }
+        return records
+    }
+
+    private func transaction(_ number: Int, _ payload: [UInt8]) -> (metadata: TransactionMetadata, payload: [UInt8]) {
+        let actor = number % 3 == 0 ? nil : "actor \(number % 3)"
+        let metadata = TransactionMetadata(
+            time: Self.settings.creationTime + Int64(number), actor: actor, message: number % 2 == 0 ? "message" : nil,
+            requestID: number % 5 == 0 ? "request \(number)" : nil)
+        return (metadata, payload)
+    }
+
+    @Test func `transactions come back in order, with all that is known of them`() throws {
+        let (volume, writer) = try log()
+        let written = (1...40).map { transaction($0, [UInt8](repeating: UInt8($0), count: $0 * 7)) }
+        _ = try writer.append(Array(written[..<30]))
+        for transaction in written[30...] { _ = try writer.append([transaction]) }
+        try writer.close()
+        let records = try scanned(volume)
+        #expect(records.map(\.number.rawValue) == Array(1...40))
+        #expect(records.map(\.metadata) == written.map(\.metadata))
+        #expect(records.map(\.payload) == written.map { .present($0.payload[...]) })
+    }
+
+    @Test(arguments: [0, 1, 127, 128, 511, 512, 4096, 1 << 20, (1 << 20) + 1, 3 << 20])
+    func `payloads of any size come back, compressed or not`(byteCount: Int) throws {
+        var random = Seeded(seed: UInt64(byteCount))
+        let noise = (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let (volume, writer) = try log()
+        for payload in [noise, [UInt8](repeating: 5, count: byteCount)] { _ = try writer.append([transaction(1, payload)]) }
+        try writer.close()
+        #expect(try scanned(volume).map(\.payload) == [.present(noise[...]), .present([UInt8](repeating: 5, count: byteCount)[...])])
+        #expect(writer.appendedByteCount < byteCount + byteCount / 100 + 200)
+    }
+
+    @Test func `a small transaction takes few bytes`() throws {
+        let (_, writer) = try log()
+        _ = try writer.append([transaction(1, [UInt8](repeating: 1, count: 8))])
+        let byteCount = try writer.append([transaction(7, [UInt8](repeating: 1, count: 8))])
+        #expect(byteCount <= 22)
+    }
+
+    @Test func `a full segment is followed by another one, which goes on with it`() throws {
+        let (volume, writer) = try log()
+        var random = Seeded(seed: 1)
+        let noise = (0..<1 << 20).map { _ in UInt8.random(in: 0...255, using: &random) }
+        for number in 1...66 { _ = try writer.append([transaction(number, noise)]) }
+        try writer.close()
+        #expect(volume.contents.keys.filter { $0.hasPrefix("log/") }.count == 2)
+        #expect(try scanned(volume).map(\.number.rawValue) == Array(1...66))
+        var files = volume.contents
+        files["log/00000000000000000001.log"]?.removeLast()
+        #expect(throws: CambiumError.self) { try self.scanned(MemoryVolume(contents: files)) }
+    }
+
+    @Test func `what HEAD says is believed in the newest slot that is valid`() throws {
+        let head = Head(
+            sequence: 6, segment: TransactionNumber(rawValue: 1), position: 500, lastTransaction: TransactionNumber(rawValue: 9),
+            isClosed: true)
+        var later = head
+        later.sequence = 7
+        let store = Self.settings.store
+        let both = head.encode(store: store) + later.encode(store: store)
+        #expect(Head.newest(both, store: store).head == later)
+        #expect(Head.newest(both, store: [UInt8](repeating: 9, count: 16)).head == nil)
+        for offset in 64..<128 {
+            var damaged = both
+            damaged[offset] ^= 16
+            let (found, flaws) = Head.newest(damaged, store: store)
+            #expect(found == head && flaws.count == 1, "byte \(offset)")
+        }
+    }
+
+    @Test(arguments: [StoreSettings.Durability.synced, .buffered(microseconds: 250_000)])
+    func `settings are read as they were written, and any other byte in them is refused`(durability: StoreSettings.Durability) throws {
+        var settings = Self.settings
+        settings.durability = durability
+        let bytes = settings.encode()
+        #expect(try StoreSettings.decode(bytes, file: "") == settings)
+        for offset in bytes.indices {
+            var damaged = bytes
+            damaged[offset] ^= 1
+            #expect(throws: CambiumError.self) { try StoreSettings.decode(damaged, file: "") }
+        }
+    }
+
+    @Test func `a writer whose disk fails writes nothing more`() throws {
+        let (volume, writer) = try log()
+        try volume.remove("HEAD")
+        _ = try writer.append([transaction(1, [1])])
+        let failing = FailingVolume(volume)
+        let reader = try LogReader(failing)
+        let poisoned = try LogWriter(reader, try reader.scan { _ in }) { [UInt8](repeating: 4, count: 16) }
+        failing.isFull.store(true, ordering: .relaxed)
+        #expect(throws: CambiumError.self) { try poisoned.append([self.transaction(2, [2])]) }
+        failing.isFull.store(false, ordering: .relaxed)
+        let error = #expect(throws: CambiumError.self) { try poisoned.append([self.transaction(3, [3])]) }
+        #expect(error?.code == .notWritable)
+        #expect(try scanned(volume).count == 1)
+    }
+}

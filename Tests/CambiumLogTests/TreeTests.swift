@@ -1,0 +1,57 @@
+import CambiumModel
+import Crypto
+import Testing
+
+@testable import CambiumLog
+
+@Suite struct TreeTests {
+    /// The leaves of the test data that Certificate Transparency publishes for RFC 6962.
+    private static let leaves = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"]
+    private static let roots = [
+        "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
+        "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
+        "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
+        "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+        "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
+        "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
+        "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
+        "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+    ]
+
+    @Test func `roots are those that RFC 6962 gives`() throws {
+        var tree = MerkleTree()
+        #expect(HexText.encode(tree.root) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+        for (leaf, root) in zip(Self.leaves, Self.roots) {
+            tree.append(leafHash: Array(SHA256.hash(data: [0] + (try #require(HexText.decode(leaf))))))
+            #expect(HexText.encode(tree.root) == root)
+        }
+    }
+
+    @Test func `a redacted payload keeps its leaf`() {
+        let payload: [UInt8] = [1, 2, 3]
+        let salt = [UInt8](repeating: 7, count: 16)
+        let metadata = TransactionMetadata(time: 5, actor: "jane", message: nil, requestID: "r")
+        func record(_ payload: Payload) -> LogRecord {
+            LogRecord(
+                number: TransactionNumber(rawValue: 3), metadata: metadata, payload: payload, salt: .explicit(salt), file: "",
+                frameOffset: 0,
+                byteCount: 0)
+        }
+        let commitment = Leaf.commitment(salt: salt, payload: payload[...])
+        #expect(record(.present(payload[...])).leafHash() == record(.redacted(commitment: commitment)).leafHash())
+        #expect(record(.present([1, 2, 4])).leafHash() != record(.redacted(commitment: commitment)).leafHash())
+        #expect(throws: CambiumError.self) { try record(.redacted(commitment: commitment)).ops() }
+    }
+
+    @Test func `everything of an envelope is in the leaf`() {
+        func leaf(_ number: UInt64, _ metadata: TransactionMetadata) -> [UInt8] {
+            Array(Leaf.hash(TransactionNumber(rawValue: number), metadata, commitment: [UInt8](repeating: 1, count: 32)))
+        }
+        let texts: [TransactionMetadata] = [
+            .init(time: 1), .init(time: 2), .init(time: 1, actor: "a"), .init(time: 1, message: "a"), .init(time: 1, requestID: "a"),
+            .init(time: 1, actor: ""), .init(time: 1, actor: "a", message: ""), .init(time: 1, actor: "", message: "a"),
+        ]
+        let leaves = texts.map { leaf(1, $0) } + [leaf(2, texts[0])]
+        #expect(Set(leaves).count == leaves.count)
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+/// The second implementation of the format, which was written from Docs/FORMAT.md alone.
+@Suite struct PythonReaderTests {
+    private func read(_ place: Workplace, _ store: String) throws -> Workplace.Outcome {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let script = tests.appending(path: "python/read_store.py").path
+        return try place.run(executable: URL(filePath: "/usr/bin/env"), ["python3", script, store])
+    }
+
+    @Test func `a reader that was written from the format alone lists the same transactions`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1", "title=Köln", "when=2026-01-31T12:00:00.5Z", "--actor", "jane").code == 0)
+        let rows = (0..<200).map { "{\"id\":\($0),\"title\":\"n\($0)\",\"items\":[{\"name\":\"a\"}],\"memos\":[{},{}]}" }
+        #expect(try place.run("import", "notes", "Note", "-", "--message", "rows", input: rows.joined(separator: "\n")).code == 0)
+        #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/2", "--to", "0").code == 0)
+        #expect(try place.run("delete", "notes", "Note/7", "--actor", "jane").code == 0)
+        let outcome = try read(place, "notes")
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        let lines = try outcome.json
+        let entries = try place.run("log", "notes", "--json", "--ops").json
+        #expect(lines.count == entries.count + 1)
+        for (line, entry) in zip(lines, entries) {
+            #expect(line["transaction"] as? Int == entry["transaction"] as? Int && line["actor"] as? String == entry["actor"] as? String)
+            let kinds = [line, entry].map { ($0["ops"] as? [[String: Any]])?.map { $0["op"] as? String } }
+            #expect(kinds[0] == kinds[1])
+        }
+        let verified = try #require(try place.run("verify", "notes", "--json").json.first)
+        #expect(lines.last?["root"] as? String == verified["root"] as? String)
+    }
+
+    @Test func `it finds the same damage`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
+        let path = "notes/log/00000000000000000001.log"
+        let bytes = try place.bytes(of: path)
+        for offset in stride(from: 0, to: bytes.count, by: 61) {
+            var damaged = bytes
+            damaged[offset] ^= 32
+            try damaged.write(to: place.directory.appending(path: path))
+            #expect(try read(place, "notes").code == 1, "byte \(offset)")
+        }
+    }
+}
