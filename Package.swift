@@ -5,6 +5,7 @@ let package = Package(
     name: "cambium",
     products: [
         .library(name: "Cambium", targets: ["Cambium"]),
+        .library(name: "CambiumTesting", targets: ["CambiumTesting"]),
         .executable(name: "cambium", targets: ["CambiumCommand"]),
     ],
     dependencies: [
@@ -28,12 +29,17 @@ let package = Package(
                 "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .target(name: "Cambium", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"]),
+        .target(name: "CambiumTesting", dependencies: ["CambiumModel", "CambiumGraph", "CambiumJSON"]),
         .executableTarget(
             name: "CambiumCommand",
             dependencies: [
                 "Cambium", "CambiumCoreData", "CambiumJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumJSON", "CambiumLog"]),
+        .testTarget(name: "CambiumBytesTests", dependencies: ["CambiumBytes"]),
+        .testTarget(name: "CambiumJSONTests", dependencies: ["CambiumJSON"]),
+        .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel", "CambiumJSON"]),
+        .testTarget(name: "CambiumGraphTests", dependencies: ["CambiumModel", "CambiumGraph", "CambiumTesting"]),
         .testTarget(
             name: "CambiumLogTests",
             dependencies: ["CambiumLog", "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto")]),

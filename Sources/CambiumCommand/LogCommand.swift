@@ -48,7 +48,7 @@ struct LogCommand: ParsableCommand {
             write(entry, ops, schema, to: &writer)
             return Terminal.print(writer.text)
         }
-        var line = "\(entry.number)  \(Clock.text(entry.metadata.time))  \(Readable.of(entry.byteCount, "byte"))"
+        var line = "\(entry.number)  \(Timestamp.text(microseconds: entry.metadata.time))  \(Readable.of(entry.byteCount, "byte"))"
         if let actor = entry.metadata.actor { line += "  \(actor)" }
         if let message = entry.metadata.message { line += "  \(message)" }
         Terminal.print(line)
@@ -63,7 +63,7 @@ struct LogCommand: ParsableCommand {
         writer.beginObject()
         writer.key("transaction")
         writer.number(entry.number.rawValue)
-        text("time", Clock.text(entry.metadata.time))
+        text("time", Timestamp.text(microseconds: entry.metadata.time))
         text("actor", entry.metadata.actor)
         text("message", entry.metadata.message)
         if let request = entry.metadata.requestID { text("request", request) }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Cambium
-import FoundationEssentials
 
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Write JSON for programs: one object, or one object a line.")
@@ -31,24 +30,11 @@ struct Moment: ExpressibleByArgument {
     init?(argument: String) {
         if let number = UInt64(argument) {
             point = .transaction(TransactionNumber(rawValue: number))
-        } else if let time = Clock.microseconds(argument) {
+        } else if let time = Timestamp.microseconds(argument) {
             point = .time(time)
         } else {
             return nil
         }
-    }
-}
-
-/// Times as text.
-enum Clock {
-    /// Microseconds since 1970; nil where the text is no RFC 3339 time.
-    static func microseconds(_ text: String) -> Int64? {
-        guard let value = try? Value(text: text, type: .date), case .date(let date) = value else { return nil }  // Not a time.
-        return Int64((date.timeIntervalSince1970 * 1_000_000).rounded())
-    }
-
-    static func text(_ microseconds: Int64) -> String {
-        Value.date(Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)).text
     }
 }
 

@@ -86,6 +86,9 @@ public struct LogReader {
             let isLast = index == segments.count - 1
             let path = Self.path(segments[index])
             guard var reader = try openSegment(index, path, isLast, &end) else { break }
+            if index == 0, reader.header.firstTransaction.rawValue != 1 {
+                throw damage(path, 0, end, "The segment begins with transaction \(segments[index]), and those before it are missing.")
+            }
             if index > start, reader.header.firstTransaction != end.lastTransaction.next {
                 let wanted = end.lastTransaction.next
                 throw damage(path, 0, end, "The segment begins with transaction \(segments[index]), and \(wanted) is missing.")
@@ -148,12 +151,15 @@ public struct LogReader {
 
     private func judgeTail(_ reader: inout SegmentReader, _ end: inout End) throws {
         let segment = reader.header.firstTransaction
-        if let head, head.segment > segment {
-            throw damage(Self.path(head.segment), 0, end, "The segment is missing.")
+        if let head, !segments.contains(head.segment) {
+            throw damage(Self.path(head.segment), 0, end, "The segment is missing, and \(Head.fileName) names it.")
         }
         let told = head.flatMap { $0.segment == segment ? Int(clamping: $0.position) : nil } ?? 0
         if told > reader.offset {
             throw damage(reader.path, reader.offset, end, "The log was durable up to offset \(told), and no frame verifies here.")
+        }
+        if let head, head.lastTransaction > end.lastTransaction || (head.isClosed && (head.segment != segment || told != reader.offset)) {
+            throw damage(reader.path, reader.offset, end, "The log does not end where \(Head.fileName) says that it was closed.")
         }
         if reader.isAtEnd { return }
         let toldBehind = try reader.durableOffsetToldBehind()

@@ -4,20 +4,21 @@ import CambiumTesting
 import Testing
 
 @Suite struct GraphTests {
-    private static let schema = try? Schema(SchemaDefinition {
-        EntityDefinition("Box", identity: ["name"]) {
-            AttributeDefinition("name", .string, .optional)
-            AttributeDefinition("content", .data, .optional)
-            RelationshipDefinition("parent", to: "Box", inverse: "children", onDelete: .nullify)
-            RelationshipDefinition("children", to: "Box", .toMany, inverse: "parent", onDelete: .cascade)
-            RelationshipDefinition("items", to: "Item", .orderedToMany, inverse: "boxes")
-            RelationshipDefinition("shelf", to: "Item", .orderedToMany, inverse: "shelfBox")
-        }
-        EntityDefinition("Item") {
-            RelationshipDefinition("boxes", to: "Box", .toMany, inverse: "items")
-            RelationshipDefinition("shelfBox", to: "Box", inverse: "shelf")
-        }
-    })
+    private static let schema = try? Schema(
+        SchemaDefinition {
+            EntityDefinition("Box", identity: ["name"]) {
+                AttributeDefinition("name", .string, .optional)
+                AttributeDefinition("content", .data, .optional)
+                RelationshipDefinition("parent", to: "Box", inverse: "children", onDelete: .nullify)
+                RelationshipDefinition("children", to: "Box", .toMany, inverse: "parent", onDelete: .cascade)
+                RelationshipDefinition("items", to: "Item", .orderedToMany, inverse: "boxes")
+                RelationshipDefinition("shelf", to: "Item", .orderedToMany, inverse: "shelfBox")
+            }
+            EntityDefinition("Item") {
+                RelationshipDefinition("boxes", to: "Box", .toMany, inverse: "items")
+                RelationshipDefinition("shelfBox", to: "Box", inverse: "shelf")
+            }
+        })
 
     /// A timeline with a number of boxes and items, not linked to anything.
     private struct Fixture {

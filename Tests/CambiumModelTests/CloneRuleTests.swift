@@ -11,10 +11,15 @@ import Testing
     }
 
     static let good = [
-        #""type":"uuid","userInfo":{"rebuild":"uuid"}"#, #""type":"uuid","userInfo":{"rebuild":"UUID"}"#, #""type":"date","userInfo":{"rebuild":"Now"}"#, #""type":"int32","optional":true,"userInfo":{"exclude":""}"#,
-        #""type":"int32","default":0,"userInfo":{"exclude":"whatever"}"#, #""type":"uuid","userInfo":{"followParent":"id"}"#, #""type":"uuid","userInfo":{"followParent":"id","withoutParent":"keep"}"#,
-        #""type":"uuid","optional":true,"userInfo":{"followParent":"id","withoutParent":"Blank"}"#, #""type":"string","default":"","userInfo":{"followParent":"name","withoutParent":"blank"}"#,
-        #""type":"uuid","userInfo":{"followParent":"^.^.id"}"#, #""type":"uuid","userInfo":{"rebuild":"uuid","followParent":"id","withoutParent":"keep"}"#, #""type":"int32","userInfo":{"unknown":"word"}"#,
+        #""type":"uuid","userInfo":{"rebuild":"uuid"}"#, #""type":"uuid","userInfo":{"rebuild":"UUID"}"#,
+        #""type":"date","userInfo":{"rebuild":"Now"}"#, #""type":"int32","optional":true,"userInfo":{"exclude":""}"#,
+        #""type":"int32","default":0,"userInfo":{"exclude":"whatever"}"#, #""type":"uuid","userInfo":{"followParent":"id"}"#,
+        #""type":"uuid","userInfo":{"followParent":"id","withoutParent":"keep"}"#,
+        #""type":"uuid","optional":true,"userInfo":{"followParent":"id","withoutParent":"Blank"}"#,
+        #""type":"string","default":"","userInfo":{"followParent":"name","withoutParent":"blank"}"#,
+        #""type":"uuid","userInfo":{"followParent":"^.^.id"}"#,
+        #""type":"uuid","userInfo":{"rebuild":"uuid","followParent":"id","withoutParent":"keep"}"#,
+        #""type":"int32","userInfo":{"unknown":"word"}"#,
     ]
 
     @Test(arguments: good)
@@ -24,12 +29,19 @@ import Testing
 
     /// The words of the attribute, the key that is wrong, and a word of the message.
     static let bad: [(String, String, String)] = [
-        (#""type":"int32","userInfo":{"exclude":""}"#, "exclude", "would lack"), (#""type":"int32","default":null,"userInfo":{"exclude":""}"#, "exclude", "would lack"),
-        (#""type":"string","userInfo":{"rebuild":"uuid"}"#, "rebuild", "does not fit"), (#""type":"uuid","userInfo":{"rebuild":"now"}"#, "rebuild", "does not fit"), (#""type":"uuid","userInfo":{"rebuild":"new"}"#, "rebuild", "neither"),
-        (#""type":"uuid","userInfo":{"rebuild":""}"#, "rebuild", "neither"), (#""type":"uuid","userInfo":{"followParent":"id","withoutParent":"blank"}"#, "withoutParent", "would lack"),
-        (#""type":"uuid","userInfo":{"followParent":"id","withoutParent":"leave"}"#, "withoutParent", "neither"), (#""type":"uuid","userInfo":{"withoutParent":"keep"}"#, "withoutParent", "says nothing"),
-        (#""type":"uuid","userInfo":{"followParent":""}"#, "followParent", "missing"), (#""type":"uuid","userInfo":{"followParent":"nope"}"#, "followParent", "has an attribute 'nope'"),
-        (#""type":"uuid","userInfo":{"followParent":"a"}"#, "followParent", "has an attribute 'a'"), (#""type":"string","userInfo":{"followParent":"id"}"#, "followParent", "is uuid"),
+        (#""type":"int32","userInfo":{"exclude":""}"#, "exclude", "would lack"),
+        (#""type":"int32","default":null,"userInfo":{"exclude":""}"#, "exclude", "would lack"),
+        (#""type":"string","userInfo":{"rebuild":"uuid"}"#, "rebuild", "does not fit"),
+        (#""type":"uuid","userInfo":{"rebuild":"now"}"#, "rebuild", "does not fit"),
+        (#""type":"uuid","userInfo":{"rebuild":"new"}"#, "rebuild", "neither"),
+        (#""type":"uuid","userInfo":{"rebuild":""}"#, "rebuild", "neither"),
+        (#""type":"uuid","userInfo":{"followParent":"id","withoutParent":"blank"}"#, "withoutParent", "would lack"),
+        (#""type":"uuid","userInfo":{"followParent":"id","withoutParent":"leave"}"#, "withoutParent", "neither"),
+        (#""type":"uuid","userInfo":{"withoutParent":"keep"}"#, "withoutParent", "says nothing"),
+        (#""type":"uuid","userInfo":{"followParent":""}"#, "followParent", "missing"),
+        (#""type":"uuid","userInfo":{"followParent":"nope"}"#, "followParent", "has an attribute 'nope'"),
+        (#""type":"uuid","userInfo":{"followParent":"a"}"#, "followParent", "has an attribute 'a'"),
+        (#""type":"string","userInfo":{"followParent":"id"}"#, "followParent", "is uuid"),
         (#""type":"int64","userInfo":{"followParent":"name"}"#, "followParent", "is string"),
     ]
 
@@ -49,10 +61,13 @@ import Testing
 
     /// What the two sides say of each other, and whether the target has one parent only.
     @Test(arguments: [
-        (#""inverse":"parent","#, #","inverse":"children""#, true), (#""inverse":"parent","#, "", true), ("", #","inverse":"children""#, true), ("", "", false), (#""inverse":"parent","#, #","many":true"#, false),
+        (#""inverse":"parent","#, #","inverse":"children""#, true), (#""inverse":"parent","#, "", true),
+        ("", #","inverse":"children""#, true), ("", "", false), (#""inverse":"parent","#, #","many":true"#, false),
         ("", #","many":true,"inverse":"children""#, false),
     ])
-    func `children that have one parent cannot be shared, whichever side names the inverse`(_ inverse: String, _ back: String, _ isRefused: Bool) {
+    func `children that have one parent cannot be shared, whichever side names the inverse`(
+        _ inverse: String, _ back: String, _ isRefused: Bool
+    ) {
         let schema = Self.child(#""type":"bool""#, relationship: inverse + #""userInfo":{"clone":"share"}"#, back: back)
         let error = SchemaFixture.error(schema)
         #expect(error?.place?.pointer == (isRefused ? "/entities/P/relationships/children/userInfo/clone" : nil))

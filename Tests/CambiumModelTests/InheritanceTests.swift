@@ -55,7 +55,8 @@ import Testing
     // MARK: Inverses
 
     @Test(arguments: [
-        (#""to":"F","inverse":"e""#, #""to":"E","inverse":"r""#), (#""to":"F","inverse":"e""#, #""to":"E""#), (#""to":"F""#, #""to":"E","inverse":"r""#),
+        (#""to":"F","inverse":"e""#, #""to":"E","inverse":"r""#), (#""to":"F","inverse":"e""#, #""to":"E""#),
+        (#""to":"F""#, #""to":"E","inverse":"r""#),
     ])
     func `an inverse is completed where one side names it`(_ words: String, _ back: String) throws {
         let schema = try SchemaFixture.schema(SchemaFixture.relationship(words + #","many":true"#, back: back))
@@ -102,7 +103,9 @@ import Testing
     }
 
     @Test func `an inverse is inherited with its relationship`() throws {
-        let schema = try SchemaFixture.schema(#""A":{"relationships":{"b":{"to":"B","inverse":"a"}}},"A2":{"parent":"A"},"B":{"relationships":{"a":{"to":"A","many":true}}},"B2":{"parent":"B"}"#)
+        let schema = try SchemaFixture.schema(
+            #""A":{"relationships":{"b":{"to":"B","inverse":"a"}}},"A2":{"parent":"A"},"B":{"relationships":{"a":{"to":"A","many":true}}},"B2":{"parent":"B"}"#
+        )
         #expect(schema.links.count == 1)
         #expect(schema.entity("A2")?.relationship("b") === schema.entity("A")?.relationship("b"))
         #expect(schema.entity("B2")?.relationship("a")?.destination == schema.entity("A")?.number)
@@ -110,13 +113,34 @@ import Testing
 
     /// Two entities `E` and `F`, where the mistake is, and a word of it.
     @Test(arguments: [
-        (#""E":{"relationships":{"r":{"to":"F","inverse":"e"}}},"F":{"relationships":{"e":{"to":"F"}}}"#, "/entities/E/relationships/r/inverse", "not back to 'E'"),
-        (#""E":{"relationships":{"r":{"to":"F","inverse":"e"},"s":{"to":"F","inverse":"e"}}},"F":{"relationships":{"e":{"to":"E"}}}"#, "/entities/E/relationships/s/inverse", "already"),
-        (#""E":{"relationships":{"r":{"to":"F","inverse":"e"},"s":{"to":"F"}}},"F":{"relationships":{"e":{"to":"E","inverse":"s"}}}"#, "/entities/E/relationships/r/inverse", "another inverse, 's'"),
-        (#""E":{"relationships":{"r":{"to":"E","inverse":"s"},"s":{"to":"E","inverse":"s"}}}"#, "/entities/E/relationships/r/inverse", "another inverse"),
-        (#""P":{"relationships":{"e":{"to":"E"}}},"F":{"parent":"P"},"E":{"relationships":{"r":{"to":"F","inverse":"e"}}}"#, "/entities/E/relationships/r/inverse", "declared by 'P'"),
-        (#""E":{"attributes":{"e":{"type":"bool"}},"relationships":{"r":{"to":"E","inverse":"e"}}}"#, "/entities/E/relationships/r/inverse", "no relationship 'e'"),
-        (#""E":{"relationships":{"r":{"to":"E","many":true,"ordered":true,"inverse":"r"}}}"#, "/entities/E/relationships/r/inverse", "order of its own"),
+        (
+            #""E":{"relationships":{"r":{"to":"F","inverse":"e"}}},"F":{"relationships":{"e":{"to":"F"}}}"#,
+            "/entities/E/relationships/r/inverse", "not back to 'E'"
+        ),
+        (
+            #""E":{"relationships":{"r":{"to":"F","inverse":"e"},"s":{"to":"F","inverse":"e"}}},"F":{"relationships":{"e":{"to":"E"}}}"#,
+            "/entities/E/relationships/s/inverse", "already"
+        ),
+        (
+            #""E":{"relationships":{"r":{"to":"F","inverse":"e"},"s":{"to":"F"}}},"F":{"relationships":{"e":{"to":"E","inverse":"s"}}}"#,
+            "/entities/E/relationships/r/inverse", "another inverse, 's'"
+        ),
+        (
+            #""E":{"relationships":{"r":{"to":"E","inverse":"s"},"s":{"to":"E","inverse":"s"}}}"#, "/entities/E/relationships/r/inverse",
+            "another inverse"
+        ),
+        (
+            #""P":{"relationships":{"e":{"to":"E"}}},"F":{"parent":"P"},"E":{"relationships":{"r":{"to":"F","inverse":"e"}}}"#,
+            "/entities/E/relationships/r/inverse", "declared by 'P'"
+        ),
+        (
+            #""E":{"attributes":{"e":{"type":"bool"}},"relationships":{"r":{"to":"E","inverse":"e"}}}"#,
+            "/entities/E/relationships/r/inverse", "no relationship 'e'"
+        ),
+        (
+            #""E":{"relationships":{"r":{"to":"E","many":true,"ordered":true,"inverse":"r"}}}"#, "/entities/E/relationships/r/inverse",
+            "order of its own"
+        ),
     ])
     func `an inverse that does not fit is refused`(_ entities: String, _ pointer: String, _ word: String) throws {
         let error = try #require(SchemaFixture.error(entities))

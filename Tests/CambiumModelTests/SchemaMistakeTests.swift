@@ -4,40 +4,74 @@ import Testing
 @Suite struct `Mistakes in schemas` {
     /// Entities, the pointer of their one mistake, and a word of its message.
     static let structure: [(String, String, String)] = [
-        (#""E":[]"#, "/entities/E", "an array found"), (#""E":{"attribute":{}}"#, "/entities/E/attribute", "no such key"), (#""E":{"attributes":[]}"#, "/entities/E/attributes", "an object is wanted"),
-        (#""E":{"relationships":1}"#, "/entities/E/relationships", "a number found"), (#""E":{"number":1}"#, "/entities/E/number", "no such key"), (#""E":{"abstract":1}"#, "/entities/E/abstract", "true or false"),
-        (#""E":{"identity":"a"}"#, "/entities/E/identity", "an array is wanted"), (#""E":{"identity":[1]}"#, "/entities/E/identity/0", "a string is wanted"), (#""E":{"unique":["a"]}"#, "/entities/E/unique/0", "an array is wanted"),
-        (#""E":{"userInfo":{"a":1}}"#, "/entities/E/userInfo/a", "a string is wanted"), (#""E":{"parent":5}"#, "/entities/E/parent", "a string is wanted"), (#""E":{"attributes":{"a":"int32"}}"#, "/entities/E/attributes/a", "a string found"),
-        (#""E":{"a/b~c":1}"#, "/entities/E/a~1b~0c", "no such key"), (#""9":{}"#, "/entities/9", "begins with a letter"), (#""_E":{}"#, "/entities/_E", "begins with a letter"), (#""":{}"#, "/entities/", "begins with a letter"),
-        (#""a/b":{}"#, "/entities/a~1b", "begins with a letter"), (#""a b":{}"#, "/entities/a b", "begins with a letter"), ("\"\(String(repeating: "n", count: 201))\":{}", "/entities/\(String(repeating: "n", count: 201))", "at most 200"),
-        (#""E":{"parent":"F"}"#, "/entities/E/parent", "no entity 'F'"), (#""E":{"parent":"E"}"#, "/entities/E/parent", "ring"), (#""E":{"renamedFrom":"X"},"F":{"renamedFrom":"X"}"#, "/entities/F/renamedFrom", "two entities"),
-        (#""E":{"identity":["a"]}"#, "/entities/E/identity/0", "no attribute 'a'"), (#""E":{"unique":[[]]}"#, "/entities/E/unique/0", "empty"), (#""E":{"indexes":[["a"]]}"#, "/entities/E/indexes/0/0", "no attribute 'a'"),
-        (#""E":{"attributes":{"a":{"type":"bool"}},"unique":[["a"],["a","a"]]}"#, "/entities/E/unique/1/1", "already"), (#""E":{"attributes":{"_id":{"type":"bool"}}}"#, "/entities/E/attributes/_id", "begins with a letter"),
+        (#""E":[]"#, "/entities/E", "an array found"), (#""E":{"attribute":{}}"#, "/entities/E/attribute", "no such key"),
+        (#""E":{"attributes":[]}"#, "/entities/E/attributes", "an object is wanted"),
+        (#""E":{"relationships":1}"#, "/entities/E/relationships", "a number found"),
+        (#""E":{"number":1}"#, "/entities/E/number", "no such key"), (#""E":{"abstract":1}"#, "/entities/E/abstract", "true or false"),
+        (#""E":{"identity":"a"}"#, "/entities/E/identity", "an array is wanted"),
+        (#""E":{"identity":[1]}"#, "/entities/E/identity/0", "a string is wanted"),
+        (#""E":{"unique":["a"]}"#, "/entities/E/unique/0", "an array is wanted"),
+        (#""E":{"userInfo":{"a":1}}"#, "/entities/E/userInfo/a", "a string is wanted"),
+        (#""E":{"parent":5}"#, "/entities/E/parent", "a string is wanted"),
+        (#""E":{"attributes":{"a":"int32"}}"#, "/entities/E/attributes/a", "a string found"),
+        (#""E":{"a/b~c":1}"#, "/entities/E/a~1b~0c", "no such key"), (#""9":{}"#, "/entities/9", "begins with a letter"),
+        (#""_E":{}"#, "/entities/_E", "begins with a letter"), (#""":{}"#, "/entities/", "begins with a letter"),
+        (#""a/b":{}"#, "/entities/a~1b", "begins with a letter"), (#""a b":{}"#, "/entities/a b", "begins with a letter"),
+        ("\"\(String(repeating: "n", count: 201))\":{}", "/entities/\(String(repeating: "n", count: 201))", "at most 200"),
+        (#""E":{"parent":"F"}"#, "/entities/E/parent", "no entity 'F'"), (#""E":{"parent":"E"}"#, "/entities/E/parent", "ring"),
+        (#""E":{"renamedFrom":"X"},"F":{"renamedFrom":"X"}"#, "/entities/F/renamedFrom", "two entities"),
+        (#""E":{"identity":["a"]}"#, "/entities/E/identity/0", "no attribute 'a'"),
+        (#""E":{"unique":[[]]}"#, "/entities/E/unique/0", "empty"),
+        (#""E":{"indexes":[["a"]]}"#, "/entities/E/indexes/0/0", "no attribute 'a'"),
+        (#""E":{"attributes":{"a":{"type":"bool"}},"unique":[["a"],["a","a"]]}"#, "/entities/E/unique/1/1", "already"),
+        (#""E":{"attributes":{"_id":{"type":"bool"}}}"#, "/entities/E/attributes/_id", "begins with a letter"),
         (#""E":{"attributes":{"a":{"type":"bool"}},"relationships":{"a":{"to":"E"}}}"#, "/entities/E/relationships/a", "two properties"),
-        (#""E":{"attributes":{"a":{"type":"bool"}}},"F":{"parent":"E","attributes":{"a":{"type":"bool"}}}"#, "/entities/F/attributes/a", "inherits"),
-        (#""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool"}},"identity":["a"]},"F":{"parent":"E","identity":["b"]}"#, "/entities/F/identity", "inherited from 'E'"),
+        (
+            #""E":{"attributes":{"a":{"type":"bool"}}},"F":{"parent":"E","attributes":{"a":{"type":"bool"}}}"#, "/entities/F/attributes/a",
+            "inherits"
+        ),
+        (
+            #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool"}},"identity":["a"]},"F":{"parent":"E","identity":["b"]}"#,
+            "/entities/F/identity", "inherited from 'E'"
+        ),
     ]
 
     /// The words of an attribute `a`, what follows `/entities/E/attributes/a` in the pointer, and a word of the message.
     static let attributes: [(String, String, String)] = [
-        ("", "", "'type' is missing"), (#""type":"text""#, "/type", "no type 'text'"), (#""type":"Bool""#, "/type", "no type 'Bool'"), (#""type":7"#, "/type", "a number found"), (#""type":"bool","optional":"yes""#, "/optional", "true or false"),
-        (#""type":"bool","mandatory":true"#, "/mandatory", "no such key"), (#""type":"int16","default":32768"#, "/default", "from -32768"), (#""type":"int16","default":"1""#, "/default", "a string found"),
-        (#""type":"date","default":"2026-02-30T00:00:00Z""#, "/default", "a date such as"), (#""type":"string","min":"a""#, "/min", "only numbers and dates"), (#""type":"bool","max":true"#, "/max", "only numbers and dates"),
-        (#""type":"int32","min":1.5"#, "/min", "whole number"), (#""type":"int32","min":2,"max":1"#, "/min", "more than the greatest"), (#""type":"int32","minLength":1"#, "/minLength", "only text and data"),
-        (#""type":"string","maxLength":-1"#, "/maxLength", "0 or more"), (#""type":"string","maxLength":1.5"#, "/maxLength", "0 or more"), (#""type":"string","minLength":3,"maxLength":2"#, "/minLength", "more than the greatest"),
-        (#""type":"string","regex":"ab[c""#, "/regex", "at byte 2"), (#""type":"string","regex":"(a)\\1""#, "/regex", "at byte 3"), (#""type":"int32","regex":"a""#, "/regex", "only text"), (#""type":"string","regex":["a"]"#, "/regex", "an array found"),
-        (#""type":"int32","enum":[]"#, "/enum", "allows nothing"), (#""type":"int32","enum":[1,"2"]"#, "/enum/1", "a string found"), (#""type":"int32","enum":[1,2,1]"#, "/enum/2", "already"), (#""type":"int32","enum":1"#, "/enum", "an array is wanted"),
-        (#""type":"int32","default":1,"min":2"#, "/default", "less than the least"), (#""type":"int32","default":1,"enum":[2,3]"#, "/default", "none of 2, 3"), (#""type":"string","default":"abc","maxLength":2"#, "/default", "length of 3"),
-        (#""type":"string","default":"b","regex":"a*""#, "/default", "does not match"), (#""type":"double","default":1e999"#, "/default", "finite"), (#""type":"bool","transient":0"#, "/transient", "true or false"),
-        (#""type":"bool","renamedFrom":[]"#, "/renamedFrom", "a string is wanted"), (#""type":"decimal","default":123456789012345678901234567890123456789"#, "/default", "38 digits"),
+        ("", "", "'type' is missing"), (#""type":"text""#, "/type", "no type 'text'"), (#""type":"Bool""#, "/type", "no type 'Bool'"),
+        (#""type":7"#, "/type", "a number found"), (#""type":"bool","optional":"yes""#, "/optional", "true or false"),
+        (#""type":"bool","mandatory":true"#, "/mandatory", "no such key"), (#""type":"int16","default":32768"#, "/default", "from -32768"),
+        (#""type":"int16","default":"1""#, "/default", "a string found"),
+        (#""type":"date","default":"2026-02-30T00:00:00Z""#, "/default", "a date such as"),
+        (#""type":"string","min":"a""#, "/min", "only numbers and dates"), (#""type":"bool","max":true"#, "/max", "only numbers and dates"),
+        (#""type":"int32","min":1.5"#, "/min", "whole number"), (#""type":"int32","min":2,"max":1"#, "/min", "more than the greatest"),
+        (#""type":"int32","minLength":1"#, "/minLength", "only text and data"),
+        (#""type":"string","maxLength":-1"#, "/maxLength", "0 or more"), (#""type":"string","maxLength":1.5"#, "/maxLength", "0 or more"),
+        (#""type":"string","minLength":3,"maxLength":2"#, "/minLength", "more than the greatest"),
+        (#""type":"string","regex":"ab[c""#, "/regex", "at byte 2"), (#""type":"string","regex":"(a)\\1""#, "/regex", "at byte 3"),
+        (#""type":"int32","regex":"a""#, "/regex", "only text"), (#""type":"string","regex":["a"]"#, "/regex", "an array found"),
+        (#""type":"int32","enum":[]"#, "/enum", "allows nothing"), (#""type":"int32","enum":[1,"2"]"#, "/enum/1", "a string found"),
+        (#""type":"int32","enum":[1,2,1]"#, "/enum/2", "already"), (#""type":"int32","enum":1"#, "/enum", "an array is wanted"),
+        (#""type":"int32","default":1,"min":2"#, "/default", "less than the least"),
+        (#""type":"int32","default":1,"enum":[2,3]"#, "/default", "none of 2, 3"),
+        (#""type":"string","default":"abc","maxLength":2"#, "/default", "length of 3"),
+        (#""type":"string","default":"b","regex":"a*""#, "/default", "does not match"),
+        (#""type":"double","default":1e999"#, "/default", "finite"), (#""type":"bool","transient":0"#, "/transient", "true or false"),
+        (#""type":"bool","renamedFrom":[]"#, "/renamedFrom", "a string is wanted"),
+        (#""type":"decimal","default":123456789012345678901234567890123456789"#, "/default", "38 digits"),
     ]
 
     /// The words of a relationship `r` of `E`, what follows `/entities/E/relationships/r`, and a word of the message.
     static let relationships: [(String, String, String)] = [
-        ("", "", "'to' is missing"), (#""to":"G""#, "/to", "no entity 'G'"), (#""to":7"#, "/to", "a string is wanted"), (#""to":"F","many":1"#, "/many", "true or false"), (#""to":"F","ordered":true"#, "/ordered", "can be ordered"),
-        (#""to":"F","onDelete":"Cascade""#, "/onDelete", "no rule 'Cascade'"), (#""to":"F","type":"one""#, "/type", "no such key"), (#""to":"F","min":2"#, "/min", "at most one"), (#""to":"F","max":2"#, "/max", "at most one"),
-        (#""to":"F","many":true,"max":0"#, "/max", "no use"), (#""to":"F","many":true,"min":3,"max":2"#, "/min", "more than the greatest"), (#""to":"F","min":-1"#, "/min", "0 or more"), (#""to":"F","inverse":"x""#, "/inverse", "no relationship 'x'"),
-        (#""to":"E","many":true,"ordered":true,"inverse":"r""#, "/inverse", "its own inverse"), (#""to":"F","userInfo":{"clone":"move"}"#, "/userInfo/clone", "none of"), (#""to":"F","many":true,"inverse":"e","userInfo":{"clone":"share"}"#, "/userInfo/clone", "one 'e' only"),
+        ("", "", "'to' is missing"), (#""to":"G""#, "/to", "no entity 'G'"), (#""to":7"#, "/to", "a string is wanted"),
+        (#""to":"F","many":1"#, "/many", "true or false"), (#""to":"F","ordered":true"#, "/ordered", "can be ordered"),
+        (#""to":"F","onDelete":"Cascade""#, "/onDelete", "no rule 'Cascade'"), (#""to":"F","type":"one""#, "/type", "no such key"),
+        (#""to":"F","min":2"#, "/min", "at most one"), (#""to":"F","max":2"#, "/max", "at most one"),
+        (#""to":"F","many":true,"max":0"#, "/max", "no use"), (#""to":"F","many":true,"min":3,"max":2"#, "/min", "more than the greatest"),
+        (#""to":"F","min":-1"#, "/min", "0 or more"), (#""to":"F","inverse":"x""#, "/inverse", "no relationship 'x'"),
+        (#""to":"E","many":true,"ordered":true,"inverse":"r""#, "/inverse", "its own inverse"),
+        (#""to":"F","userInfo":{"clone":"move"}"#, "/userInfo/clone", "none of"),
+        (#""to":"F","many":true,"inverse":"e","userInfo":{"clone":"share"}"#, "/userInfo/clone", "one 'e' only"),
     ]
 
     @Test(arguments: structure)
@@ -68,21 +102,27 @@ import Testing
 
     @Test func `all mistakes of the spelling are told at once`() throws {
         let error = SchemaFixture.error(
-            #""E":{"abstract":0,"attributes":{"a":{"type":"x"},"b":{},"c":{"type":"bool","optional":1}},"relationships":{"r":{}},"zzz":1},"F":7"#)
+            #""E":{"abstract":0,"attributes":{"a":{"type":"x"},"b":{},"c":{"type":"bool","optional":1}},"relationships":{"r":{}},"zzz":1},"F":7"#
+        )
         #expect(try #require(error).message.hasPrefix("The schema has 7 mistakes."))
-        #expect(Set(SchemaFixture.pointers(error)) == [
-            "/entities/E/abstract", "/entities/E/attributes/a/type", "/entities/E/attributes/b", "/entities/E/attributes/c/optional", "/entities/E/relationships/r", "/entities/E/zzz", "/entities/F",
-        ])
+        #expect(
+            Set(SchemaFixture.pointers(error)) == [
+                "/entities/E/abstract", "/entities/E/attributes/a/type", "/entities/E/attributes/b", "/entities/E/attributes/c/optional",
+                "/entities/E/relationships/r", "/entities/E/zzz", "/entities/F",
+            ])
     }
 
     @Test func `all mistakes against the rules are told at once`() throws {
         let error = SchemaFixture.error(
-            #""E":{"identity":["q"],"attributes":{"a":{"type":"int16","default":"x","regex":"a"},"b":{"type":"string","regex":"[","enum":[]}},"relationships":{"r":{"to":"G"},"s":{"to":"E","inverse":"t"}},"unique":[[]]}"#)
+            #""E":{"identity":["q"],"attributes":{"a":{"type":"int16","default":"x","regex":"a"},"b":{"type":"string","regex":"[","enum":[]}},"relationships":{"r":{"to":"G"},"s":{"to":"E","inverse":"t"}},"unique":[[]]}"#
+        )
         #expect(try #require(error).code == .invalidInput)
-        #expect(Set(SchemaFixture.pointers(error)) == [
-            "/entities/E/relationships/r/to", "/entities/E/relationships/s/inverse", "/entities/E/attributes/a/default", "/entities/E/attributes/a/regex", "/entities/E/attributes/b/regex", "/entities/E/attributes/b/enum",
-            "/entities/E/identity/0", "/entities/E/unique/0",
-        ])
+        #expect(
+            Set(SchemaFixture.pointers(error)) == [
+                "/entities/E/relationships/r/to", "/entities/E/relationships/s/inverse", "/entities/E/attributes/a/default",
+                "/entities/E/attributes/a/regex", "/entities/E/attributes/b/regex", "/entities/E/attributes/b/enum",
+                "/entities/E/identity/0", "/entities/E/unique/0",
+            ])
         #expect(error?.place?.pointer == SchemaFixture.pointers(error).first)
     }
 
@@ -100,7 +140,9 @@ import Testing
         #expect(error.place?.file == "schema.json")
     }
 
-    @Test(arguments: [("", 1, 1), ("{\"entities\":{\n  \"E\":{},\n  \"E\":{}}}", 3, 3), ("{\"entities\":{}} x", 1, 17), ("{\n\"entities\" {}}", 2, 12)])
+    @Test(arguments: [
+        ("", 1, 1), ("{\"entities\":{\n  \"E\":{},\n  \"E\":{}}}", 3, 3), ("{\"entities\":{}} x", 1, 17), ("{\n\"entities\" {}}", 2, 12),
+    ])
     func `what is no JSON is refused with line and column`(_ json: String, _ line: Int, _ column: Int) throws {
         let error = try #require(SchemaFixture.error(json: json))
         #expect(error.place == CambiumError.Place(file: "schema.json", line: line, column: column))
@@ -114,7 +156,11 @@ import Testing
             var mutated = text
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 let place = Int.random(in: 0..<mutated.count, using: &random)
-                if Bool.random(using: &random) { mutated.remove(at: place) } else { mutated[place] = text.randomElement(using: &random) ?? 0 }
+                if Bool.random(using: &random) {
+                    mutated.remove(at: place)
+                } else {
+                    mutated[place] = text.randomElement(using: &random) ?? 0
+                }
             }
             if let error = SchemaFixture.error(json: mutated) { #expect(error.code == .invalidInput) }
         }

@@ -72,8 +72,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "{", "[]", "{}", #"{"entities":{"A":{}}}"#, #"{"entities":{"A":{"number":70000}}}"#, #"{"entities":{"A":{"number":-1}}}"#, #"{"entities":{"A":{"number":1},"B":{"number":1}}}"#,
-        #"{"entities":{"A":{"number":1,"attributes":{"x":{"type":"bool"}}}}}"#, #"{"entities":{"A":{"number":1,"attributes":{"x":{"number":1,"type":"bool"},"y":{"number":1,"type":"bool"}}}}}"#,
+        "", "{", "[]", "{}", #"{"entities":{"A":{}}}"#, #"{"entities":{"A":{"number":70000}}}"#, #"{"entities":{"A":{"number":-1}}}"#,
+        #"{"entities":{"A":{"number":1},"B":{"number":1}}}"#,
+        #"{"entities":{"A":{"number":1,"attributes":{"x":{"type":"bool"}}}}}"#,
+        #"{"entities":{"A":{"number":1,"attributes":{"x":{"number":1,"type":"bool"},"y":{"number":1,"type":"bool"}}}}}"#,
         #"{"entities":{"A":{"number":1,"attributes":{"x":{"number":1,"type":"bool"}}},"B":{"number":2,"parent":"A","attributes":{"y":{"number":1,"type":"bool"}}}}}"#,
         #"{"entities":{"A":{"number":1,"attributes":{"x":{"number":1,"type":"bool"}},"relationships":{"r":{"number":1,"to":"A"}}}}}"#,
     ])
@@ -87,7 +89,10 @@ import Testing
         let json = try SchemaFixture.schema(SchemaFixture.everything).catalog.json
         for _ in 0..<2000 {
             var damaged = json
-            for _ in 0..<2 { damaged[Int.random(in: 0..<json.count, using: &random)] = Array("0123456789\"{}[],:abLUn".utf8).randomElement(using: &random) ?? 0 }
+            for _ in 0..<2 {
+                damaged[Int.random(in: 0..<json.count, using: &random)] =
+                    Array("0123456789\"{}[],:abLUn".utf8).randomElement(using: &random) ?? 0
+            }
             guard let schema = try? Schema(catalog: SchemaCatalog(json: damaged)) else { continue }  // A refusal is a good answer here.
             #expect(try Schema(catalog: schema.catalog).catalog == schema.catalog)
         }
@@ -118,8 +123,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "/", "Note", "Note/", "Note/ ", "/1", "Note/0", "Note/-1", "Note/-0", "Note/+1", "Note/1/2", "Note//1", "Note/1/", "/Note/1", "Note/ 1", "Note/1 ", " Note/1", "Note/1.0", "Note/1e2", "Note/0x1",
-        "Note/\u{661}", "Nope/1", "note/1", "Note\\1", "Note/274877906944", "Note/18446744073709551616", "Note/99999999999999999999999999", "Note/a", "Note/1\0", "\u{FF11}/1",
+        "", "/", "Note", "Note/", "Note/ ", "/1", "Note/0", "Note/-1", "Note/-0", "Note/+1", "Note/1/2", "Note//1", "Note/1/", "/Note/1",
+        "Note/ 1", "Note/1 ", " Note/1", "Note/1.0", "Note/1e2", "Note/0x1",
+        "Note/\u{661}", "Nope/1", "note/1", "Note\\1", "Note/274877906944", "Note/18446744073709551616", "Note/99999999999999999999999999",
+        "Note/a", "Note/1\0", "\u{FF11}/1",
     ])
     func `what is no id is refused`(_ text: String) throws {
         #expect(try Schema(SchemaFixture.builtExample).id(text) == nil)

@@ -6,11 +6,16 @@ import Testing
     static let uuid = UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF") ?? UUID()
 
     static let goldens: [(AttributeType, Value, StoredForm)] = [
-        (.bool, .bool(true), .fixed(1, 0)), (.bool, .bool(false), .fixed(0, 0)), (.int16, .int(-1), .fixed(0xFFFF, 0)), (.int16, .int(.init(Int16.min)), .fixed(0x8000, 0)), (.int32, .int(-1), .fixed(0xFFFF_FFFF, 0)),
-        (.int32, .int(258), .fixed(258, 0)), (.int64, .int(-1), .fixed(.max, 0)), (.int64, .int(.max), .fixed(0x7FFF_FFFF_FFFF_FFFF, 0)), (.float, .float(1), .fixed(0x3F80_0000, 0)),
-        (.double, .double(1), .fixed(0x3FF0_0000_0000_0000, 0)), (.double, .double(-0.0), .fixed(0x8000_0000_0000_0000, 0)), (.date, .date(Date(timeIntervalSinceReferenceDate: -2)), .fixed(0xC000_0000_0000_0000, 0)),
-        (.uuid, .uuid(uuid), .fixed(0x7766_5544_3322_1100, 0xFFEE_DDCC_BBAA_9988)), (.decimal, .decimal(DecimalNumber(-100)), .bytes([2, 2, 1])), (.string, .string("\u{E9}"), .bytes([0xC3, 0xA9])),
-        (.string, .string(""), .bytes([])), (.data, .data([0, 255]), .bytes([0, 255])), (.uri, .uri("a:b"), .bytes([97, 58, 98])), (.json, .json("[1.0]"), .bytes(Array("[1.0]".utf8))),
+        (.bool, .bool(true), .fixed(1, 0)), (.bool, .bool(false), .fixed(0, 0)), (.int16, .int(-1), .fixed(0xFFFF, 0)),
+        (.int16, .int(.init(Int16.min)), .fixed(0x8000, 0)), (.int32, .int(-1), .fixed(0xFFFF_FFFF, 0)),
+        (.int32, .int(258), .fixed(258, 0)), (.int64, .int(-1), .fixed(.max, 0)), (.int64, .int(.max), .fixed(0x7FFF_FFFF_FFFF_FFFF, 0)),
+        (.float, .float(1), .fixed(0x3F80_0000, 0)),
+        (.double, .double(1), .fixed(0x3FF0_0000_0000_0000, 0)), (.double, .double(-0.0), .fixed(0x8000_0000_0000_0000, 0)),
+        (.date, .date(Date(timeIntervalSinceReferenceDate: -2)), .fixed(0xC000_0000_0000_0000, 0)),
+        (.uuid, .uuid(uuid), .fixed(0x7766_5544_3322_1100, 0xFFEE_DDCC_BBAA_9988)),
+        (.decimal, .decimal(DecimalNumber(-100)), .bytes([2, 2, 1])), (.string, .string("\u{E9}"), .bytes([0xC3, 0xA9])),
+        (.string, .string(""), .bytes([])), (.data, .data([0, 255]), .bytes([0, 255])), (.uri, .uri("a:b"), .bytes([97, 58, 98])),
+        (.json, .json("[1.0]"), .bytes(Array("[1.0]".utf8))),
     ]
 
     @Test(arguments: goldens.indices)
@@ -32,7 +37,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [(AttributeType.int16, Int64(32_768)), (.int16, -32_769), (.int32, 2_147_483_648), (.int32, -2_147_483_649), (.int32, .max), (.int16, .min)])
+    @Test(arguments: [
+        (AttributeType.int16, Int64(32_768)), (.int16, -32_769), (.int32, 2_147_483_648), (.int32, -2_147_483_649), (.int32, .max),
+        (.int16, .min),
+    ])
     func `a whole number that is too large for its type has no stored form`(_ type: AttributeType, _ value: Int64) {
         #expect(StoredForm(.int(value), type: type) == nil)
     }
@@ -58,9 +66,11 @@ import Testing
         #expect(try StoredForm(Value(text: date.text, type: .date), type: .date) == .fixed(0, 0))
     }
 
-    @Test(arguments: [
-        (AttributeType.bool, 1), (.int16, 2), (.int32, 4), (.int64, 8), (.float, 4), (.double, 8), (.date, 8), (.uuid, 16), (.decimal, nil), (.string, nil), (.data, nil), (.uri, nil), (.json, nil),
-    ] as [(AttributeType, Int?)])
+    @Test(
+        arguments: [
+            (AttributeType.bool, 1), (.int16, 2), (.int32, 4), (.int64, 8), (.float, 4), (.double, 8), (.date, 8), (.uuid, 16),
+            (.decimal, nil), (.string, nil), (.data, nil), (.uri, nil), (.json, nil),
+        ] as [(AttributeType, Int?)])
     func `a type says how many bytes its values take`(_ type: AttributeType, _ byteCount: Int?) {
         #expect(type.byteCount == byteCount)
     }

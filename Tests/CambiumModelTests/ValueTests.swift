@@ -8,15 +8,24 @@ import Testing
 
     /// Of every type: the value, its text, and its JSON.
     static let spellings: [(AttributeType, Value, String, String)] = [
-        (.bool, .bool(true), "true", "true"), (.bool, .bool(false), "false", "false"), (.int16, .int(-32_768), "-32768", "-32768"), (.int16, .int(32_767), "32767", "32767"),
-        (.int32, .int(Int64(Int32.min)), "-2147483648", "-2147483648"), (.int32, .int(Int64(Int32.max)), "2147483647", "2147483647"), (.int64, .int(.min), "-9223372036854775808", "-9223372036854775808"),
-        (.int64, .int(.max), "9223372036854775807", "9223372036854775807"), (.int64, .int(0), "0", "0"), (.float, .float(0.1), "0.1", "0.1"), (.float, .float(3), "3", "3"),
-        (.float, .float(-0.0), "-0.0", "-0.0"), (.float, .float(.greatestFiniteMagnitude), "3.4028235e+38", "3.4028235e+38"), (.double, .double(0.1), "0.1", "0.1"), (.double, .double(-2), "-2", "-2"),
-        (.double, .double(-0.0), "-0.0", "-0.0"), (.double, .double(.leastNonzeroMagnitude), "5e-324", "5e-324"), (.double, .double(1e300), "1e+300", "1e+300"), (.decimal, .decimal(DecimalNumber(42)), "42", "42"),
-        (.decimal, .decimal(DecimalNumber("-0.000123") ?? .zero), "-0.000123", "-0.000123"), (.string, .string(""), "", #""""#), (.string, .string("a\"\n\u{E9}"), "a\"\n\u{E9}", #""a\"\n\#u{E9}""#),
-        (.data, .data([]), "", #""""#), (.data, .data([0, 255]), "AP8=", #""AP8=""#), (.data, .data([1]), "AQ==", #""AQ==""#), (.data, .data([1, 2, 3]), "AQID", #""AQID""#),
-        (.date, .date(Date(timeIntervalSinceReferenceDate: 0.5)), "2001-01-01T00:00:00.5Z", #""2001-01-01T00:00:00.5Z""#), (.uuid, .uuid(uuid), uuid.uuidString, "\"\(uuid.uuidString)\""),
-        (.uri, .uri("https://a.b/c?d=\u{E9}"), "https://a.b/c?d=\u{E9}", "\"https://a.b/c?d=\u{E9}\""), (.json, .json("{\"a\":[1.50,null]}"), "{\"a\":[1.50,null]}", "{\"a\":[1.50,null]}"),
+        (.bool, .bool(true), "true", "true"), (.bool, .bool(false), "false", "false"), (.int16, .int(-32_768), "-32768", "-32768"),
+        (.int16, .int(32_767), "32767", "32767"),
+        (.int32, .int(Int64(Int32.min)), "-2147483648", "-2147483648"), (.int32, .int(Int64(Int32.max)), "2147483647", "2147483647"),
+        (.int64, .int(.min), "-9223372036854775808", "-9223372036854775808"),
+        (.int64, .int(.max), "9223372036854775807", "9223372036854775807"), (.int64, .int(0), "0", "0"),
+        (.float, .float(0.1), "0.1", "0.1"), (.float, .float(3), "3", "3"),
+        (.float, .float(-0.0), "-0.0", "-0.0"), (.float, .float(.greatestFiniteMagnitude), "3.4028235e+38", "3.4028235e+38"),
+        (.double, .double(0.1), "0.1", "0.1"), (.double, .double(-2), "-2", "-2"),
+        (.double, .double(-0.0), "-0.0", "-0.0"), (.double, .double(.leastNonzeroMagnitude), "5e-324", "5e-324"),
+        (.double, .double(1e300), "1e+300", "1e+300"), (.decimal, .decimal(DecimalNumber(42)), "42", "42"),
+        (.decimal, .decimal(DecimalNumber("-0.000123") ?? .zero), "-0.000123", "-0.000123"), (.string, .string(""), "", #""""#),
+        (.string, .string("a\"\n\u{E9}"), "a\"\n\u{E9}", #""a\"\n\#u{E9}""#),
+        (.data, .data([]), "", #""""#), (.data, .data([0, 255]), "AP8=", #""AP8=""#), (.data, .data([1]), "AQ==", #""AQ==""#),
+        (.data, .data([1, 2, 3]), "AQID", #""AQID""#),
+        (.date, .date(Date(timeIntervalSinceReferenceDate: 0.5)), "2001-01-01T00:00:00.5Z", #""2001-01-01T00:00:00.5Z""#),
+        (.uuid, .uuid(uuid), uuid.uuidString, "\"\(uuid.uuidString)\""),
+        (.uri, .uri("https://a.b/c?d=\u{E9}"), "https://a.b/c?d=\u{E9}", "\"https://a.b/c?d=\u{E9}\""),
+        (.json, .json("{\"a\":[1.50,null]}"), "{\"a\":[1.50,null]}", "{\"a\":[1.50,null]}"),
         (.json, .json("[]"), "[]", "[]"),
     ]
 
@@ -39,10 +48,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (AttributeType.int64, "1.0", Value.int(1)), (.int64, "1e3", .int(1000)), (.int16, "12.5e1", .int(125)), (.int64, "-0", .int(0)), (.int64, "9223372036854775807.0", .int(.max)),
-        (.int64, "1000000000000000000", .int(1_000_000_000_000_000_000)), (.double, "1", .double(1)), (.double, "0.30000000000000004", .double(0.30000000000000004)),
-        (.double, "123456789012345678", .double(123_456_789_012_345_680)), (.double, "1E-7", .double(1e-7)), (.double, "4.35", .double(4.35)), (.double, "-0", .double(-0.0)), (.float, "16777217", .float(16_777_216)),
-        (.decimal, "1.500", .decimal(DecimalNumber("1.5") ?? .zero)), (.json, "[ 1 , {\"a\" : \"\\u0041\"} ]", .json("[1,{\"a\":\"A\"}]")), (.json, "\"text\"", .json("\"text\"")), (.json, "1.0", .json("1.0")),
+        (AttributeType.int64, "1.0", Value.int(1)), (.int64, "1e3", .int(1000)), (.int16, "12.5e1", .int(125)), (.int64, "-0", .int(0)),
+        (.int64, "9223372036854775807.0", .int(.max)),
+        (.int64, "1000000000000000000", .int(1_000_000_000_000_000_000)), (.double, "1", .double(1)),
+        (.double, "0.30000000000000004", .double(0.30000000000000004)),
+        (.double, "123456789012345678", .double(123_456_789_012_345_680)), (.double, "1E-7", .double(1e-7)),
+        (.double, "4.35", .double(4.35)), (.double, "-0", .double(-0.0)), (.float, "16777217", .float(16_777_216)),
+        (.decimal, "1.500", .decimal(DecimalNumber("1.5") ?? .zero)), (.json, "[ 1 , {\"a\" : \"\\u0041\"} ]", .json("[1,{\"a\":\"A\"}]")),
+        (.json, "\"text\"", .json("\"text\"")), (.json, "1.0", .json("1.0")),
     ])
     func `other spellings are read too`(_ type: AttributeType, _ json: String, _ value: Value) throws {
         #expect(try Value(jsonText: json, type: type) == value)
@@ -57,12 +70,27 @@ import Testing
 
     /// Texts that are of the type's kind, and none of its values.
     static let malformed: [(AttributeType, [String])] = [
-        (.bool, ["", "TRUE", "1", "yes", "true ", "null"]), (.int16, ["32768", "-32769", "1.5", "", "-", "+1", "1e5", " 1", "1 ", "0x1", "a", "1_000"]),
-        (.int32, ["2147483648", "-2147483649", "1e10", "0.1"]), (.int64, ["9223372036854775808", "-9223372036854775809", "1e19", "1e999999", "99999999999999999999999999999999999999999", "--1"]),
+        (.bool, ["", "TRUE", "1", "yes", "true ", "null"]),
+        (.int16, ["32768", "-32769", "1.5", "", "-", "+1", "1e5", " 1", "1 ", "0x1", "a", "1_000"]),
+        (.int32, ["2147483648", "-2147483649", "1e10", "0.1"]),
+        (.int64, ["9223372036854775808", "-9223372036854775809", "1e19", "1e999999", "99999999999999999999999999999999999999999", "--1"]),
         (.float, ["3.5e38", "nan", "inf", "-inf", "0x10", "0x1p3", "", "+1", ".5", "1.", "-.5", "1e", " 1", "1,5", "-", "1.e5"]),
-        (.double, ["1e309", "-1e309", "nan", "NaN", "inf", "infinity", "0x10", "-0x1p0", "", "+1", ".5", "-.5", "1.", "1.e5", "1e", "1e+", " 1", "1 ", "1_0", "--1", "-", "1.2.3", "0x1p10000000000000000"]),
-        (.decimal, ["", "NaN", "1e200", "123456789012345678901234567890123456789", "+1", "0x1"]), (.data, ["A", "AA", "AAA", "A===", "====", "AP9=", "AB==", "AP8=AP8=", "AP8-", "AP 8", "AP8=\n", "\u{E9}AAA"]),
-        (.uuid, ["", "00112233445566778899AABBCCDDEEFF", "00112233-4455-6677-8899-AABBCCDDEEF", "00112233-4455-6677-8899-AABBCCDDEEFG", "{0112233-4455-6677-8899-AABBCCDDEEFF", "00112233_4455-6677-8899-AABBCCDDEEFF"]),
+        (
+            .double,
+            [
+                "1e309", "-1e309", "nan", "NaN", "inf", "infinity", "0x10", "-0x1p0", "", "+1", ".5", "-.5", "1.", "1.e5", "1e", "1e+",
+                " 1", "1 ", "1_0", "--1", "-", "1.2.3", "0x1p10000000000000000",
+            ]
+        ),
+        (.decimal, ["", "NaN", "1e200", "123456789012345678901234567890123456789", "+1", "0x1"]),
+        (.data, ["A", "AA", "AAA", "A===", "====", "AP9=", "AB==", "AP8=AP8=", "AP8-", "AP 8", "AP8=\n", "\u{E9}AAA"]),
+        (
+            .uuid,
+            [
+                "", "00112233445566778899AABBCCDDEEFF", "00112233-4455-6677-8899-AABBCCDDEEF", "00112233-4455-6677-8899-AABBCCDDEEFG",
+                "{0112233-4455-6677-8899-AABBCCDDEEFF", "00112233_4455-6677-8899-AABBCCDDEEFF",
+            ]
+        ),
         (.uri, ["", "a b", "a\nb", "a\u{7F}", " "]), (.json, ["", "{", "[1,]", "nul", "{\"a\":1,\"a\":2}", "1 2", "'a'"]),
     ]
 
@@ -84,7 +112,8 @@ import Testing
     ]
 
     @Test(arguments: [
-        (AttributeType.bool, [2, 3, 4, 5]), (.int16, [0, 1, 3, 4, 5]), (.int32, [0, 3]), (.int64, [1, 3]), (.float, [0, 3]), (.double, [0, 3, 4]), (.decimal, [0, 3]), (.string, [0, 1, 2, 4, 5]),
+        (AttributeType.bool, [2, 3, 4, 5]), (.int16, [0, 1, 3, 4, 5]), (.int32, [0, 3]), (.int64, [1, 3]), (.float, [0, 3]),
+        (.double, [0, 3, 4]), (.decimal, [0, 3]), (.string, [0, 1, 2, 4, 5]),
         (.data, [2, 4]), (.date, [0, 2, 5]), (.uuid, [2, 5]), (.uri, [2, 4]),
     ])
     func `JSON of another kind is refused, saying what was found`(_ type: AttributeType, _ indices: [Int]) {
@@ -108,7 +137,9 @@ import Testing
         var random = SeededGenerator(for: "decimal texts")
         for _ in 0..<10_000 {
             var text = String(Int64(truncatingIfNeeded: random.next()) >> Int64.random(in: 4..<63, using: &random))
-            if text.count > 3 { text.insert(".", at: text.index(text.startIndex, offsetBy: Int.random(in: 2..<text.count, using: &random))) }
+            if text.count > 3 {
+                text.insert(".", at: text.index(text.startIndex, offsetBy: Int.random(in: 2..<text.count, using: &random)))
+            }
             #expect(try Value(text: text, type: .double) == .double(#require(Double(text))), "\(text)")
         }
     }

@@ -14,7 +14,7 @@ import Testing
         #expect(try place.run("insert", "notes", "Note", "id=1", "title=Köln", "when=2026-01-31T12:00:00.5Z", "--actor", "jane").code == 0)
         let rows = (0..<200).map { "{\"id\":\($0),\"title\":\"n\($0)\",\"items\":[{\"name\":\"a\"}],\"memos\":[{},{}]}" }
         #expect(try place.run("import", "notes", "Note", "-", "--message", "rows", input: rows.joined(separator: "\n")).code == 0)
-        #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/2", "--to", "0").code == 0)
+        #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/4", "--to", "0").code == 0)
         #expect(try place.run("delete", "notes", "Note/7", "--actor", "jane").code == 0)
         let outcome = try read(place, "notes")
         #expect(outcome.code == 0, "\(outcome.errors)")

@@ -40,14 +40,30 @@ public struct Verification: Sendable {
         let timeline = Timeline()
         var replay = Replay(timeline: timeline)
         var tree = LogTree()
+        var count = 0
         defer {
-            transactionCount = replay.transactionCount
+            transactionCount = count
             root = HexText.encode(tree.root)
         }
-        let end = try replay.run(reader, observe: { tree.append($0) })
+        var redacted: TransactionNumber?
+        let end = try replay.run(
+            reader,
+            until: { record in
+                guard case .redacted = record.payload else { return false }
+                redacted = record.number
+                return true
+            },
+            observe: { record in
+                tree.append(record)
+                count += 1
+            })
         logByteCount = end.byteCount
         let notes = RecoveryReport(reader, end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
+        if let redacted {
+            findings.append("transaction \(redacted) is redacted, so the graph behind it cannot be replayed from the log")
+            return
+        }
         let graph = timeline.head
         digest = graph.digest()
         for finding in graph.invariantFindings() { damage("graph: \(finding)") }

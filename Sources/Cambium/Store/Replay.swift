@@ -9,7 +9,8 @@ struct Replay {
 
     /// Applies every transaction up to `last`, or all of them, and returns how the log ends.
     ///
-    /// Throws `.damaged` where the log is corrupt or a transaction cannot be applied. Complexity: O(log).
+    /// `observe` sees every transaction, those behind the point too. Throws `.damaged` where the log is corrupt or a transaction
+    /// cannot be applied. Complexity: O(log).
     mutating func run(
         _ reader: LogReader, until isPast: (LogRecord) -> Bool = { _ in false }, observe: (LogRecord) -> Void = { _ in }
     ) throws -> LogReader.End {
@@ -18,11 +19,11 @@ struct Replay {
         draft.beginReplayed(0)
         var isStopped = false
         let end = try reader.scan { record in
+            observe(record)
             if isStopped || isPast(record) {
                 isStopped = true
                 return
             }
-            observe(record)
             draft.beginReplayed(record.number.rawValue)
             for op in try record.ops() {
                 do throws(CambiumError) {

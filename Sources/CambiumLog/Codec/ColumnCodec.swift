@@ -98,7 +98,22 @@ enum ColumnCodec {
         case 1, 2, 4, 8, 16: content = .fixed(width: width, bytes: try decodeFixed(count, width, kind, &reader))
         default: throw .invalid("a width of \(width) bytes", offset: reader.offset)
         }
+        if kind == .bits { try checkNulls(content, presence, count, offset) }
         return AttributeColumn(property: PropertyNumber(rawValue: number), presence: presence, content: content)
+    }
+
+    /// What is null has no bytes, or zeros.
+    private static func checkNulls(
+        _ content: AttributeColumn.Content, _ presence: [UInt64], _ count: Int, _ offset: Int
+    ) throws(DecodingError) {
+        for index in 0..<count where presence[index >> 6] >> UInt64(index & 63) & 1 == 0 {
+            let isEmpty =
+                switch content {
+                case .fixed(let width, let bytes): bytes[width * index..<width * (index + 1)].allSatisfy { $0 == 0 }
+                case .variable(let byteCounts, _): byteCounts[index] == 0
+                }
+            guard isEmpty else { throw .invalid("a value where there is none", offset: offset) }
+        }
     }
 
     private static func tailMask(_ word: Int, _ count: Int) -> UInt64 {
@@ -149,6 +164,7 @@ enum ColumnCodec {
         case .raw: return .variable(byteCounts: byteCounts, bytes: Array(try reader.readBytes(total)))
         case .hex:
             let packed = try reader.readBytes((total + 1) / 2)
+            if total % 2 == 1, let last = packed.last, last & 15 != 0 { throw .invalid("half a byte behind the end", offset: offset) }
             return .variable(byteCounts: byteCounts, bytes: HexPacking.unpack(packed, count: total))
         case nil: throw .invalid("an unknown encoding of bytes", offset: offset)
         }

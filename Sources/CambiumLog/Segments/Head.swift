@@ -33,10 +33,15 @@ public struct Head: Equatable, Sendable {
         guard try reader.readBytes(8).elementsEqual(Format.Head.magic),
             ByteReader.peek(Array(bytes), at: Format.Head.checksumOffset) == CRC32C.checksum(content)
         else { throw .invalid("a slot whose checksum does not fit", offset: 0) }
-        let head = Head(
+        var head = Head(
             sequence: try reader.read(UInt64.self), segment: TransactionNumber(rawValue: try reader.read(UInt64.self)),
             position: try reader.read(UInt64.self), lastTransaction: TransactionNumber(rawValue: try reader.read(UInt64.self)),
-            isClosed: try reader.read(UInt64.self) == 1)
+            isClosed: false)
+        switch try reader.read(UInt64.self) {
+        case 0: break
+        case 1: head.isClosed = true
+        default: throw .invalid("a slot that is neither open nor closed", offset: Format.Head.closedOffset)
+        }
         guard try reader.readBytes(Format.Head.storeByteCount).elementsEqual(store.prefix(Format.Head.storeByteCount)) else {
             throw .invalid("the head of another store", offset: Format.Head.storeOffset)
         }

@@ -10,6 +10,11 @@ enum DateText {
     /// UTC with a `Z`, and as many digits of a second as read back to the same value: none for whole seconds.
     static func text(_ seconds: Double) -> String {
         let (whole, fraction) = split(seconds)
+        return text(whole: whole, fraction: fraction)
+    }
+
+    /// - Parameter whole: seconds since 2001, rounded down; `fraction` has the digits behind the point.
+    fileprivate static func text(whole: Int, fraction: String) -> String {
         let day = whole >= 0 ? whole / 86_400 : (whole - 86_399) / 86_400
         let second = whole - day * 86_400
         let (year, month, dayOfMonth) = civil(day + daysTo2001)
@@ -18,7 +23,7 @@ enum DateText {
         return fraction.isEmpty ? "\(date)T\(time)Z" : "\(date)T\(time).\(fraction)Z"
     }
 
-    private static func pad(_ value: Int, _ width: Int) -> String {
+    fileprivate static func pad(_ value: Int, _ width: Int) -> String {
         let digits = String(value)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
@@ -143,5 +148,25 @@ enum DateText {
     private static func daysIn(_ month: Int, _ year: Int) -> Int {
         if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
         return [4, 6, 9, 11].contains(month) ? 30 : 31
+    }
+}
+
+/// Times in microseconds since 1970-01-01T00:00:00Z, as transactions have them.
+public enum Timestamp {
+    private static let secondsTo2001 = 978_307_200
+
+    /// RFC 3339 in UTC, with as many digits of a second as are needed: up to 6.
+    public static func text(microseconds: Int64) -> String {
+        let whole = microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000
+        var fraction = DateText.pad(Int(microseconds - whole * 1_000_000), 6)
+        while fraction.hasSuffix("0") { fraction.removeLast() }
+        return DateText.text(whole: Int(whole) - secondsTo2001, fraction: fraction)
+    }
+
+    /// Nil where the text is no RFC 3339 time.
+    public static func microseconds(_ text: String) -> Int64? {
+        var text = text
+        guard let seconds = text.withUTF8({ DateText.seconds(UnsafeRawBufferPointer($0)) }) else { return nil }
+        return Int64((seconds * 1_000_000).rounded()) + Int64(secondsTo2001) * 1_000_000
     }
 }
