@@ -5,7 +5,8 @@ import Testing
     /// The parent `P { id, name, day; children -> C }` and a child `C` with an attribute `a` of these words.
     static func child(_ words: String, relationship: String = #""inverse":"parent""#, back: String = "") -> String {
         """
-        "P":{"attributes":{"id":{"type":"uuid"},"name":{"type":"string"},"day":{"type":"date"}},"relationships":{"children":{"to":"C","many":true,\(relationship)}}},
+        "P":{"attributes":{"id":{"type":"uuid"},"name":{"type":"string"},"day":{"type":"date"}},
+        "relationships":{"children":{"to":"C","many":true,\(relationship)}}},
         "C":{"attributes":{"a":{\(words)}},"relationships":{"parent":{"to":"P"\(back)}}}
         """
     }
@@ -76,7 +77,8 @@ import Testing
     @Test func `a parent's attribute is looked for in its whole family`() {
         func schema(_ name: String) -> String {
             """
-            "Top":{"attributes":{"t":{"type":"int64"}}}, "P":{"parent":"Top","attributes":{"p":{"type":"int64"}},"relationships":{"c":{"to":"C0","many":true}}},
+            "Top":{"attributes":{"t":{"type":"int64"}}},
+             "P":{"parent":"Top","attributes":{"p":{"type":"int64"}},"relationships":{"c":{"to":"C0","many":true}}},
             "Sub":{"parent":"P","attributes":{"s":{"type":"int64"}}}, "Stranger":{"attributes":{"q":{"type":"int64"}}},
             "C0":{}, "C":{"parent":"C0","attributes":{"a":{"type":"int64","userInfo":{"followParent":"\(name)"}}}}
             """
@@ -88,9 +90,11 @@ import Testing
     @Test func `the model that clones are shown with is taken`() throws {
         let index = #""index":{"type":"int32","optional":true,"default":0"#
         let schema = """
-            "Note":{"attributes":{"id":{"type":"uuid","optional":true,"userInfo":{"rebuild":"uuid"}},"createDate":{"type":"date","optional":true,"userInfo":{"rebuild":"now"}},\(index)}},
+            "Note":{"attributes":{"id":{"type":"uuid","optional":true,"userInfo":{"rebuild":"uuid"}},
+            "createDate":{"type":"date","optional":true,"userInfo":{"rebuild":"now"}},\(index)}},
             "relationships":{"items":{"to":"Item","many":true,"inverse":"note","onDelete":"cascade"}}},
-            "Item":{"attributes":{\(index),"userInfo":{"exclude":""}},"blank":{"type":"uuid","optional":true,"userInfo":{"followParent":"id","withoutParent":"blank"}},
+            "Item":{"attributes":{\(index),"userInfo":{"exclude":""}},
+            "blank":{"type":"uuid","optional":true,"userInfo":{"followParent":"id","withoutParent":"blank"}},
             "keep":{"type":"uuid","optional":true,"userInfo":{"followParent":"id","withoutParent":"keep"}}},
             "relationships":{"note":{"to":"Note","inverse":"items"},"tags":{"to":"Tag","many":true,"inverse":"items"}}},
             "Tag":{"relationships":{"items":{"to":"Item","many":true,"inverse":"tags"}}}

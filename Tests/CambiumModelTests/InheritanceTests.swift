@@ -45,10 +45,10 @@ import Testing
         #expect(schema.entities[0].uniqueSets.map(\.isIdentity) == [true])
     }
 
-    @Test func `a chain of a thousand parents is no trouble, and neither is a ring`() throws {
-        let chain = (0..<1000).map { "\"E\($0)\":{\($0 == 0 ? "" : "\"parent\":\"E\($0 - 1)\"")}" }.joined(separator: ",")
-        #expect(try SchemaFixture.schema(chain).entity("E999")?.root.rawValue == 1)
-        let error = SchemaFixture.error(chain.replacing("\"E0\":{}", with: "\"E0\":{\"parent\":\"E999\"}"))
+    @Test func `a long chain of parents is no trouble, and neither is a ring`() throws {
+        let chain = (0..<300).map { "\"E\($0)\":{\($0 == 0 ? "" : "\"parent\":\"E\($0 - 1)\"")}" }.joined(separator: ",")
+        #expect(try SchemaFixture.schema(chain).entity("E299")?.root.rawValue == 1)
+        let error = SchemaFixture.error(chain.replacing("\"E0\":{}", with: "\"E0\":{\"parent\":\"E299\"}"))
         #expect(SchemaFixture.pointers(error).first == "/entities/E0/parent")
     }
 
@@ -104,7 +104,10 @@ import Testing
 
     @Test func `an inverse is inherited with its relationship`() throws {
         let schema = try SchemaFixture.schema(
-            #""A":{"relationships":{"b":{"to":"B","inverse":"a"}}},"A2":{"parent":"A"},"B":{"relationships":{"a":{"to":"A","many":true}}},"B2":{"parent":"B"}"#
+            """
+            "A":{"relationships":{"b":{"to":"B","inverse":"a"}}},"A2":{"parent":"A"},
+            "B":{"relationships":{"a":{"to":"A","many":true}}},"B2":{"parent":"B"}
+            """
         )
         #expect(schema.links.count == 1)
         #expect(schema.entity("A2")?.relationship("b") === schema.entity("A")?.relationship("b"))

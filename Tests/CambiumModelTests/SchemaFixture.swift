@@ -86,11 +86,16 @@ enum SchemaFixture {
 
     /// Everything that a schema can say.
     static let everything = """
-        "Base":{"abstract":true,"attributes":{"key":{"type":"string","regex":"[a-z]+","minLength":1,"maxLength":9}},"userInfo":{"a":"1","b":"2"},"renamedFrom":"Root"},
-        "Leaf":{"parent":"Base","identity":["key"],"attributes":{"n":{"type":"int16","optional":true,"default":3,"min":-5,"max":5,"enum":[3,4,5],"transient":true,
-        "renamedFrom":"m","userInfo":{"x":"y"}},"when":{"type":"date","min":"2001-01-01T00:00:00Z"},"blob":{"type":"data","optional":true,"default":"AP8="}},
-        "relationships":{"up":{"to":"Leaf","inverse":"down","onDelete":"deny","min":1,"max":1,"userInfo":{"clone":"skip"},"renamedFrom":"above"},
-        "down":{"to":"Leaf","many":true,"ordered":true,"onDelete":"cascade","min":2,"max":7,"inverse":"up"},"friends":{"to":"Leaf","many":true,"inverse":"friends","onDelete":"noAction"},
+        "Base":{"abstract":true,"attributes":{"key":{"type":"string","regex":"[a-z]+","minLength":1,"maxLength":9}},
+        "userInfo":{"a":"1","b":"2"},"renamedFrom":"Root"},
+        "Leaf":{"parent":"Base","identity":["key"],"attributes":{"n":{"type":"int16","optional":true,"default":3,"min":-5,"max":5,
+        "enum":[3,4,5],"transient":true,
+        "renamedFrom":"m","userInfo":{"x":"y"}},"when":{"type":"date","min":"2001-01-01T00:00:00Z"},
+        "blob":{"type":"data","optional":true,"default":"AP8="}},
+        "relationships":{"up":{"to":"Leaf","inverse":"down","onDelete":"deny","min":1,"max":1,
+        "userInfo":{"clone":"skip"},"renamedFrom":"above"},
+        "down":{"to":"Leaf","many":true,"ordered":true,"onDelete":"cascade","min":2,"max":7,"inverse":"up"},
+        "friends":{"to":"Leaf","many":true,"inverse":"friends","onDelete":"noAction"},
         "hidden":{"to":"Base","many":true}},"unique":[["n","when"],["when"]],"indexes":[["n"],["key","n"]]}
         """
 }

@@ -102,7 +102,10 @@ import Testing
 
     @Test func `all mistakes of the spelling are told at once`() throws {
         let error = SchemaFixture.error(
-            #""E":{"abstract":0,"attributes":{"a":{"type":"x"},"b":{},"c":{"type":"bool","optional":1}},"relationships":{"r":{}},"zzz":1},"F":7"#
+            """
+            "E":{"abstract":0,"attributes":{"a":{"type":"x"},"b":{},"c":{"type":"bool","optional":1}},
+            "relationships":{"r":{}},"zzz":1},"F":7
+            """
         )
         #expect(try #require(error).message.hasPrefix("The schema has 7 mistakes."))
         #expect(
@@ -114,7 +117,11 @@ import Testing
 
     @Test func `all mistakes against the rules are told at once`() throws {
         let error = SchemaFixture.error(
-            #""E":{"identity":["q"],"attributes":{"a":{"type":"int16","default":"x","regex":"a"},"b":{"type":"string","regex":"[","enum":[]}},"relationships":{"r":{"to":"G"},"s":{"to":"E","inverse":"t"}},"unique":[[]]}"#
+            """
+            "E":{"identity":["q"],"attributes":{"a":{"type":"int16","default":"x","regex":"a"},
+            "b":{"type":"string","regex":"[","enum":[]}},
+            "relationships":{"r":{"to":"G"},"s":{"to":"E","inverse":"t"}},"unique":[[]]}
+            """
         )
         #expect(try #require(error).code == .invalidInput)
         #expect(

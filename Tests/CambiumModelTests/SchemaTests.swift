@@ -76,7 +76,8 @@ import Testing
         #"{"entities":{"A":{"number":1},"B":{"number":1}}}"#,
         #"{"entities":{"A":{"number":1,"attributes":{"x":{"type":"bool"}}}}}"#,
         #"{"entities":{"A":{"number":1,"attributes":{"x":{"number":1,"type":"bool"},"y":{"number":1,"type":"bool"}}}}}"#,
-        #"{"entities":{"A":{"number":1,"attributes":{"x":{"number":1,"type":"bool"}}},"B":{"number":2,"parent":"A","attributes":{"y":{"number":1,"type":"bool"}}}}}"#,
+        #"{"entities":{"A":{"number":1,"attributes":{"x":{"number":1,"type":"bool"}}},"#
+            + #""B":{"number":2,"parent":"A","attributes":{"y":{"number":1,"type":"bool"}}}}}"#,
         #"{"entities":{"A":{"number":1,"attributes":{"x":{"number":1,"type":"bool"}},"relationships":{"r":{"number":1,"to":"A"}}}}}"#,
     ])
     func `a catalog that is no schema is damaged`(_ json: String) {

@@ -8,6 +8,7 @@ struct LinkResolver {
     /// Where a relationship is kept, once that is known.
     private var placed: [Key: (link: Int, end: Int)] = [:]
     private var inverses: [Key: Key] = [:]
+    private let roots: [String: String]
 
     private struct Key: Hashable {
         let entity: String
@@ -17,6 +18,7 @@ struct LinkResolver {
     init(definition: SchemaDefinition, byName: [String: EntityDefinition]) {
         self.definition = definition
         self.byName = byName
+        roots = definition.rootNames()
     }
 
     mutating func resolve(_ mistakes: inout SchemaMistakes) {
@@ -133,5 +135,5 @@ struct LinkResolver {
     }
 
     private func number(_ name: String) -> EntityNumber { EntityNumber(rawValue: byName[name]?.number ?? 0) }
-    private func root(_ name: String) -> EntityNumber { number(definition.rootName(of: name)) }
+    private func root(_ name: String) -> EntityNumber { number(roots[name] ?? name) }
 }

@@ -57,9 +57,10 @@ extension SchemaDefinition {
         guard entities.count < 65_000, propertyCount < 65_000 else {
             throw CambiumError(.limitExceeded, "A schema has fewer than 65,000 entities, attributes and relationships.")
         }
+        let roots = rootNames()
         for index in entities.indices {
             numbered.entities[index].number = UInt16(index + 1)
-            let root = rootName(of: entities[index].name)
+            let root = roots[entities[index].name] ?? entities[index].name
             for place in entities[index].attributes.indices {
                 next[root, default: 0] += 1
                 numbered.entities[index].attributes[place].number = next[root]
@@ -72,13 +73,20 @@ extension SchemaDefinition {
         return numbered
     }
 
-    /// The entity at the top of a chain of parents; where the chain is a ring, the entity itself.
-    func rootName(of name: String) -> String {
-        var current = name
-        for _ in entities.indices {
-            guard let parent = entities.first(where: { $0.name == current })?.parent else { return current }
-            current = parent
+    /// For each entity the one at the top of its chain of parents; where the chain ends in a ring, the entity itself.
+    func rootNames() -> [String: String] {
+        let parents = Dictionary(entities.map { ($0.name, $0.parent) }, uniquingKeysWith: { first, _ in first })
+        var roots: [String: String] = [:]
+        for entity in entities {
+            var path: [String] = []
+            var top = entity.name
+            while roots[top] == nil, path.count <= entities.count, let parent = parents[top] ?? nil {
+                path.append(top)
+                top = parent
+            }
+            let isRing = path.count > entities.count
+            for name in path + [top] { roots[name] = isRing ? name : roots[top] ?? top }
         }
-        return name
+        return roots
     }
 }

@@ -21,7 +21,12 @@ struct SchemaResolver {
         for entity in definition.entities { checkSets(entity) }
         CloneRules.check(definition, byName, &mistakes)
         try mistakes.throwIfAny()
-        return (definition.entities.map { entity($0, attributes, pairs) }, pairs.links)
+        let attributesByName = Dictionary(uniqueKeysWithValues: zip(definition.entities.map(\.name), attributes))
+        var families: [String: Set<EntityNumber>] = [:]
+        for entity in definition.entities {
+            for member in lineage(of: entity) { families[member.name, default: []].insert(number(of: entity)) }
+        }
+        return (definition.entities.map { entity($0, attributesByName, families, pairs) }, pairs.links)
     }
 
     // MARK: Names
@@ -214,16 +219,16 @@ struct SchemaResolver {
 
     private func number(of entity: EntityDefinition) -> EntityNumber { EntityNumber(rawValue: entity.number ?? 0) }
 
-    private func entity(_ entity: EntityDefinition, _ attributes: [[Attribute]], _ pairs: LinkResolver) -> Entity {
+    private func entity(
+        _ entity: EntityDefinition, _ attributes: [String: [Attribute]], _ families: [String: Set<EntityNumber>], _ pairs: LinkResolver
+    ) -> Entity {
         let lineage = lineage(of: entity)
-        let places = lineage.compactMap { member in definition.entities.firstIndex { $0.name == member.name } }
-        let all = places.flatMap { attributes[$0] }
-        let family = definition.entities.filter { self.lineage(of: $0).contains { $0.name == entity.name } }
+        let all = lineage.flatMap { attributes[$0.name] ?? [] }
         let identity = lineage.first { !$0.identity.isEmpty }?.identity ?? []
         return Entity(
             number: number(of: entity), name: entity.name, root: number(of: lineage[0]),
             parent: entity.parent.flatMap { byName[$0] }.map(number), isAbstract: entity.isAbstract,
-            family: Set(family.map(number)), attributes: all,
+            family: families[entity.name] ?? [], attributes: all,
             relationships: lineage.flatMap { pairs.relationships[$0.name] ?? [] },
             identity: identity.compactMap { name in all.first { $0.name == name } },
             uniqueSets: lineage.flatMap { uniqueSets(of: $0, all) }, userInfo: entity.userInfo)
