@@ -15,10 +15,11 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(name: "CMalloc"),
         .target(name: "CChecksum"),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
-        .target(name: "CambiumBytes", dependencies: ["CLZ4", "CXXHash", "CChecksum"]),
+        .target(name: "CambiumBytes", dependencies: ["CLZ4", "CXXHash", "CMalloc", "CChecksum"]),
         .target(name: "CambiumJSON", dependencies: ["CSimdJSON"]),
         .target(name: "CambiumModel", dependencies: ["CambiumJSON", "CRE2"]),
         .target(name: "CambiumCoreData", dependencies: ["CambiumModel", "CambiumJSON"]),

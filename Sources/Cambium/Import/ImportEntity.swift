@@ -6,25 +6,47 @@ final class ImportEntity {
     struct Link {
         let relationship: Relationship
         let handle: EndHandle
+        let isToMany: Bool
+        let destination: EntityNumber
+    }
+
+    /// What converting a value of an attribute looks at, beside each other and without the counting of references.
+    struct Conversion {
+        let type: AttributeType
+        let isOptional: Bool
+        let isFree: Bool
     }
 
     let entity: Entity
+    let number: EntityNumber
+    /// Whether the hierarchy has no other entity.
+    let isAlone: Bool
     let table: ImportTable
     let attributes: [Attribute]
+    let conversions: [Conversion]
     let links: [Link]
     /// The places of the identity attributes in `attributes`.
     let identity: [Int]
-    var keys: KeyTable
-    private var stamps: [Int]
-    private var stamp = 0
+    // One import at a time uses an entity, on one thread: no access to these overlaps another.
+    @exclusivity(unchecked) var keys: KeyTable
+    @exclusivity(unchecked) private var stamps: [Int]
+    @exclusivity(unchecked) private var stamp = 0
 
     init(_ entity: Entity, _ draft: borrowing Draft) throws(CambiumError) {
         self.entity = entity
         table = try draft.importTable(entity)
+        number = entity.number
+        isAlone = entity.parent == nil && entity.family.count == 1
         attributes = entity.attributes
+        conversions = entity.attributes.map {
+            Conversion(type: $0.type, isOptional: $0.isOptional, isFree: $0.constraints.isEmpty)
+        }
         var links: [Link] = []
         for relationship in entity.relationships {
-            links.append(Link(relationship: relationship, handle: draft.importEnd(relationship)))
+            links.append(
+                Link(
+                    relationship: relationship, handle: draft.importEnd(relationship), isToMany: relationship.isToMany,
+                    destination: relationship.destination))
         }
         self.links = links
         identity = entity.identity.compactMap { part in entity.attributes.firstIndex { $0 === part } }
@@ -46,17 +68,21 @@ final class ImportEntity {
 
 /// The entities of a schema, resolved for one draft.
 struct ImportEntities {
-    private var byNumber: [EntityNumber: ImportEntity] = [:]
+    private var byNumber: [ImportEntity?] = []
     private var byName: [String: ImportEntity] = [:]
 
     init(_ draft: borrowing Draft) throws(CambiumError) {
         for entity in draft.schema.entities {
             let made = try ImportEntity(entity, draft)
-            byNumber[entity.number] = made
+            let number = Int(entity.number.rawValue)
+            while byNumber.count <= number { byNumber.append(nil) }
+            byNumber[number] = made
             byName[entity.name] = made
         }
     }
 
-    subscript(_ number: EntityNumber) -> ImportEntity? { byNumber[number] }
+    subscript(_ number: EntityNumber) -> ImportEntity? {
+        Int(number.rawValue) < byNumber.count ? byNumber[Int(number.rawValue)] : nil
+    }
     subscript(_ name: String) -> ImportEntity? { byName[name] }
 }

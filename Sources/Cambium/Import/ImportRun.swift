@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumGraph
 import CambiumJSON
 internal import CambiumLog
@@ -132,6 +133,7 @@ extension Store {
         author: Author = Author(), reached: (ImportReport) -> Void = { _ in }
     ) throws -> ImportReport {
         var run = ImportRun(store: self, entity: entity, sources: sources, options: options, author: author)
+        defer { if run.report.rowCount > 10_000 { Heap.giveBack() } }
         do {
             try run.run()
         } catch {

@@ -7,22 +7,25 @@ extension RowPlanner {
     mutating func link(
         _ owner: Int, _ index: Int, _ key: Int, _ token: Int, _ tokens: JSONTokens, _ draft: borrowing Draft
     ) throws(RowFailure) {
-        let relationship = plan.objects[owner].entity.links[index].relationship
-        guard let destination = entities[relationship.destination] else { return }
+        let (isToMany, number) = {
+            let link = plan.objects[owner].entity.links[index]
+            return (link.isToMany, link.destination)
+        }()
+        guard let destination = entities[number] else { return }
         path.push(.key(key))
         defer { path.pop() }
         let kind = tokens.kind(token)
         if kind == .null {
             switch options.null {
             case .keep: return
-            case .error: throw failure(.nullValue, tokens, "'\(relationship.name)' is null")
+            case .error: throw failure(.nullValue, tokens, "'\(name(owner, index))' is null")
             case .clear: return clear(owner, index)
             }
         }
         let firstPending = pending.count
         if kind == .array {
-            guard relationship.isToMany else {
-                throw failure(.typeMismatch, tokens, "'\(relationship.name)' is to-one, and an array found")
+            guard isToMany else {
+                throw failure(.typeMismatch, tokens, "'\(name(owner, index))' is to-one, and an array found")
             }
             try elements(token, destination, tokens, draft)
         } else {
@@ -31,15 +34,17 @@ extension RowPlanner {
         let first = plan.targets.count
         plan.targets.append(contentsOf: pending[firstPending...])
         pending.removeLast(pending.count - firstPending)
-        let change: RowPlan.Link.Change = !relationship.isToMany ? .target : options.toMany == .append ? .append : .replace
+        let change: RowPlan.Link.Change = !isToMany ? .target : options.toMany == .append ? .append : .replace
         // A reference that was passed over leaves a to-one relationship as it is.
         if change == .target, first == plan.targets.count { return }
         plan.links.append(.init(owner: owner, link: index, change: change, targets: first..<plan.targets.count))
     }
 
+    private func name(_ owner: Int, _ index: Int) -> String { plan.objects[owner].entity.links[index].relationship.name }
+
     /// Plans that a relationship has no members.
     mutating func clear(_ owner: Int, _ index: Int) {
-        let isToMany = plan.objects[owner].entity.links[index].relationship.isToMany
+        let isToMany = plan.objects[owner].entity.links[index].isToMany
         let end = plan.targets.count
         plan.links.append(.init(owner: owner, link: index, change: isToMany ? .replace : .target, targets: end..<end))
     }
@@ -98,6 +103,7 @@ extension RowPlanner {
     private func checkFamily(
         _ row: UInt32, _ destination: ImportEntity, _ tokens: JSONTokens, _ draft: borrowing Draft
     ) throws(RowFailure) {
+        if destination.isAlone { return }
         let number = draft.entity(destination.table, row)
         if destination.entity.family.contains(number) { return }
         let name = entities[number]?.entity.name ?? ""

@@ -41,29 +41,35 @@ extension RowPlanner {
     private mutating func attribute(
         _ entity: ImportEntity, _ index: Int, _ key: Int, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) {
-        let attribute = entity.attributes[index]
+        let conversion = entity.conversions[index]
+        let converted = convert(conversion.type, token, tokens)
         var form = ScalarForm.null
-        var isKept = false
-        do {
-            form = try attribute.type.scalarForm(tokens, token, scratch: &scratch)
-            if case .null = form {
-                if options.null == .error { throw failure(.nullValue, tokens, key: key, "'\(attribute.name)' is null") }
-                isKept = options.null == .keep
+        switch converted {
+        case .success(.null):
+            if options.null == .error { throw failure(.nullValue, tokens, key: key, "'\(entity.attributes[index].name)' is null") }
+            if options.null == .keep { return entity.unmarkAttribute(index) }
+        case .success(let value): form = value
+        case .failure(let error):
+            if options.mismatch == .error {
+                throw failure(.typeMismatch, tokens, key: key, "'\(entity.attributes[index].name)': \(error.message)")
             }
-        } catch let error as ConversionError {
-            if options.mismatch == .error { throw failure(.typeMismatch, tokens, key: key, "'\(attribute.name)': \(error.message)") }
-            isKept = options.mismatch == .keep
-        } catch let error as RowFailure {
-            throw error
-        } catch {
-            throw failure(.malformed, tokens, key: key, "\(error)")
+            if options.mismatch == .keep { return entity.unmarkAttribute(index) }
         }
-        if isKept { return entity.unmarkAttribute(index) }
-        if case .null = form, !attribute.isOptional {
-            throw failure(.nullValue, tokens, key: key, "'\(attribute.name)' must have a value")
+        if case .null = form, !conversion.isOptional {
+            throw failure(.nullValue, tokens, key: key, "'\(entity.attributes[index].name)' must have a value")
         }
-        try check(attribute, form, token, tokens, key: key)
+        if !conversion.isFree { try check(entity.attributes[index], form, token, tokens, key: key) }
         plan.append(index, form, token: token, scratch: scratch)
+    }
+
+    private mutating func convert(
+        _ type: AttributeType, _ token: Int, _ tokens: JSONTokens
+    ) -> Result<ScalarForm, ConversionError> {
+        do throws(ConversionError) {
+            return .success(try type.scalarForm(tokens, token, scratch: &scratch))
+        } catch {
+            return .failure(error)
+        }
     }
 
     private func check(

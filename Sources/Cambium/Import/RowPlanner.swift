@@ -56,7 +56,9 @@ struct RowPlanner {
         let firstValue = plan.values.count
         var relationships = try values(of: token, entity, tokens)
         let target = try self.target(entity, firstValue, tokens, draft)
-        if case .existing(let row) = target, let concrete = entities[draft.entity(entity.table, row)], concrete !== entity {
+        if case .existing(let row) = target, !entity.isAlone, let concrete = entities[draft.entity(entity.table, row)],
+            concrete !== entity
+        {
             guard entity.entity.family.contains(concrete.entity.number) else {
                 throw failure(.duplicate, tokens, "an object of '\(concrete.entity.name)' has this identity already")
             }

@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumGraph
 package import CambiumLog
 public import CambiumModel
@@ -102,6 +103,7 @@ extension Store {
             var replay = Replay(timeline: timeline)
             let end = try replay.run(reader)
             let log = try LogWriter(reader, end) { surroundings.randomBytes(16) }
+            Heap.giveBack()
             let report = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
             return Store(
                 timeline: timeline, log: log, lock: lock, durability: durability ?? Durability(reader.settings.durability),

@@ -32,7 +32,10 @@ public final class Store: @unchecked Sendable {
     /// What readers see: the newest graph that is as durable as the store promises.
     private let visible: Mutex<Graph>
     private let isClosed = Mutex(false)
-    private var lastSyncTime: Int64
+    /// Microseconds since 1970.
+    private let lastSyncTime: Atomic<Int64>
+    /// The last transaction that is known durable: who waits for it need not ask the disk.
+    private let durableNumber: Atomic<UInt64>
     private let queue = DispatchQueue(label: "cambium.store.write")
 
     init(
@@ -47,7 +50,8 @@ public final class Store: @unchecked Sendable {
         self.surroundings = surroundings
         self.observer = observer
         visible = Mutex(timeline.head)
-        lastSyncTime = surroundings.now()
+        lastSyncTime = Atomic(surroundings.now())
+        durableNumber = Atomic(timeline.head.transaction.rawValue)
     }
 
     /// The newest graph that is as durable as the store promises. O(1); never waits for a writer or for the disk.
@@ -160,7 +164,7 @@ public final class Store: @unchecked Sendable {
         case .synced: try sync(upTo: transaction)
         case .buffered(let interval):
             let now = surroundings.now()
-            if now - lastSyncTime >= interval.microseconds { try sync(upTo: transaction) }
+            if now - lastSyncTime.load(ordering: .relaxed) >= interval.microseconds { try sync(upTo: transaction) }
         }
         show(receipt.graph)
     }
@@ -171,7 +175,9 @@ public final class Store: @unchecked Sendable {
 
     /// Waits for the disk. Writers that wait at the same time share a sync: it covers all that was appended before it began.
     private func sync(upTo transaction: TransactionNumber) throws(CambiumError) {
+        if durableNumber.load(ordering: .acquiring) >= transaction.rawValue { return }
         try syncing.hold { () throws(CambiumError) in
+            if durableNumber.load(ordering: .acquiring) >= transaction.rawValue { return }
             let pending = try writing.hold { () throws(CambiumError) -> (LogWriter.PendingSync, Graph)? in
                 if log.durableTransaction >= transaction { return nil }
                 return try log.beginSync().map { ($0, timeline.head) }
@@ -180,7 +186,8 @@ public final class Store: @unchecked Sendable {
             let result = pending.run()
             try writing.hold { () throws(CambiumError) in
                 try log.endSync(pending, result)
-                lastSyncTime = surroundings.now()
+                lastSyncTime.store(surroundings.now(), ordering: .relaxed)
+                durableNumber.store(pending.transaction.rawValue, ordering: .releasing)
             }
             show(graph)
         }

@@ -123,7 +123,9 @@ extension Reader {
 
     /// The place of a row found by identity, if it is of the entity that was asked for.
     func place(_ row: UInt32, _ table: Int, _ entity: Entity, _ layout: GraphLayout) -> ObjectPlace? {
-        guard row != noRow, entity.family.contains(rows(table).entity(row, layout.tables[table])) else { return nil }
+        guard row != noRow else { return nil }
+        let tableLayout = layout.tables[table]
+        guard tableLayout.entities.count == 1 || entity.family.contains(rows(table).entity(row, tableLayout)) else { return nil }
         return ObjectPlace(table: table, row: row)
     }
 }
