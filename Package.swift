@@ -15,15 +15,14 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
-        .systemLibrary(name: "CMalloc"),
-        .target(name: "CChecksum"),
+        .target(name: "CMachine"),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
-        .target(name: "CambiumBytes", dependencies: ["CLZ4", "CXXHash", "CMalloc", "CChecksum"]),
+        .target(name: "CambiumBytes", dependencies: ["CLZ4", "CXXHash", "CMachine"]),
         .target(name: "CambiumJSON", dependencies: ["CSimdJSON"]),
         .target(name: "CambiumModel", dependencies: ["CambiumJSON", "CRE2"]),
         .target(name: "CambiumCoreData", dependencies: ["CambiumModel", "CambiumJSON"]),
-        .target(name: "CambiumGraph", dependencies: ["CambiumModel", "CambiumBytes"]),
+        .target(name: "CambiumGraph", dependencies: ["CMachine", "CambiumModel", "CambiumBytes"]),
         .target(
             name: "CambiumLog",
             dependencies: [

@@ -1,10 +1,10 @@
-internal import CChecksum
+internal import CMachine
 
 /// CRC-32C, as iSCSI (RFC 3720, appendix B.4) and ext4 use it.
 public enum CRC32C {
     /// The checksum of `bytes`, going on from that of the bytes before them; 0 to begin with.
     public static func checksum(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0) -> UInt32 {
-        cchecksum_crc32c(previous, bytes.baseAddress, bytes.count)
+        cmachine_crc32c(previous, bytes.baseAddress, bytes.count)
     }
 
     public static func checksum(_ bytes: [UInt8], from previous: UInt32 = 0) -> UInt32 {
@@ -13,6 +13,6 @@ public enum CRC32C {
 
     /// The same without the processor's instruction.
     static func portableChecksum(_ bytes: [UInt8]) -> UInt32 {
-        bytes.withUnsafeBytes { cchecksum_crc32c_portable(0, $0.baseAddress, $0.count) }
+        bytes.withUnsafeBytes { cmachine_crc32c_portable(0, $0.baseAddress, $0.count) }
     }
 }

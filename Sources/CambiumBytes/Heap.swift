@@ -1,4 +1,4 @@
-internal import CMalloc
+internal import CMachine
 
 /// The memory that the C library keeps for later.
 public enum Heap {

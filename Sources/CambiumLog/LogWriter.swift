@@ -5,31 +5,31 @@ public import CambiumModel
 ///
 /// After a write or a sync that failed the writer is poisoned: what the disk holds is not known, so every later call throws.
 ///
-/// SENDABLE: who owns the writer lets one thread at a time use it.
+/// SENDABLE: who owns the writer lets one thread at a time use it, so no access overlaps another, which need not be checked.
 public final class LogWriter: @unchecked Sendable {
     private let volume: any Volume
     private let settings: StoreSettings
     private let makeSaltSeed: () -> [UInt8]
     private var file: any VolumeFile
     private let headFile: any VolumeFile
-    private var header: SegmentHeader
-    private var headerChecksum: UInt32
-    private var codec: TransactionCodec
-    private var position: Int
-    private var lastChecksum: UInt32
-    private var durablePosition: Int
+    @exclusivity(unchecked) private var header: SegmentHeader
+    @exclusivity(unchecked) private var headerChecksum: UInt32
+    @exclusivity(unchecked) private var codec: TransactionCodec
+    @exclusivity(unchecked) private var position: Int
+    @exclusivity(unchecked) private var lastChecksum: UInt32
+    @exclusivity(unchecked) private var durablePosition: Int
     private var headSequence: UInt64
     private var headTime: Int64
-    private var poison: CambiumError?
-    private var writer = ByteWriter(capacity: 1024)
+    @exclusivity(unchecked) private var poison: CambiumError?
+    @exclusivity(unchecked) private var writer = ByteWriter(capacity: 1024)
 
     /// The number of the last transaction that was appended.
-    public private(set) var lastTransaction: TransactionNumber
+    @exclusivity(unchecked) public private(set) var lastTransaction: TransactionNumber
     /// That of the last one that is durable.
-    public private(set) var durableTransaction: TransactionNumber
-    public private(set) var lastTime: Int64
+    @exclusivity(unchecked) public private(set) var durableTransaction: TransactionNumber
+    @exclusivity(unchecked) public private(set) var lastTime: Int64
     /// Bytes in frames and headers that this writer has appended.
-    public private(set) var appendedByteCount = 0
+    @exclusivity(unchecked) public private(set) var appendedByteCount = 0
 
     /// How long HEAD may lag behind, in microseconds of the transactions' time.
     private static let headInterval: Int64 = 1_000_000

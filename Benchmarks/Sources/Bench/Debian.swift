@@ -58,6 +58,7 @@ struct Debian {
     private func followDependencies(_ graph: Graph) throws {
         let package = try graph.schema.required("Package")
         let depends = graph.relation(try package.requiredRelationship("depends"))
+        let finder = try graph.finder(package).required("the identity of packages")
         let serialMax = graph.objects(of: package).map(\.serial).max() ?? 0
         /// The query in which a package was last reached, by serial.
         var seen = [Int](repeating: 0, count: Int(serialMax) + 1)
@@ -67,7 +68,7 @@ struct Debian {
         repeat {
             for name in names {
                 query += 1
-                let origin = try graph.find(package, identity: name).required("package \(name)")
+                let origin = try finder.find(name).required("package \(name)")
                 reachedCount += Self.reach(origin, depends, graph, &seen, query)
             }
             passCount += 1

@@ -34,7 +34,7 @@ struct Items: Sendable {
     }
 
     func update(_ transaction: inout WriteTransaction, _ index: Int) throws {
-        let id = try transaction.find(item, identity: [.string(uid(index))]).required("item \(uid(index))")
+        let id = try transaction.find(item, identity: uid(index)).required("item \(uid(index))")
         try transaction.set(id, [(position, .int(Int64(Self.positionMin + index))), (done, .bool(index & 1 != 0))])
     }
 

@@ -36,10 +36,11 @@ struct Reads {
         let queries = try random.sample(Self.queryCount, of: places(of: synth.row)).map { place in
             try uid.string(at: place).required("the uid of a row")
         }
+        let finder = try graph.finder(synth.row).required("the identity of rows")
         var (hitCount, sum, byteCount) = (0, 0.0, 0)
         let (seconds, _) = timed {
             for uid in queries {
-                guard let place = graph.find(synth.row, identity: uid), item.target(of: place) != nil,
+                guard let place = finder.find(uid), item.target(of: place) != nil,
                     let key = key.string(at: place), let value = value.double(at: place), let count = count.int(at: place)
                 else { continue }
                 hitCount += 1

@@ -31,6 +31,7 @@ public struct Author: Sendable, Hashable {
     static let requestIDByteCountMax = 256
 
     func check() throws(CambiumError) {
+        if actor == nil, message == nil, requestID == nil { return }
         let limits = [
             ("An actor", actor, Self.actorByteCountMax), ("A message", message, Self.messageByteCountMax),
             ("A request id", requestID, Self.requestIDByteCountMax),

@@ -78,8 +78,9 @@ public final class Store: @unchecked Sendable {
             var transaction = WriteTransaction(draft: try draft())
             let result = try body(&transaction)
             let ops = transaction.ops
-            let receipt = try commit(transaction.takeDraft(), author, payload: ops.isEmpty ? nil : OpCodec.encode(ops), checks: .all)
-            return (result, receipt, try self.level(durability))
+            let level = try self.level(durability)
+            let payload = ops.isEmpty ? nil : OpCodec.encode(ops)
+            return (result, try commit(transaction.takeDraft(), author, payload: payload, checks: .all, level), level)
         }
         try settle(receipt, level)
         return (result, receipt)
@@ -104,7 +105,7 @@ public final class Store: @unchecked Sendable {
         let receipt = try writing.hold {
             let graph = timeline.head
             let op = Op.digest(of: graph.transaction, graph.digest())
-            return try commit(try draft(), author, payload: OpCodec.encode([op]), checks: .none)
+            return try commit(try draft(), author, payload: OpCodec.encode([op]), checks: .none, durability)
         }
         try settle(receipt, durability)
         return receipt
@@ -120,7 +121,7 @@ public final class Store: @unchecked Sendable {
         let receipt = try writing.hold {
             var draft = try draft()
             let payload = try body(&draft)
-            return try commit(draft, author, payload: payload, checks: .all)
+            return try commit(draft, author, payload: payload, checks: .all, durability)
         }
         try settle(receipt, durability)
         return receipt
@@ -134,7 +135,7 @@ public final class Store: @unchecked Sendable {
 
     /// Appends and publishes a draft. Only while `writing` is held.
     private func commit(
-        _ draft: consuming Draft, _ author: Author, payload: [UInt8]?, checks: Checks
+        _ draft: consuming Draft, _ author: Author, payload: [UInt8]?, checks: Checks, _ level: Durability
     ) throws(CambiumError) -> Receipt {
         guard let payload else { return Receipt(transaction: nil, logByteCount: 0, graph: draft.original) }
         if checks == .all { try draft.check() }
@@ -142,7 +143,7 @@ public final class Store: @unchecked Sendable {
             time: max(surroundings.now(), log.lastTime), actor: author.actor, message: author.message,
             requestID: author.requestID)
         let byteCount = try log.append([(metadata, payload)])
-        let graph = try timeline.publish(draft)
+        let graph = try timeline.publish(draft) { if level != .synced { show($0) } }
         observer?(log.lastTransaction, payload)
         return Receipt(transaction: log.lastTransaction, logByteCount: byteCount, graph: graph)
     }

@@ -64,9 +64,13 @@ public struct WriteTransaction: ~Copyable {
     /// Changes several attributes of an object in one op.
     public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
         let entity = try entity(of: id)
-        for (attribute, value) in values { try check(attribute, value, entity) }
-        let changed = values.filter { draft.value(of: $0.0, of: id) != $0.1 }
-        if !changed.isEmpty { try record(.set(id, changed.map { Assignment($0.0.number, $0.1) })) }
+        var changed: [Assignment] = []
+        changed.reserveCapacity(values.count)
+        for (attribute, value) in values {
+            try check(attribute, value, entity)
+            if draft.value(of: attribute, of: id) != value { changed.append(Assignment(attribute.number, value)) }
+        }
+        if !changed.isEmpty { try record(.set(id, changed)) }
     }
 
     /// Deletes objects and what their delete rules reach.
@@ -140,6 +144,11 @@ public struct WriteTransaction: ~Copyable {
     /// The ids that a relationship leads to, as it stands in the transaction.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         draft.members(relationship, of: id)
+    }
+
+    /// The object whose one identity attribute has this text.
+    public borrowing func find(_ entity: Entity, identity text: String) -> ObjectID? {
+        draft.find(entity, identity: text)
     }
 
     /// The object with these identity values.

@@ -119,10 +119,7 @@ extension GraphLayout {
 extension Reader {
     /// The id of the object at a place.
     func id(_ place: ObjectPlace, _ layout: GraphLayout) -> ObjectID {
-        guard let root = layout.tables[Int(place.table)].root else {
-            preconditionFailure("A place is that of an object, never that of an edge.")
-        }
-        return ObjectID(root: root.number, serial: rows(Int(place.table)).serial(place.row))
+        ObjectID(root: layout.root(ofTable: Int(place.table)), serial: rows(Int(place.table)).serial(place.row))
     }
 
     /// Calls `body` with the row of each object at the other end: in order where ordered, else as linked.

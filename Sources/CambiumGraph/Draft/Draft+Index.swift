@@ -10,12 +10,10 @@ extension Draft {
         countEntry(table, index, by: 1)
         while true {
             let slot = ownedBucketSlot(table, index, hash)
-            let bucket = chunks[slot.pointee]
-            if Bucket.count(bucket) < Bucket.capacity {
-                Bucket.append(bucket, Bucket.fragment(hash), row)
-                return
-            }
-            if isCrowded(bucket, hash) { return addToOverflow(bucket, hash, row) }
+            let bucket = Bucket(chunks[slot.pointee])
+            let fragment = Bucket.fragment(hash)
+            if bucket.count < Bucket.capacity { return bucket.add(fragment, row) }
+            if isCrowded(bucket, fragment) { return addToOverflow(bucket, fragment, row) }
             split(table, index, slot, hash)
         }
     }
@@ -26,14 +24,7 @@ extension Draft {
         var reference = ownedBucketSlot(table, index, hash)
         while true {
             let bucket = chunks[reference.pointee]
-            let count = Bucket.count(bucket)
-            let rows = Bucket.rows(bucket)
-            if let place = (0..<count).first(where: { rows[$0] == row }) {
-                rows[place] = rows[count - 1]
-                Bucket.fragments(bucket)[place] = Bucket.fragments(bucket)[count - 1]
-                Bucket.setCount(bucket, count - 1)
-                return
-            }
+            if Bucket(bucket).remove(Bucket.fragment(hash), row) { return }
             let overflow = (bucket + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
             precondition(overflow.pointee != 0, "A row that is in the graph is in each index that covers it.")
             own(&overflow.pointee)
@@ -64,7 +55,7 @@ extension Draft {
         own(&slot.pointee)
         guard slot.pointee != old else { return }
         let new = slot.pointee
-        let depth = Bucket.depth(chunks[new])
+        let depth = Bucket(chunks[new]).depth
         let span = 1 << (Int(bits) - depth)
         guard span > 1 else { return }
         let first = Int(hash >> UInt64(64 - bits)) & ~(span - 1)
@@ -73,40 +64,38 @@ extension Draft {
 
     private mutating func newBucket(depth: Int) -> PageRef {
         let page = allocate(Bucket.byteCount, .bucket)
-        memset(chunks[page] + PageLayout.header, 0, Bucket.fragmentsOffset - PageLayout.header)
-        Bucket.setDepth(chunks[page], depth)
+        Bucket(chunks[page]).reset(depth: depth)
         return page
     }
 
     /// Whether splitting would not help: the bucket is as deep as can be, or mostly of one hash.
-    private func isCrowded(_ bucket: UnsafeMutableRawPointer, _ hash: UInt64) -> Bool {
-        if Bucket.overflow(bucket) != 0 || Bucket.depth(bucket) >= Bucket.depthMax { return true }
-        let fragment = Bucket.fragment(hash)
-        let fragments = Bucket.fragments(bucket)
-        return (0..<Bucket.capacity).count(where: { fragments[$0] == fragment }) > Bucket.capacity / 2
+    private func isCrowded(_ bucket: Bucket, _ fragment: UInt16) -> Bool {
+        if bucket.overflow != 0 || bucket.depth >= Bucket.depthMax { return true }
+        var sameCount = 0
+        bucket.forEach { other, _ in if other == fragment { sameCount += 1 } }
+        return sameCount > Bucket.capacity / 2
     }
 
-    private mutating func addToOverflow(_ first: UnsafeMutableRawPointer, _ hash: UInt64, _ row: UInt32) {
-        let reference = (first + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
+    private mutating func addToOverflow(_ first: Bucket, _ fragment: UInt16, _ row: UInt32) {
+        let reference = (first.page + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
         if reference.pointee != 0 { own(&reference.pointee) }
-        if reference.pointee == 0 || Bucket.count(chunks[reference.pointee]) == Bucket.capacity {
-            let page = newBucket(depth: Bucket.depth(first))
+        if reference.pointee == 0 || Bucket(chunks[reference.pointee]).count == Bucket.capacity {
+            let page = newBucket(depth: first.depth)
             chunks[page].storeBytes(of: reference.pointee, toByteOffset: Bucket.overflowOffset, as: PageRef.self)
             reference.pointee = page
         }
-        Bucket.append(chunks[reference.pointee], Bucket.fragment(hash), row)
+        Bucket(chunks[reference.pointee]).add(fragment, row)
     }
 
     @inline(never)
     private mutating func split(_ table: Int, _ index: Int, _ slot: UnsafeMutablePointer<PageRef>, _ hash: UInt64) {
-        let bucket = chunks[slot.pointee]
-        let depth = Bucket.depth(bucket)
+        let bucket = Bucket(chunks[slot.pointee])
+        let depth = bucket.depth
         let place = ownedTable(table) + TablePage.indexesOffset + TablePage.indexStride * index
         if depth == Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)) { doubleDirectory(place) }
         let bits = Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self))
         let sibling = newBucket(depth: depth + 1)
-        Bucket.setDepth(bucket, depth + 1)
-        distribute(bucket, chunks[sibling], depth, table, layout.tables[table].indexes[index])
+        distribute(bucket, Bucket(chunks[sibling]), depth, table, layout.tables[table].indexes[index])
         let span = 1 << (bits - depth)
         let first = Int(hash >> UInt64(64 - bits)) & ~(span - 1)
         let vector = place.assumingMemoryBound(to: RadixVector.self)
@@ -114,31 +103,23 @@ extension Draft {
     }
 
     /// Moves the entries whose hash has a 1 at the depth to the sibling.
-    private func distribute(
-        _ bucket: UnsafeMutableRawPointer, _ sibling: UnsafeMutableRawPointer, _ depth: Int, _ table: Int, _ index: IndexLayout
-    ) {
-        let fragments = Bucket.fragments(bucket)
-        let rows = Bucket.rows(bucket)
+    private func distribute(_ bucket: Bucket, _ sibling: Bucket, _ depth: Int, _ table: Int, _ index: IndexLayout) {
         let reader = reader
-        let tableRows = reader.rows(table)
-        var kept = 0
-        for entry in 0..<Bucket.capacity {
-            let bit: UInt64
-            if depth >= 8, depth < 24 {
-                bit = UInt64(fragments[entry]) >> UInt64(23 - depth) & 1
-            } else {
-                let hash = reader.keyHash(index, tableRows, rows[entry]) ?? 0
-                bit = hash >> UInt64(63 - depth) & 1
-            }
-            if bit == 1 {
-                Bucket.append(sibling, fragments[entry], rows[entry])
-            } else {
-                fragments[kept] = fragments[entry]
-                rows[kept] = rows[entry]
-                kept += 1
+        let rows = reader.rows(table)
+        withUnsafeTemporaryAllocation(byteCount: Bucket.byteCount, alignment: PageLayout.granule) { copy in
+            copy.copyMemory(from: UnsafeRawBufferPointer(start: bucket.page, count: Bucket.byteCount))
+            guard let start = copy.baseAddress else { return }
+            bucket.reset(depth: depth + 1)
+            Bucket(start).forEach { fragment, row in
+                let bit: UInt64
+                if depth >= 8, depth < 24 {
+                    bit = UInt64(fragment) >> UInt64(23 - depth) & 1
+                } else {
+                    bit = (reader.keyHash(index, rows, row) ?? 0) >> UInt64(63 - depth) & 1
+                }
+                (bit == 1 ? sibling : bucket).add(fragment, row)
             }
         }
-        Bucket.setCount(bucket, kept)
     }
 
     /// Gives the directory one more bit: each slot becomes two that point to the same bucket.

@@ -33,6 +33,12 @@ extension Draft {
         return reader.isLinked(layout.end(relationship), owner: owner.row, target: row.row)
     }
 
+    /// The object whose one identity attribute has this text.
+    public borrowing func find(_ entity: Entity, identity text: String) -> ObjectID? {
+        guard let place = Finder(entity, reader, layout)?.find(text) else { return nil }
+        return id(place)
+    }
+
     /// The object with these identity values, in the order of `entity.identity`.
     public borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         guard let place = reader.find(entity, identity: values, layout) else { return nil }

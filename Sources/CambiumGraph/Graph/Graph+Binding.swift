@@ -69,37 +69,73 @@ public struct Column {
     }
 }
 
-/// A relationship of one graph, for loops over many objects.
+/// A relationship of one graph, for loops over many objects: where its columns begin is looked up once.
 public struct Relation {
-    private let reader: Reader
+    private enum Shape {
+        /// To one: the column that holds the row at the other end.
+        case one(Rows, slot: Int)
+        /// To many, without an order: the owner's first member, and each member's next.
+        case chain(owners: Rows, first: Int, members: Rows, next: Int)
+        case other(EndLayout)
+    }
+
+    private let shape: Shape
     private let end: EndLayout
     private let targetTable: Int
+    /// Keeps the pages.
     private let version: Version
 
     init(_ handle: EndHandle, _ version: Version) {
-        reader = version.reader
+        let reader = version.reader
         end = handle.end
         targetTable = handle.targetTable
         self.version = version
+        switch end.layout {
+        case .pair(let tables, let slots): shape = .one(reader.rows(tables[end.end]), slot: slots[end.end])
+        case .list(let list, let childEnd):
+            if end.end == childEnd {
+                shape = .one(reader.rows(list.memberTable), slot: list.ownerSlot)
+            } else if case .chain(let first, _, _, _, let next) = list.shape {
+                let owners = reader.rows(list.ownerTable)
+                shape = .chain(owners: owners, first: first, members: reader.rows(list.memberTable), next: next)
+            } else {
+                shape = .other(end)
+            }
+        case .edges: shape = .other(end)
+        }
     }
 
     /// Calls `body` with each object at the other end: in order where the relationship is ordered.
     public func forEach(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
-        reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
+        switch shape {
+        case .one(let rows, let slot):
+            let row = rows.link(place.row, slot)
+            if row != noRow { body(ObjectPlace(table: targetTable, row: row)) }
+        case .chain(let owners, let first, let members, let next):
+            var chain = ChainRows(members, from: owners.link(place.row, first), next: next)
+            while let row = chain.next() { body(ObjectPlace(table: targetTable, row: row)) }
+        case .other(let end):
+            version.reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
+        }
     }
 
     /// The object that a to-one relationship leads to.
     public func target(of place: ObjectPlace) -> ObjectPlace? {
-        var found: ObjectPlace?
-        forEach(of: place) { found = $0 }
-        return found
+        guard case .one(let rows, let slot) = shape else { return nil }
+        let row = rows.link(place.row, slot)
+        return row == noRow ? nil : ObjectPlace(table: targetTable, row: row)
     }
 
     /// Complexity: O(1).
-    public func count(of place: ObjectPlace) -> Int { reader.memberCount(end, owner: place.row) }
+    public func count(of place: ObjectPlace) -> Int { version.reader.memberCount(end, owner: place.row) }
 }
 
 extension Graph {
     public func column(_ attribute: Attribute) -> Column { Column(field(attribute), version) }
     public func relation(_ relationship: Relationship) -> Relation { Relation(end(relationship), version) }
+
+    /// Finds objects of an entity by identity; nil where that is not one attribute.
+    public func finder(_ entity: Entity) -> IdentityFinder? {
+        Finder(entity, reader, layout).map { IdentityFinder(finder: $0, version: version) }
+    }
 }

@@ -71,10 +71,7 @@ extension Graph {
 
     /// The object whose one identity attribute has this text.
     public func find(_ entity: Entity, identity text: String) -> ObjectPlace? {
-        guard let index = layout.identityIndex(entity), index.layout.kinds.count == 1, index.layout.kinds[0] == .string else { return nil }
-        var text = text
-        let row = text.withUTF8 { reader.row(index.table, index.layout, key: .bytes(UnsafeRawBufferPointer($0))) }
-        return reader.place(row, index.table, entity, layout)
+        finder(entity)?.find(text)
     }
 }
 

@@ -81,7 +81,9 @@ package struct PageChecker {
                 while page != 0 {
                     walk.visit(page, birthMax: birthMax)
                     birthMax = walk.chunks.birth(page)
-                    page = Bucket.overflow(walk.chunks[page])
+                    let contents = Bucket(walk.chunks[page])
+                    if !contents.isConsistent { walk.findings.append("Bucket \(page) miscounts its entries.") }
+                    page = contents.overflow
                 }
             }
         }

@@ -23,39 +23,29 @@ extension Reader {
     }
 
     /// Where the directory and the entry count of an index stand in the page of its table.
-    @inline(__always) func bucket(_ table: Int, _ index: Int, _ hash: UInt64) -> PageRef {
-        let place = tablePage(table) + TablePage.indexesOffset + TablePage.indexStride &* index
+    @inline(__always) func indexPlace(_ table: Int, _ index: Int) -> UnsafeMutableRawPointer {
+        tablePage(table) + TablePage.indexesOffset + TablePage.indexStride &* index
+    }
+
+    @inline(__always) private func bucket(_ table: Int, _ index: Int, _ hash: UInt64) -> PageRef {
+        let place = indexPlace(table, index)
         let directory = place.load(as: RadixVector.self)
         let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
         return directory.get(bits == 0 ? 0 : Int(hash >> UInt64(64 &- bits)), chunks)
     }
 
     func entryCount(_ table: Int, _ index: Int) -> Int {
-        let offset = TablePage.indexesOffset + TablePage.indexStride * index + TablePage.indexEntryCountOffset
-        return Int(tablePage(table).load(fromByteOffset: offset, as: UInt64.self))
+        Int(indexPlace(table, index).load(fromByteOffset: TablePage.indexEntryCountOffset, as: UInt64.self))
     }
 
     /// The first row of an index whose hash fits and for which `isEqual` holds; `noRow` where there is none.
     @inline(__always)
     func firstRow(_ table: Int, _ index: Int, _ hash: UInt64, where isEqual: (UInt32) -> Bool) -> UInt32 {
         var page = bucket(table, index, hash)
-        let wanted = SIMD16<UInt16>(repeating: Bucket.fragment(hash))
         while page != 0 {
-            let bucket = chunks[page]
-            let count = Bucket.count(bucket)
-            let fragments = UnsafeRawPointer(Bucket.fragments(bucket)).assumingMemoryBound(to: SIMD16<UInt16>.self)
-            var base = 0
-            while base < count {
-                let hits = fragments[base >> 4] .== wanted
-                if any(hits) {
-                    for lane in 0..<min(16, count &- base) where hits[lane] {
-                        let row = Bucket.rows(bucket)[base &+ lane]
-                        if isEqual(row) { return row }
-                    }
-                }
-                base &+= 16
-            }
-            page = Bucket.overflow(bucket)
+            let bucket = Bucket(chunks[page])
+            if let row = bucket.firstRow(Bucket.fragment(hash), where: isEqual) { return row }
+            page = bucket.overflow
         }
         return noRow
     }

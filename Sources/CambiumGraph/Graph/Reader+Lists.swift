@@ -1,22 +1,48 @@
+/// Goes through the members of an unordered list, as linked.
+struct ChainRows: Sequence, IteratorProtocol {
+    private let rows: Rows
+    private let nextSlot: Int
+    private var nextRow: UInt32
+    private var leafGroup = UInt32.max
+    private var leaf: UnsafeMutableRawPointer?
+
+    @inline(__always) init(_ rows: Rows, from first: UInt32, next slot: Int) {
+        self.rows = rows
+        nextRow = first
+        nextSlot = slot
+    }
+
+    @inline(__always)
+    mutating func next() -> UInt32? {
+        let row = nextRow
+        if row == noRow { return nil }
+        // Neighbours of a chain mostly lie in one group: its leaf is looked up once.
+        if row &>> PageLayout.rowShift != leafGroup {
+            leafGroup = row &>> PageLayout.rowShift
+            leaf = rows.leaf(rows.group(row), nextSlot)
+        }
+        guard let leaf else { return nil }
+        nextRow = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
+        return row
+    }
+}
+
 /// Goes through the members of a list, as rows of the members' table: in order where the list is ordered, else as linked.
 struct ListRows: Sequence, IteratorProtocol {
     private let rows: Rows
-    private var nextRow: UInt32
-    private let nextSlot: Int
+    private var chain: ChainRows
+    private var nextRow = noRow
     private let tree: (left: Int, right: Int, up: Int)?
-    private var groupIndex = UInt32.max
-    private var nextLeaf: UnsafeMutableRawPointer?
 
     init(_ reader: Reader, _ list: ListLayout, owner: UInt32) {
         rows = reader.rows(list.memberTable)
         let owners = reader.rows(list.ownerTable)
         switch list.shape {
         case .chain(let first, _, _, _, let next):
-            nextRow = owners.link(owner, first)
-            nextSlot = next
+            chain = ChainRows(rows, from: owners.link(owner, first), next: next)
             tree = nil
         case .tree(let root, let left, let right, let up, _):
-            nextSlot = left
+            chain = ChainRows(rows, from: noRow, next: 0)
             tree = (left, right, up)
             nextRow = owners.link(owner, root)
             descend()
@@ -25,19 +51,10 @@ struct ListRows: Sequence, IteratorProtocol {
 
     @inline(__always)
     mutating func next() -> UInt32? {
+        if tree == nil { return chain.next() }
         let row = nextRow
         if row == noRow { return nil }
-        if tree == nil {
-            // Neighbours of a chain mostly lie in one group: its leaf is looked up once.
-            if row &>> PageLayout.rowShift != groupIndex {
-                groupIndex = row &>> PageLayout.rowShift
-                nextLeaf = rows.leaf(rows.group(row), nextSlot)
-            }
-            guard let leaf = nextLeaf else { return nil }
-            nextRow = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
-        } else {
-            advance(from: row)
-        }
+        advance(from: row)
         return row
     }
 

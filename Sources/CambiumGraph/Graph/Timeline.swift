@@ -6,12 +6,13 @@ import Synchronization
 /// `head` may be read from any thread. Everything else is the writer's: whoever owns the timeline lets one thread at a time
 /// make, change, publish or drop drafts.
 ///
-/// SENDABLE: `head` is under a mutex; `pinned` and the page space belong to the one writer.
+/// SENDABLE: `head` is under a mutex; `pinned` and the page space belong to the one writer, so no access to them overlaps
+/// another, which need not be checked each time.
 public final class Timeline: @unchecked Sendable {
     let space = PageSpace()
     private let current: Mutex<Version>
     /// Superseded versions that a reader still held, oldest first.
-    private var pinned: [Version] = []
+    @exclusivity(unchecked) private var pinned: [Version] = []
     private static let epochs = Atomic<UInt64>(0)
 
     /// The empty graph of a schema without entities.
@@ -41,9 +42,11 @@ public final class Timeline: @unchecked Sendable {
 
     /// Makes the draft the newest version and returns it. Complexity: O(superseded pages).
     ///
+    /// - Parameter show: called with the new version before pages of the old one are freed: who lets go of the old one in
+    ///   it spares the next transaction the work.
     /// Throws `.notWritable` where another draft was published since this one was made; the draft is dropped then.
     @discardableResult
-    public func publish(_ draft: consuming Draft) throws(CambiumError) -> Graph {
+    public func publish(_ draft: consuming Draft, show: (Graph) -> Void = { _ in }) throws(CambiumError) -> Graph {
         guard current.withLock({ $0 === draft.base }) else {
             throw CambiumError(.notWritable, "The draft was made from a version that is no longer the newest; make it again.")
         }
@@ -55,6 +58,7 @@ public final class Timeline: @unchecked Sendable {
         var previous = version
         current.withLock { swap(&$0, &previous) }
         _ = consume draft
+        show(Graph(version: version))
         retire(&previous, superseded)
         return Graph(version: version)
     }
@@ -62,8 +66,14 @@ public final class Timeline: @unchecked Sendable {
     /// Frees what no version can reach: a page superseded at D and born at B is needed while a version lives in [B, D).
     private func retire(_ previous: inout Version, _ superseded: [PageRef]) {
         // Nobody can take `previous` any more; if it is unique, no reader holds it. The draft held it and is gone.
-        if !isKnownUniquelyReferenced(&previous) { pinned.append(previous) }
-        for page in superseded { bury(page, below: pinned.count) }
+        if isKnownUniquelyReferenced(&previous) {
+            let count = pinned.count
+            for page in superseded { bury(page, below: count) }
+        } else {
+            // All that the draft superseded was born before it, and so is what this version reaches.
+            previous.dead = superseded
+            pinned.append(previous)
+        }
         reclaim()
     }
 

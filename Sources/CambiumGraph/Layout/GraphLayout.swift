@@ -12,6 +12,8 @@ package final class GraphLayout: Sendable {
     /// For each table, the relationships with a fewest or a most number of members.
     private let countedProperties: [Set<PropertyNumber>]
     private let tableByRoot: [Int]
+    /// The roots of the tables of objects, which come first.
+    private let roots: [EntityNumber]
     /// For each entity's number, the index over its identity.
     private let identityByEntity: [IdentityIndex?]
 
@@ -23,6 +25,7 @@ package final class GraphLayout: Sendable {
     package init(_ schema: Schema) {
         self.schema = schema
         var drafts = schema.roots.enumerated().map { TableDraft(index: $0.offset, root: $0.element, schema: schema) }
+        roots = schema.roots.map(\.number)
         var byRoot = [Int](repeating: -1, count: Int(schema.roots.map(\.number.rawValue).max() ?? 0) + 1)
         for (index, root) in schema.roots.enumerated() { byRoot[Int(root.number.rawValue)] = index }
         links = schema.links.map { link in
@@ -58,6 +61,9 @@ package final class GraphLayout: Sendable {
         guard number < tableByRoot.count, tableByRoot[number] >= 0 else { return nil }
         return tables[tableByRoot[number]]
     }
+
+    /// The root entity of a table of objects.
+    @inline(__always) func root(ofTable index: Int) -> EntityNumber { roots[index] }
 
     @inline(__always)
     func needsCount(_ table: Int, _ property: PropertyNumber) -> Bool {

@@ -1,51 +1,161 @@
+internal import CMachine
 import CambiumBytes
 
 #if canImport(Glibc)
     import Glibc
 #endif
 
-/// A page of a hash index: up to 112 entries of 16 bits of the hash and a row.
+/// A page of a hash index: eight blocks of 15 entries, each entry 16 bits of the hash and a row.
 ///
+/// An entry lies in the first block with room from its home on, which the low bits of its fragment name; almost always that
+/// is its home, so that finding a row touches 96 bytes. A block is 16 numbers of 16 bits (15 fragments, and a control word:
+/// the entries it has in the low byte, and in the high byte how many entries passed it because it was full), then 15 rows.
 /// Entries whose hashes agree in all the bits that a split could look at go to an overflow page behind the bucket.
-enum Bucket {
+struct Bucket {
+    static let blockCount = 8
+    static let blockCapacity = 15
+    /// Less than the blocks hold, so that few entries lie away from home.
     static let capacity = 112
-    static let countOffset = 16
-    static let depthOffset = 18
     static let overflowOffset = 20
-    static let fragmentsOffset = 32
-    static let rowsOffset = fragmentsOffset + 2 * capacity
-    static let byteCount = rowsOffset + 4 * capacity
+    static let blocksOffset = 32
+    static let blockStride = 96
+    static let byteCount = blocksOffset + blockCount * blockStride
     /// The deepest split; a fragment has the bits that splits at depths 8 to 23 look at.
     static let depthMax = 26
+    private static let countOffset = 16
+    private static let depthOffset = 18
 
-    @inline(__always) static func count(_ page: UnsafeMutableRawPointer) -> Int {
-        Int(page.load(fromByteOffset: countOffset, as: UInt16.self))
-    }
-    @inline(__always) static func depth(_ page: UnsafeMutableRawPointer) -> Int {
-        Int(page.load(fromByteOffset: depthOffset, as: UInt16.self))
-    }
-    @inline(__always) static func overflow(_ page: UnsafeMutableRawPointer) -> PageRef {
-        page.load(fromByteOffset: overflowOffset, as: PageRef.self)
-    }
-    @inline(__always) static func fragments(_ page: UnsafeMutableRawPointer) -> UnsafeMutablePointer<UInt16> {
-        (page + fragmentsOffset).assumingMemoryBound(to: UInt16.self)
-    }
-    @inline(__always) static func rows(_ page: UnsafeMutableRawPointer) -> UnsafeMutablePointer<UInt32> {
-        (page + rowsOffset).assumingMemoryBound(to: UInt32.self)
-    }
+    let page: UnsafeMutableRawPointer
+
+    @inline(__always) init(_ page: UnsafeMutableRawPointer) { self.page = page }
+
     @inline(__always) static func fragment(_ hash: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: hash >> 40) }
 
-    static func setCount(_ page: UnsafeMutableRawPointer, _ count: Int) {
-        page.storeBytes(of: UInt16(count), toByteOffset: countOffset, as: UInt16.self)
+    var count: Int {
+        get { Int(page.load(fromByteOffset: Self.countOffset, as: UInt16.self)) }
+        nonmutating set { page.storeBytes(of: UInt16(newValue), toByteOffset: Self.countOffset, as: UInt16.self) }
     }
-    static func setDepth(_ page: UnsafeMutableRawPointer, _ depth: Int) {
-        page.storeBytes(of: UInt16(depth), toByteOffset: depthOffset, as: UInt16.self)
+    var depth: Int {
+        get { Int(page.load(fromByteOffset: Self.depthOffset, as: UInt16.self)) }
+        nonmutating set { page.storeBytes(of: UInt16(newValue), toByteOffset: Self.depthOffset, as: UInt16.self) }
     }
-    static func append(_ page: UnsafeMutableRawPointer, _ fragment: UInt16, _ row: UInt32) {
-        let count = count(page)
-        fragments(page)[count] = fragment
-        rows(page)[count] = row
-        setCount(page, count + 1)
+    var overflow: PageRef { page.load(fromByteOffset: Self.overflowOffset, as: PageRef.self) }
+
+    /// Removes all entries and the overflow, and sets the depth.
+    func reset(depth: Int) {
+        memset(page + PageLayout.header, 0, Self.byteCount - PageLayout.header)
+        self.depth = depth
+    }
+
+    func add(_ fragment: UInt16, _ row: UInt32) {
+        precondition(count < Self.capacity)
+        var block = Block(self, home: fragment)
+        while block.count == Self.blockCapacity {
+            block.passedCount += 1
+            block = Block(self, home: block.number + 1)
+        }
+        block.append(fragment, row)
+        count += 1
+    }
+
+    /// Removes an entry; false where the page does not have it.
+    func remove(_ fragment: UInt16, _ row: UInt32) -> Bool {
+        var block = Block(self, home: fragment)
+        for _ in 0..<Self.blockCount {
+            if let lane = (0..<block.count).first(where: { block.rows[$0] == row && block.fragments[$0] == fragment }) {
+                block.remove(lane)
+                var passed = Block(self, home: fragment)
+                while passed.number != block.number {
+                    passed.passedCount -= 1
+                    passed = Block(self, home: passed.number + 1)
+                }
+                count -= 1
+                return true
+            }
+            if block.passedCount == 0 { return false }
+            block = Block(self, home: block.number + 1)
+        }
+        return false
+    }
+
+    /// The first row under a fragment for which `isEqual` holds.
+    @inline(__always) func firstRow(_ fragment: UInt16, where isEqual: (UInt32) -> Bool) -> UInt32? {
+        var block = Block(self, home: fragment)
+        for _ in 0..<Self.blockCount {
+            var lanes = block.lanes(of: fragment)
+            while lanes != 0 {
+                let row = block.rows[lanes.trailingZeroBitCount]
+                if isEqual(row) { return row }
+                lanes &= lanes &- 1
+            }
+            if block.passedCount == 0 { return nil }
+            block = Block(self, home: block.number &+ 1)
+        }
+        return nil
+    }
+
+    func forEach(_ body: (UInt16, UInt32) -> Void) {
+        for number in 0..<Self.blockCount {
+            let block = Block(self, home: UInt16(number))
+            for lane in 0..<block.count { body(block.fragments[lane], block.rows[lane]) }
+        }
+    }
+
+    /// Whether the counts fit the entries, and each entry can be found from its home.
+    var isConsistent: Bool {
+        var passed = [Int](repeating: 0, count: Self.blockCount)
+        var entryCount = 0
+        for number in 0..<Self.blockCount {
+            let block = Block(self, home: UInt16(number))
+            entryCount += block.count
+            for lane in 0..<block.count {
+                var home = Int(block.fragments[lane]) % Self.blockCount
+                while home != number {
+                    passed[home] += 1
+                    home = (home + 1) % Self.blockCount
+                }
+            }
+        }
+        return entryCount == count && passed.indices.allSatisfy { Block(self, home: UInt16($0)).passedCount == passed[$0] }
+    }
+}
+
+private struct Block {
+    let number: UInt16
+    let start: UnsafeMutableRawPointer
+
+    @inline(__always) init(_ bucket: Bucket, home: UInt16) {
+        number = home & UInt16(Bucket.blockCount - 1)
+        start = bucket.page + Bucket.blocksOffset + Bucket.blockStride &* Int(number)
+    }
+
+    @inline(__always) var fragments: UnsafeMutablePointer<UInt16> { start.assumingMemoryBound(to: UInt16.self) }
+    @inline(__always) var rows: UnsafeMutablePointer<UInt32> { (start + 32).assumingMemoryBound(to: UInt32.self) }
+    @inline(__always) private var control: UnsafeMutablePointer<UInt16> { fragments + Bucket.blockCapacity }
+
+    @inline(__always) var count: Int { Int(control.pointee & 0xFF) }
+    @inline(__always) var passedCount: Int {
+        get { Int(control.pointee >> 8) }
+        nonmutating set { control.pointee = control.pointee & 0xFF | UInt16(newValue) << 8 }
+    }
+
+    @inline(__always) func append(_ fragment: UInt16, _ row: UInt32) {
+        let count = count
+        fragments[count] = fragment
+        rows[count] = row
+        control.pointee += 1
+    }
+
+    @inline(__always) func remove(_ lane: Int) {
+        let last = count - 1
+        fragments[lane] = fragments[last]
+        rows[lane] = rows[last]
+        control.pointee -= 1
+    }
+
+    /// A bit for each entry that has this fragment.
+    @inline(__always) func lanes(of fragment: UInt16) -> UInt32 {
+        cmachine_equal_lanes(start, fragment) & (1 << UInt32(count) &- 1)
     }
 }
 

@@ -12,12 +12,13 @@ final class PageSpace: @unchecked Sendable {
     let chunks: Chunks
     /// Permanent pages that stand for leaves without content; born at 0 and never released.
     private(set) var constants = ConstantPages()
-    private(set) var liveGranules = 0
+    // One thread at a time allocates and releases: no access to what follows overlaps another.
+    @exclusivity(unchecked) private(set) var liveGranules = 0
     private(set) var chunkCount = 0
 
-    private var freeHeads: [PageRef]
-    private var cursor = 0
-    private var cursorEnd = 0
+    @exclusivity(unchecked) private var freeHeads: [PageRef]
+    @exclusivity(unchecked) private var cursor = 0
+    @exclusivity(unchecked) private var cursorEnd = 0
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     private var regionCursor: UnsafeMutableRawPointer?
     private var regionChunksLeft = 0

@@ -40,12 +40,10 @@ struct Frame {
     private static func checksum(
         _ headerChecksum: UInt32, _ offset: Int, length: ArraySlice<UInt8>, body: ArraySlice<UInt8>
     ) -> UInt32 {
-        var seed = ByteWriter(capacity: 24)
-        seed.write(headerChecksum)
-        seed.write(UInt64(offset))
-        seed.write(length)
-        let start = CRC32C.checksum(seed.bytes)
-        return body.withUnsafeBytes { CRC32C.checksum($0, from: start) }
+        var checksum = withUnsafeBytes(of: headerChecksum.littleEndian) { CRC32C.checksum($0, from: 0) }
+        checksum = withUnsafeBytes(of: UInt64(offset).littleEndian) { CRC32C.checksum($0, from: checksum) }
+        checksum = length.withUnsafeBytes { CRC32C.checksum($0, from: checksum) }
+        return body.withUnsafeBytes { CRC32C.checksum($0, from: checksum) }
     }
 
     // MARK: Decoding

@@ -18,8 +18,8 @@ public final class Entity: Sendable {
 
     private let attributesByName: [String: Attribute]
     private let relationshipsByName: [String: Relationship]
-    private let attributesByNumber: [PropertyNumber: Attribute]
-    private let relationshipsByNumber: [PropertyNumber: Relationship]
+    private let attributesByNumber: NumberTable<Attribute>
+    private let relationshipsByNumber: NumberTable<Relationship>
 
     package init(
         number: EntityNumber, name: String, root: EntityNumber, parent: EntityNumber?, isAbstract: Bool,
@@ -39,14 +39,14 @@ public final class Entity: Sendable {
         self.userInfo = userInfo
         attributesByName = Dictionary(uniqueKeysWithValues: attributes.map { ($0.name, $0) })
         relationshipsByName = Dictionary(uniqueKeysWithValues: relationships.map { ($0.name, $0) })
-        attributesByNumber = Dictionary(uniqueKeysWithValues: attributes.map { ($0.number, $0) })
-        relationshipsByNumber = Dictionary(uniqueKeysWithValues: relationships.map { ($0.number, $0) })
+        attributesByNumber = NumberTable(attributes.map { ($0.number.rawValue, $0) })
+        relationshipsByNumber = NumberTable(relationships.map { ($0.number.rawValue, $0) })
     }
 
     public func attribute(_ name: String) -> Attribute? { attributesByName[name] }
     public func relationship(_ name: String) -> Relationship? { relationshipsByName[name] }
-    public func attribute(_ number: PropertyNumber) -> Attribute? { attributesByNumber[number] }
-    public func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number] }
+    public func attribute(_ number: PropertyNumber) -> Attribute? { attributesByNumber[number.rawValue] }
+    public func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number.rawValue] }
 }
 
 /// A set of attributes whose values no two objects of the entity (and its sub-entities) share. A null is never a duplicate.

@@ -10,7 +10,7 @@ public final class Schema: Sendable {
     public let definition: SchemaDefinition
 
     private let byName: [String: Entity]
-    private let byNumber: [EntityNumber: Entity]
+    private let byNumber: NumberTable<Entity>
 
     package init(entities: [Entity], links: [Link], definition: SchemaDefinition) {
         self.entities = entities
@@ -18,11 +18,11 @@ public final class Schema: Sendable {
         roots = entities.filter { $0.parent == nil }
         self.definition = definition
         byName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
-        byNumber = Dictionary(uniqueKeysWithValues: entities.map { ($0.number, $0) })
+        byNumber = NumberTable(entities.map { ($0.number.rawValue, $0) })
     }
 
     public func entity(_ name: String) -> Entity? { byName[name] }
-    public func entity(_ number: EntityNumber) -> Entity? { byNumber[number] }
+    public func entity(_ number: EntityNumber) -> Entity? { byNumber[number.rawValue] }
     /// The root entities, in declaration order: one table each.
     public let roots: [Entity]
 }

@@ -1,4 +1,4 @@
-#include "cchecksum.h"
+#include "cmachine.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void make_table(void) {
             table[slice][byte] = table[slice - 1][byte] >> 8 ^ table[0][table[slice - 1][byte] & 255];
 }
 
-uint32_t cchecksum_crc32c_portable(uint32_t crc, const void *bytes, size_t count) {
+uint32_t cmachine_crc32c_portable(uint32_t crc, const void *bytes, size_t count) {
     pthread_once(&once, make_table);
     const uint8_t *p = bytes;
     crc = ~crc;
@@ -52,9 +52,9 @@ static uint32_t crc32c_hardware(uint32_t crc, const void *bytes, size_t count) {
 }
 #endif
 
-uint32_t cchecksum_crc32c(uint32_t crc, const void *bytes, size_t count) {
+uint32_t cmachine_crc32c(uint32_t crc, const void *bytes, size_t count) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("sse4.2")) return crc32c_hardware(crc, bytes, count);
 #endif
-    return cchecksum_crc32c_portable(crc, bytes, count);
+    return cmachine_crc32c_portable(crc, bytes, count);
 }

@@ -1,0 +1,27 @@
+#pragma once
+#include <malloc.h>
+#include <stddef.h>
+#include <stdint.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/// CRC-32C (Castagnoli, reflected 0x82F63B78) of `count` bytes, going on from `crc`; 0 to begin with.
+uint32_t cmachine_crc32c(uint32_t crc, const void *bytes, size_t count);
+/// The same without the processor's instruction, for a test that compares the two.
+uint32_t cmachine_crc32c_portable(uint32_t crc, const void *bytes, size_t count);
+
+/// A bit for each of 16 numbers at `words` that equals `word`; bit 0 is the first number's.
+static inline uint32_t cmachine_equal_lanes(const void *words, uint16_t word) {
+#if defined(__SSE2__)
+    const __m128i wanted = _mm_set1_epi16((short)word);
+    const __m128i low = _mm_cmpeq_epi16(_mm_loadu_si128((const __m128i *)words), wanted);
+    const __m128i high = _mm_cmpeq_epi16(_mm_loadu_si128((const __m128i *)words + 1), wanted);
+    return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+#else
+    const uint16_t *lanes = words;
+    uint32_t bits = 0;
+    for (int lane = 0; lane < 16; lane++) bits |= (uint32_t)(lanes[lane] == word) << lane;
+    return bits;
+#endif
+}
