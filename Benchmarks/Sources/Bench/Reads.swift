@@ -41,10 +41,11 @@ struct Reads {
         let (seconds, _) = timed {
             for uid in queries {
                 guard let place = finder.find(uid), item.target(of: place) != nil,
-                    let key = key.string(at: place), let value = value.double(at: place), let count = count.int(at: place)
+                    let keyByteCount = key.withBytes(at: place, { $0?.count }),
+                    let value = value.double(at: place), let count = count.int(at: place)
                 else { continue }
                 hitCount += 1
-                byteCount += key.utf8.count
+                byteCount += keyByteCount
                 sum += value + Double(count)
             }
         }

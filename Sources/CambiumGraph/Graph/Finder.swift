@@ -47,23 +47,27 @@ struct Finder {
     }
 
     func find(_ text: String) -> ObjectPlace? {
-        var text = text
-        return text.withUTF8 { find(.bytes(UnsafeRawBufferPointer($0))) }
+        guard kind == .string else { return nil }
+        return text.utf8Span.span.bytes.withUnsafeBytes { key in
+            var hash = KeyHash(seed: seed)
+            hash.add(key)
+            return find(hash) { rows.hasBytes($0, slot, key) }
+        }
     }
 
     func find(_ number: Int64) -> ObjectPlace? {
         guard case .fixed(let low, let high)? = StoredForm(.int(number), type: entity.identity[0].type) else { return nil }
-        return find(.fixed(low, high))
+        var hash = KeyHash(seed: seed)
+        hash.add(low, high)
+        return find(hash) { rows.equals($0, slot, kind, .fixed(low, high)) }
     }
 
-    @inline(__always) private func find(_ key: Cell) -> ObjectPlace? {
-        var hash = KeyHash(seed: seed)
-        hash.add(key)
+    @inline(__always) private func find(_ hash: KeyHash, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
         // Shifts by 64, of an index that has one bucket, give 0.
         var page = directory.get(Int(hash.value >> shift), rows.chunks)
         while page != 0 {
             let bucket = Bucket(rows.chunks[page])
-            if let row = bucket.firstRow(Bucket.fragment(hash.value), where: { rows.equals($0, slot, kind, key) }) {
+            if let row = bucket.firstRow(Bucket.fragment(hash.value), where: isEqual) {
                 if !isWholeTable, !isOfFamily(row) { return nil }
                 return ObjectPlace(table: table, row: row)
             }

@@ -72,14 +72,18 @@ public struct Column {
 /// A relationship of one graph, for loops over many objects: where its columns begin is looked up once.
 public struct Relation {
     private enum Shape {
-        /// To one: the column that holds the row at the other end.
-        case one(Rows, slot: Int)
-        /// To many, without an order: the owner's first member, and each member's next.
-        case chain(owners: Rows, first: Int, members: Rows, next: Int)
-        case other(EndLayout)
+        /// To one: a column of the owner has the row at the other end.
+        case one
+        /// To many, without an order: a column of the owner has the first member, one of the members the next.
+        case chain
+        case other
     }
 
     private let shape: Shape
+    private let owners: Rows
+    private let ownerSlot: Int
+    private let members: Rows
+    private let nextSlot: Int
     private let end: EndLayout
     private let targetTable: Int
     /// Keeps the pages.
@@ -87,42 +91,47 @@ public struct Relation {
 
     init(_ handle: EndHandle, _ version: Version) {
         let reader = version.reader
+        let place: (shape: Shape, ownerTable: Int, ownerSlot: Int, nextSlot: Int) =
+            switch handle.end.layout {
+            case .pair(let tables, let slots): (.one, tables[handle.end.end], slots[handle.end.end], 0)
+            case .list(let list, let childEnd):
+                if handle.end.end == childEnd {
+                    (.one, list.memberTable, list.ownerSlot, 0)
+                } else if case .chain(let first, _, _, _, let next) = list.shape {
+                    (.chain, list.ownerTable, first, next)
+                } else {
+                    (.other, list.ownerTable, 0, 0)
+                }
+            case .edges: (.other, handle.targetTable, 0, 0)
+            }
+        shape = place.shape
+        owners = reader.rows(place.ownerTable)
+        ownerSlot = place.ownerSlot
+        members = reader.rows(handle.targetTable)
+        nextSlot = place.nextSlot
         end = handle.end
         targetTable = handle.targetTable
         self.version = version
-        switch end.layout {
-        case .pair(let tables, let slots): shape = .one(reader.rows(tables[end.end]), slot: slots[end.end])
-        case .list(let list, let childEnd):
-            if end.end == childEnd {
-                shape = .one(reader.rows(list.memberTable), slot: list.ownerSlot)
-            } else if case .chain(let first, _, _, _, let next) = list.shape {
-                let owners = reader.rows(list.ownerTable)
-                shape = .chain(owners: owners, first: first, members: reader.rows(list.memberTable), next: next)
-            } else {
-                shape = .other(end)
-            }
-        case .edges: shape = .other(end)
-        }
     }
 
     /// Calls `body` with each object at the other end: in order where the relationship is ordered.
     public func forEach(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         switch shape {
-        case .one(let rows, let slot):
-            let row = rows.link(place.row, slot)
+        case .one:
+            let row = owners.link(place.row, ownerSlot)
             if row != noRow { body(ObjectPlace(table: targetTable, row: row)) }
-        case .chain(let owners, let first, let members, let next):
-            var chain = ChainRows(members, from: owners.link(place.row, first), next: next)
+        case .chain:
+            var chain = ChainRows(members, from: owners.link(place.row, ownerSlot), next: nextSlot)
             while let row = chain.next() { body(ObjectPlace(table: targetTable, row: row)) }
-        case .other(let end):
+        case .other:
             version.reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
         }
     }
 
     /// The object that a to-one relationship leads to.
     public func target(of place: ObjectPlace) -> ObjectPlace? {
-        guard case .one(let rows, let slot) = shape else { return nil }
-        let row = rows.link(place.row, slot)
+        guard shape == .one else { return nil }
+        let row = owners.link(place.row, ownerSlot)
         return row == noRow ? nil : ObjectPlace(table: targetTable, row: row)
     }
 

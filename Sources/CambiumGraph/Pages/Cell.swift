@@ -60,13 +60,18 @@ extension Rows {
             let bits = fixedBits(row, slot, width: width)
             return cell.kind == .fixed && bits.low == cell.low && bits.high == cell.high
         }
+        return cell.kind == .bytes ? hasBytes(row, slot, cell.bytes) : cell.kind == .null && isNullString(row, slot)
+    }
+
+    /// Whether a column of strings or data holds exactly these bytes.
+    @inline(__always) func hasBytes(_ row: UInt32, _ slot: Int, _ wanted: UnsafeRawBufferPointer) -> Bool {
         let leaf = leaf(group(row), slot)
         let stored = StringLeaf.cell(leaf, row)
-        guard stored != 0, cell.kind == .bytes else { return stored == 0 && cell.kind == .null }
-        if StringLeaf.isBlob(stored) { return Blob.equals(StringLeaf.blob(leaf, stored).page, cell.bytes, chunks) }
+        if stored == 0 { return false }
+        if StringLeaf.isBlob(stored) { return Blob.equals(StringLeaf.blob(leaf, stored).page, wanted, chunks) }
         let bytes = StringLeaf.inlineBytes(leaf, stored)
-        guard bytes.count == cell.bytes.count, let left = bytes.baseAddress, let right = cell.bytes.baseAddress else {
-            return bytes.count == cell.bytes.count
+        guard bytes.count == wanted.count, let left = bytes.baseAddress, let right = wanted.baseAddress else {
+            return bytes.count == wanted.count
         }
         // SAFETY: both have as many bytes as are compared.
         return memcmp(left, right, bytes.count) == 0
