@@ -29,6 +29,7 @@ private func difference(_ graph: Graph, _ reference: ReferenceGraph, _ id: Objec
         let value = graph.value(of: attribute, of: id) ?? .null
         let expected = reference.value(of: attribute, of: id) ?? .null
         if ValueKey(value) != ValueKey(expected) { return "'\(attribute.name)' is \(value) and not \(expected)" }
+        if let found = difference(graph.column(attribute), value, place) { return "'\(attribute.name)' \(found)" }
     }
     for relationship in entity.relationships {
         if let found = difference(graph, reference, relationship, id, place) { return "'\(relationship.name)' \(found)" }
@@ -37,7 +38,35 @@ private func difference(_ graph: Graph, _ reference: ReferenceGraph, _ id: Objec
     if !identity.isEmpty, graph.find(entity, identity: identity).map(graph.id) != (identity.contains(.null) ? nil : id) {
         return "is not what its identity finds"
     }
+    if identity.count == 1, let finder = graph.finder(entity), let found = difference(finder, identity[0], place) { return found }
     return nil
+}
+
+/// Every way in which a bound column gives a value has to agree with the value itself.
+private func difference(_ column: Column, _ value: Value, _ place: ObjectPlace) -> String? {
+    if ValueKey(column.value(at: place)) != ValueKey(value) { return "is \(column.value(at: place)) by its column" }
+    switch value {
+    case .int(let number) where column.int(at: place) != number: return "is another number by its column"
+    case .bool(let flag) where column.bool(at: place) != flag: return "is another flag by its column"
+    case .double(let number) where column.double(at: place)?.bitPattern != number.bitPattern:
+        return "is another double by its column"
+    case .string(let text), .uri(let text):
+        if column.string(at: place).map({ Array($0.utf8) }) != Array(text.utf8) { return "is another text by its column" }
+        if !column.withBytes(at: place, { $0?.elementsEqual(text.utf8) ?? false }) { return "has other bytes by its column" }
+    case .null:
+        let isNull = column.int(at: place) == nil && column.string(at: place) == nil && column.double(at: place) == nil
+        if !isNull || column.withBytes(at: place, { $0 != nil }) { return "is not null by its column" }
+    default: break
+    }
+    return nil
+}
+
+private func difference(_ finder: IdentityFinder, _ identity: Value, _ place: ObjectPlace) -> String? {
+    switch identity {
+    case .string(let text), .uri(let text): finder.find(text) == place ? nil : "is not what a finder finds by '\(text)'"
+    case .int(let number): finder.find(number) == place ? nil : "is not what a finder finds by \(number)"
+    default: nil
+    }
 }
 
 private func difference(
@@ -57,6 +86,12 @@ private func difference(
         }
         if graph.member(handle, of: place, at: expected.count) != nil { return "has a member past its end" }
     }
+    let relation = graph.relation(relationship)
+    var bound: [ObjectID] = []
+    relation.forEach(of: place) { bound.append(graph.id(of: $0)) }
+    if bound != walked { return "walks through \(bound.map(\.serial)) when bound" }
+    if relation.count(of: place) != expected.count { return "counts \(relation.count(of: place)) when bound" }
+    if relation.target(of: place).map(graph.id) != (relationship.isToMany ? nil : expected.first) { return "leads elsewhere when bound" }
     if !relationship.isToMany, graph.target(handle, of: place).map(graph.id) != expected.first { return "has another target" }
     return nil
 }

@@ -58,8 +58,10 @@ public struct Column {
         return rows.withCell(place.row, slot, kind) { $0.kind == .null ? nil : String(decoding: $0.bytes, as: UTF8.self) }
     }
 
-    /// Calls `body` with the bytes of a string, URI, JSON text or data, without copying them; with nil where null.
+    /// Calls `body` with the bytes of a string, URI, JSON text or data, without copying them; with nil where null, or of
+    /// another type.
     public func withBytes<Result>(at place: ObjectPlace, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
+        guard kind == .string else { return body(nil) }
         if let bytes = rows.bytes(place.row, slot) { return body(bytes) }
         return rows.withCell(place.row, slot, kind) { body($0.kind == .null ? nil : $0.bytes) }
     }
