@@ -13,14 +13,14 @@ import Testing
     }
 
     @Test func `random programs leave the graph as the reference has it`() throws {
-        for seed in Self.seeds(300) {
+        for seed in Self.seeds(200) {
             var run = try ProgramRun(seed: seed)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
     @Test func `derived ops lead to the same digest`() throws {
-        for seed in Self.seeds(150) {
+        for seed in Self.seeds(120) {
             var run = try DerivationRun(seed: seed)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }

@@ -26,19 +26,30 @@ import Testing
         let note = try graph.schema.required("Note")
         print(graph.count(of: note), graph.find(note, identity: [.int(1)]) != nil)
         try store.close()
+
+        let titles = graph.column(try note.requiredAttribute("title"))
+        let items = graph.relation(try note.requiredRelationship("items"))
+        for id in graph.objects(of: note) {
+            let place = graph.place(of: id)!
+            print(titles.string(at: place) ?? "", items.count(of: place))
+        }
     }
 
     private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    @Test func `the example of the README is what is compiled here`() throws {
+    @Test func `the examples of the README are what is compiled here`() throws {
         let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-        let block = try #require(readme.split(separator: "```swift\n").dropFirst().first?.split(separator: "```").first)
         let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         func trimmed(_ text: some StringProtocol) -> String {
             text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
         }
-        let example = trimmed(block.replacing("import Cambium\n", with: ""))
-        #expect(example.count > 500 && trimmed(source).contains(example))
+        let parts = readme.split(separator: "```swift\n").dropFirst()
+        #expect(parts.count == 2)
+        for part in parts {
+            let block = try #require(part.split(separator: "```").first)
+            let example = trimmed(block.replacing("import Cambium\n", with: ""))
+            #expect(example.count > 200 && trimmed(source).contains(example), "\(example)")
+        }
     }
 
     @Test func `the example of the README runs`() throws {

@@ -15,10 +15,10 @@ struct Items: Sendable {
         item = try store.schema.required("item")
         position = try item.requiredAttribute("position")
         done = try item.requiredAttribute("done")
-        let uid = graph.field(try item.requiredAttribute("uid"))
+        let uid = graph.column(try item.requiredAttribute("uid"))
         var random = SplitMix(seed: 9)
         uids = try random.draw(Self.countMax, from: Array(graph.objects(of: item))).map { id in
-            try graph.place(of: id).flatMap { graph.string(of: uid, at: $0) }.required("the uid of an item")
+            try graph.place(of: id).flatMap { uid.string(at: $0) }.required("the uid of an item")
         }
     }
 
@@ -41,7 +41,7 @@ struct Items: Sendable {
     /// Throws where the change of this index, the last one of its item, cannot be read.
     func checkLast(_ graph: Graph, _ index: Int) throws {
         let place = try graph.find(item, identity: uid(index)).required("item \(uid(index))")
-        try check(graph.int(of: graph.field(position), at: place), is: Int64(Self.positionMin + index), "the position set last")
+        try check(graph.column(position).int(at: place), is: Int64(Self.positionMin + index), "the position set last")
         try check(graph.value(of: graph.field(done), at: place), is: .bool(index & 1 != 0), "what was set last")
     }
 }

@@ -27,7 +27,7 @@ struct Replay {
         let opened = now() - start
         let row = try store.schema.required("row")
         let place = store.graph.find(row, identity: "65e70c088efb6791")
-        let count = try place.map { store.graph.int(of: store.graph.field(try row.requiredAttribute("count")), at: $0) }
+        let count = try place.map { store.graph.column(try row.requiredAttribute("count")).int(at: $0) }
         let queried = now() - start
         try check(count, is: settings.synth.probeCount, "the count of the row asked for")
         try SynthSchema(store.schema).validate(store.graph, settings.synth)

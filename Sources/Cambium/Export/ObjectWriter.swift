@@ -71,8 +71,6 @@ public final class ObjectWriter {
             graph.withCell(field, place) { cell in
                 if cell.kind == .null { writer.null() } else { writer.string(utf8: cell.bytes) }
             }
-        case .int16, .int32, .int64:
-            if let value = graph.int(of: field, at: place) { writer.number(Int(value)) } else { writer.null() }
         default:
             graph.value(of: field, at: place).write(to: &writer)
         }

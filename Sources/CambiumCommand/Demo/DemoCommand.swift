@@ -99,8 +99,8 @@ struct Demo {
         }
         let dependents = graph.memberCount(graph.end(try package.requiredRelationship("dependents")), of: place)
         tell("\(Readable.of(dependents, "package")) depend on it")
-        let name = graph.field(try package.requiredAttribute("name"))
-        return found ?? graph.string(of: name, at: place) ?? ""
+        let name = graph.column(try package.requiredAttribute("name"))
+        return found ?? name.string(at: place) ?? ""
     }
 
     private static let lists = ["depends", "recommends", "suggests"]
@@ -118,8 +118,8 @@ struct Demo {
     private func names(_ graph: Graph, _ place: ObjectPlace, _ key: String) throws -> [String] {
         let relationship = try graph.entity(of: place).requiredRelationship(key)
         guard let destination = graph.schema.entity(relationship.destination) else { return [] }
-        let name = graph.field(try destination.requiredAttribute("name"))
-        return graph.members(graph.end(relationship), of: place).compactMap { graph.string(of: name, at: $0) }.sorted()
+        let name = graph.column(try destination.requiredAttribute("name"))
+        return graph.members(graph.end(relationship), of: place).compactMap { name.string(at: $0) }.sorted()
     }
 
     private func edit(_ store: Store, _ package: Entity, _ name: String) throws {
@@ -153,7 +153,7 @@ struct Demo {
             let seconds = try timed {
                 let graph = try ReadOnlyStore(at: store, point: point).graph
                 guard let place = graph.find(package, identity: [.string(name)]) else { return }
-                summary = graph.string(of: graph.field(try package.requiredAttribute("summary")), at: place) ?? "none"
+                summary = graph.column(try package.requiredAttribute("summary")).string(at: place) ?? "none"
             }
             tell(
                 "\(point == .latest ? "latest: " : "after transaction \(before):") '\(summary)' (replayed in \(Readable.seconds(seconds)))")

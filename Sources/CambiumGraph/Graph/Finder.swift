@@ -1,4 +1,4 @@
-import CambiumModel
+public import CambiumModel
 
 /// The identities of one entity of one graph, for finding many objects: where the index begins is looked up once.
 ///
@@ -78,5 +78,12 @@ struct Finder {
 
     @inline(never) private func isOfFamily(_ row: UInt32) -> Bool {
         entity.family.contains(rows.entity(row, layout.tables[table]))
+    }
+}
+
+extension Graph {
+    /// Finds objects of an entity by identity; nil where that is not one attribute.
+    public func finder(_ entity: Entity) -> IdentityFinder? {
+        Finder(entity, reader, layout).map { IdentityFinder(finder: $0, version: version) }
     }
 }

@@ -24,37 +24,6 @@ extension Graph {
     /// The value of a resolved attribute. Complexity: O(1), O(bytes) for text and data.
     public func value(of field: Field, at place: ObjectPlace) -> Value { reader.value(of: field, at: place) }
 
-    /// The stored bits of a value of 8 bytes or fewer (a whole number sign-extended from its width, the bits of a float,
-    /// double or date); nil where null.
-    @inline(__always)
-    public func bits(of field: Field, at place: ObjectPlace) -> UInt64? {
-        guard case .fixed(let width) = field.kind else { return nil }
-        let rows = reader.rows(field.table)
-        return rows.isPresent(place.row, field.slot) ? rows.fixedBits(place.row, field.slot, width: width).low : nil
-    }
-
-    public func int(of field: Field, at place: ObjectPlace) -> Int64? {
-        guard let bits = bits(of: field, at: place) else { return nil }
-        switch field.type {
-        case .int16: return Int64(Int16(truncatingIfNeeded: bits))
-        case .int32: return Int64(Int32(truncatingIfNeeded: bits))
-        case .int64: return Int64(bitPattern: bits)
-        default: return nil
-        }
-    }
-
-    public func double(of field: Field, at place: ObjectPlace) -> Double? {
-        guard field.type == .double, let bits = bits(of: field, at: place) else { return nil }
-        return Double(bitPattern: bits)
-    }
-
-    public func string(of field: Field, at place: ObjectPlace) -> String? {
-        guard field.type == .string || field.type == .uri || field.type == .json else { return nil }
-        return reader.rows(field.table).withCell(place.row, field.slot, field.kind) { cell in
-            cell.kind == .null ? nil : String(decoding: cell.bytes, as: UTF8.self)
-        }
-    }
-
     /// Calls `body` with a stored value, without copying it.
     @inline(__always)
     package func withCell<R>(_ field: Field, _ place: ObjectPlace, _ body: (Cell) -> R) -> R {
