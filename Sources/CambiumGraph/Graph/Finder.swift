@@ -39,7 +39,7 @@ struct Finder {
         kind = index.layout.kinds[0]
         seed = UInt64(index.layout.number)
         directory = place.load(as: RadixVector.self)
-        shift = UInt64(64 - bits)
+        shift = UInt64(63 - bits)
         rows = reader.rows(table)
         isWholeTable = layout.tables[table].entities.count == 1
         self.entity = entity
@@ -63,8 +63,8 @@ struct Finder {
     }
 
     @inline(__always) private func find(_ hash: KeyHash, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
-        // Shifts by 64, of an index that has one bucket, give 0.
-        var page = directory.get(Int(hash.value >> shift), rows.chunks)
+        // By one and the rest, because an index of one bucket would shift by all 64 bits.
+        var page = directory.get(Int((hash.value &>> 1) &>> shift), rows.chunks)
         while page != 0 {
             let bucket = Bucket(rows.chunks[page])
             if let row = bucket.firstRow(Bucket.fragment(hash.value), where: isEqual) {

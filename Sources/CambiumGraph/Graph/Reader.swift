@@ -64,7 +64,7 @@ struct Rows {
     let groups: RadixVector
 
     @inline(__always) func group(_ row: UInt32) -> UnsafeMutableRawPointer {
-        chunks[groups.get(Int(row &>> PageLayout.rowShift), chunks)]
+        chunks[groups.existing(Int(row &>> PageLayout.rowShift), chunks)]
     }
 
     func group(at index: Int) -> UnsafeMutableRawPointer? {

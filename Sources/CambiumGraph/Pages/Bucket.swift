@@ -155,7 +155,7 @@ private struct Block {
 
     /// A bit for each entry that has this fragment.
     @inline(__always) func lanes(of fragment: UInt16) -> UInt32 {
-        cmachine_equal_lanes(start, fragment) & (1 << UInt32(count) &- 1)
+        cmachine_equal_lanes(start, fragment) & ((1 &<< UInt32(count)) &- 1)
     }
 }
 

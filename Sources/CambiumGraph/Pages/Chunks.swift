@@ -6,7 +6,7 @@ struct Chunks {
     let table: UnsafeMutablePointer<UnsafeMutableRawPointer>
 
     @inline(__always) subscript(_ page: PageRef) -> UnsafeMutableRawPointer {
-        table[Int(page >> 12)] + Int(page & 4095) << 4
+        table[Int(page &>> 12)] + (Int(page & 4095) &<< 4)
     }
 
     @inline(__always) func birth(_ page: PageRef) -> UInt64 {

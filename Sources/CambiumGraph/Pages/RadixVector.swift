@@ -20,6 +20,23 @@ struct RadixVector {
         }
         return node
     }
+
+    /// An element that is known to be there: all nodes on the way to it are.
+    @inline(__always) func existing(_ index: Int, _ chunks: Chunks) -> UInt32 {
+        let shift = PageLayout.fanOutShift
+        if height == 1 { return Self.element(root, index, chunks) }
+        if height == 2 { return Self.element(Self.element(root, index &>> shift, chunks), index, chunks) }
+        return existing(index, height &- 1, root, chunks)
+    }
+
+    @inline(never) private func existing(_ index: Int, _ level: UInt32, _ node: PageRef, _ chunks: Chunks) -> UInt32 {
+        let next = Self.element(node, index &>> (Int(level) &* PageLayout.fanOutShift), chunks)
+        return level == 0 ? next : existing(index, level - 1, next, chunks)
+    }
+
+    @inline(__always) private static func element(_ node: PageRef, _ index: Int, _ chunks: Chunks) -> UInt32 {
+        chunks[node].load(fromByteOffset: PageLayout.header &+ (index & PageLayout.fanOutMask) &* 4, as: UInt32.self)
+    }
 }
 
 extension Draft {
