@@ -35,7 +35,7 @@ extension Draft {
 
     /// The object whose one identity attribute has this text.
     public borrowing func find(_ entity: Entity, identity text: String) -> ObjectID? {
-        guard let place = Finder(entity, reader, layout)?.find(text) else { return nil }
+        guard let place = reader.find(entity, identity: text, layout) else { return nil }
         return id(place)
     }
 

@@ -1,67 +1,92 @@
 public import CambiumModel
 
-/// An attribute of one graph, for loops over many objects: where its column begins is looked up once.
+/// Where the leaves of one column lie: an address for each group of rows, so that a cell is two loads away.
+struct LeafDirectory {
+    private let leaves: [UnsafeMutableRawPointer]
+
+    /// Complexity: O(rows / 128).
+    init(_ reader: Reader, _ table: Int, _ slot: Int, _ kind: ColumnKind, _ constants: ConstantPages) {
+        let rows = reader.rows(table)
+        let empty = reader.chunks[kind.emptyLeaf(constants)]
+        leaves = (0..<reader.groupCount(table)).map { index in rows.group(at: index).map { rows.leaf($0, slot) } ?? empty }
+    }
+
+    /// Traps where the row is of another graph and beyond this one.
+    @inline(__always) func leaf(_ row: UInt32) -> UnsafeMutableRawPointer { leaves[Int(row &>> PageLayout.rowShift)] }
+
+    /// A row in a link column.
+    @inline(__always) func link(_ row: UInt32) -> UInt32 {
+        leaf(row).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
+    }
+
+    /// A value of a column of fixed width, read as `T`, which has that width; nil where null.
+    @inline(__always) func fixed<T: BitwiseCopyable>(_ row: UInt32, as type: T.Type) -> T? {
+        let leaf = leaf(row)
+        guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
+        let offset = PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask)
+        return leaf.load(fromByteOffset: offset, as: type)
+    }
+}
+
+/// An attribute of one graph, for loops over many objects: where its values lie is looked up once.
 ///
 ///     let title = graph.column(note.attribute("title")!)
 ///     for id in graph.objects(of: note) { print(title.string(at: graph.place(of: id)!) ?? "") }
 public struct Column {
-    private let rows: Rows
-    private let slot: Int
+    private let directory: LeafDirectory
     private let kind: ColumnKind
     public let type: AttributeType
+    private let field: Field
     /// Keeps the pages.
     private let version: Version
 
     init(_ field: Field, _ version: Version) {
-        rows = version.reader.rows(field.table)
-        slot = field.slot
+        directory = LeafDirectory(version.reader, field.table, field.slot, field.kind, version.space.constants)
         kind = field.kind
         type = field.type
+        self.field = field
         self.version = version
-    }
-
-    /// The stored value at a place, read as `T`, which has the column's width; nil where null.
-    @inline(__always) private func load<T: BitwiseCopyable>(_ place: ObjectPlace, as type: T.Type) -> T? {
-        let leaf = rows.leaf(rows.group(place.row), slot)
-        guard Rows.bit(leaf, PageLayout.presenceOffset, place.row) else { return nil }
-        let offset = PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(place.row & PageLayout.rowMask)
-        return leaf.load(fromByteOffset: offset, as: type)
     }
 
     /// A whole number; nil where null, or of another type.
     public func int(at place: ObjectPlace) -> Int64? {
         switch type {
-        case .int16: load(place, as: Int16.self).map(Int64.init)
-        case .int32: load(place, as: Int32.self).map(Int64.init)
-        case .int64: load(place, as: Int64.self)
+        case .int16: directory.fixed(place.row, as: Int16.self).map(Int64.init)
+        case .int32: directory.fixed(place.row, as: Int32.self).map(Int64.init)
+        case .int64: directory.fixed(place.row, as: Int64.self)
         default: nil
         }
     }
 
-    public func bool(at place: ObjectPlace) -> Bool? { type == .bool ? load(place, as: UInt8.self).map { $0 != 0 } : nil }
+    public func bool(at place: ObjectPlace) -> Bool? {
+        type == .bool ? directory.fixed(place.row, as: UInt8.self).map { $0 != 0 } : nil
+    }
 
-    public func double(at place: ObjectPlace) -> Double? { type == .double ? load(place, as: Double.self) : nil }
+    public func double(at place: ObjectPlace) -> Double? {
+        type == .double ? directory.fixed(place.row, as: Double.self) : nil
+    }
 
     /// The text of a string, URI or JSON; nil where null, or of another type.
     public func string(at place: ObjectPlace) -> String? {
         guard type == .string || type == .uri || type == .json else { return nil }
-        if let bytes = rows.bytes(place.row, slot) { return String(decoding: bytes, as: UTF8.self) }
-        return rows.withCell(place.row, slot, kind) { $0.kind == .null ? nil : String(decoding: $0.bytes, as: UTF8.self) }
+        return withBytes(at: place) { $0.map { String(decoding: $0, as: UTF8.self) } }
     }
 
     /// Calls `body` with the bytes of a string, URI, JSON text or data, without copying them; with nil where null, or of
     /// another type.
     public func withBytes<Result>(at place: ObjectPlace, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
         guard kind == .string else { return body(nil) }
-        if let bytes = rows.bytes(place.row, slot) { return body(bytes) }
-        return rows.withCell(place.row, slot, kind) { body($0.kind == .null ? nil : $0.bytes) }
+        let leaf = directory.leaf(place.row)
+        let cell = StringLeaf.cell(leaf, place.row)
+        if cell == 0 { return body(nil) }
+        if !StringLeaf.isBlob(cell) { return body(StringLeaf.inlineBytes(leaf, cell)) }
+        return Blob.bytes(StringLeaf.blob(leaf, cell).page, version.space.chunks).withUnsafeBytes { body($0) }
     }
 
-    public func value(at place: ObjectPlace) -> Value {
-        version.reader.value(of: Field(table: Int(place.table), slot: slot, kind: kind, type: type), at: place)
-    }
+    public func value(at place: ObjectPlace) -> Value { version.reader.value(of: field, at: place) }
 }
 
 extension Graph {
+    /// Resolves an attribute for loops over many objects. Complexity: O(objects of the hierarchy / 128).
     public func column(_ attribute: Attribute) -> Column { Column(field(attribute), version) }
 }

@@ -40,7 +40,7 @@ extension Graph {
 
     /// The object whose one identity attribute has this text.
     public func find(_ entity: Entity, identity text: String) -> ObjectPlace? {
-        finder(entity)?.find(text)
+        reader.find(entity, identity: text, layout)
     }
 }
 
@@ -53,6 +53,12 @@ extension GraphLayout {
 }
 
 extension Reader {
+    func find(_ entity: Entity, identity text: String, _ layout: GraphLayout) -> ObjectPlace? {
+        guard let index = layout.identityIndex(entity), index.layout.kinds.count == 1, index.layout.kinds[0] == .string else { return nil }
+        let row = text.utf8Span.span.bytes.withUnsafeBytes { self.row(index.table, index.layout, key: .bytes($0)) }
+        return place(row, index.table, entity, layout)
+    }
+
     func value(of field: Field, at place: ObjectPlace) -> Value {
         rows(field.table).withCell(place.row, field.slot, field.kind) { cell in
             switch cell.kind {

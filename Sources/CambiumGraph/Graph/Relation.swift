@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// A relationship of one graph, for loops over many objects: where its columns begin is looked up once.
+/// A relationship of one graph, for loops over many objects: where its links lie is looked up once.
 public struct Relation {
     private enum Shape {
         /// To one: a column of the owner has the row at the other end.
@@ -11,35 +11,41 @@ public struct Relation {
     }
 
     private let shape: Shape
-    private let owners: Rows
-    private let ownerSlot: Int
-    private let members: Rows
-    private let nextSlot: Int
+    private let owners: LeafDirectory
+    private let members: LeafDirectory
     private let end: EndLayout
     private let targetTable: Int
     /// Keeps the pages.
     private let version: Version
 
     init(_ handle: EndHandle, _ version: Version) {
-        let reader = version.reader
-        let place: (shape: Shape, ownerTable: Int, ownerSlot: Int, nextSlot: Int) =
-            switch handle.end.layout {
-            case .pair(let tables, let slots): (.one, tables[handle.end.end], slots[handle.end.end], 0)
-            case .list(let list, let childEnd):
-                if handle.end.end == childEnd {
-                    (.one, list.memberTable, list.ownerSlot, 0)
-                } else if case .chain(let first, _, _, _, let next) = list.shape {
-                    (.chain, list.ownerTable, first, next)
-                } else {
-                    (.other, list.ownerTable, 0, 0)
-                }
-            case .edges: (.other, handle.targetTable, 0, 0)
+        let directory = { (table: Int, slot: Int) in
+            LeafDirectory(version.reader, table, slot, .rows, version.space.constants)
+        }
+        switch handle.end.layout {
+        case .pair(let tables, let slots):
+            shape = .one
+            owners = directory(tables[handle.end.end], slots[handle.end.end])
+            members = owners
+        case .list(let list, let childEnd) where handle.end.end == childEnd:
+            shape = .one
+            owners = directory(list.memberTable, list.ownerSlot)
+            members = owners
+        case .list(let list, _):
+            if case .chain(let first, _, _, _, let next) = list.shape {
+                shape = .chain
+                owners = directory(list.ownerTable, first)
+                members = directory(list.memberTable, next)
+            } else {
+                shape = .other
+                owners = directory(list.memberTable, list.ownerSlot)
+                members = owners
             }
-        shape = place.shape
-        owners = reader.rows(place.ownerTable)
-        ownerSlot = place.ownerSlot
-        members = reader.rows(handle.targetTable)
-        nextSlot = place.nextSlot
+        case .edges(let table, let lists, _):
+            shape = .other
+            owners = directory(table, lists[0].ownerSlot)
+            members = owners
+        }
         end = handle.end
         targetTable = handle.targetTable
         self.version = version
@@ -49,11 +55,14 @@ public struct Relation {
     public func forEach(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         switch shape {
         case .one:
-            let row = owners.link(place.row, ownerSlot)
+            let row = owners.link(place.row)
             if row != noRow { body(ObjectPlace(table: targetTable, row: row)) }
         case .chain:
-            var chain = ChainRows(members, from: owners.link(place.row, ownerSlot), next: nextSlot)
-            while let row = chain.next() { body(ObjectPlace(table: targetTable, row: row)) }
+            var row = owners.link(place.row)
+            while row != noRow {
+                body(ObjectPlace(table: targetTable, row: row))
+                row = members.link(row)
+            }
         case .other:
             version.reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
         }
@@ -62,7 +71,7 @@ public struct Relation {
     /// The object that a to-one relationship leads to.
     public func target(of place: ObjectPlace) -> ObjectPlace? {
         guard shape == .one else { return nil }
-        let row = owners.link(place.row, ownerSlot)
+        let row = owners.link(place.row)
         return row == noRow ? nil : ObjectPlace(table: targetTable, row: row)
     }
 
@@ -71,5 +80,6 @@ public struct Relation {
 }
 
 extension Graph {
+    /// Resolves a relationship for loops over many objects. Complexity: O(objects of both hierarchies / 128).
     public func relation(_ relationship: Relationship) -> Relation { Relation(end(relationship), version) }
 }

@@ -60,12 +60,16 @@ extension Rows {
             let bits = fixedBits(row, slot, width: width)
             return cell.kind == .fixed && bits.low == cell.low && bits.high == cell.high
         }
-        return cell.kind == .bytes ? hasBytes(row, slot, cell.bytes) : cell.kind == .null && isNullString(row, slot)
+        let leaf = leaf(group(row), slot)
+        if cell.kind == .bytes { return Rows.hasBytes(leaf, row, cell.bytes, chunks) }
+        return cell.kind == .null && StringLeaf.cell(leaf, row) == 0
     }
 
     /// Whether a column of strings or data holds exactly these bytes.
-    @inline(__always) func hasBytes(_ row: UInt32, _ slot: Int, _ wanted: UnsafeRawBufferPointer) -> Bool {
-        let leaf = leaf(group(row), slot)
+    @inline(__always)
+    static func hasBytes(
+        _ leaf: UnsafeMutableRawPointer, _ row: UInt32, _ wanted: UnsafeRawBufferPointer, _ chunks: Chunks
+    ) -> Bool {
         let stored = StringLeaf.cell(leaf, row)
         if stored == 0 { return false }
         if StringLeaf.isBlob(stored) { return Blob.equals(StringLeaf.blob(leaf, stored).page, wanted, chunks) }

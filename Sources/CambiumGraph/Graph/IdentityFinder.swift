@@ -1,0 +1,85 @@
+public import CambiumModel
+
+/// The identities of one entity of one graph, for finding many objects: where buckets and keys lie is looked up once.
+///
+///     let packages = graph.finder(package)!
+///     for name in names { print(packages.find(name) != nil) }
+public struct IdentityFinder {
+    private let buckets: [UnsafeMutableRawPointer?]
+    private let shift: UInt64
+    private let seed: UInt64
+    private let keys: LeafDirectory
+    private let rows: Rows
+    private let table: Int
+    private let slot: Int
+    private let kind: ColumnKind
+    private let isWholeTable: Bool
+    private let entity: Entity
+    /// Keeps the pages.
+    private let version: Version
+
+    init?(_ entity: Entity, _ version: Version) {
+        guard let index = version.layout.identityIndex(entity), index.layout.slots.count == 1 else { return nil }
+        let reader = version.reader
+        table = index.table
+        slot = index.layout.slots[0]
+        kind = index.layout.kinds[0]
+        seed = UInt64(index.layout.number)
+        let place = reader.indexPlace(table, index.layout.number)
+        let bits = UInt64(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self))
+        let directory = place.load(as: RadixVector.self)
+        buckets = (0..<1 << Int(bits)).map { slot in
+            let page = directory.get(slot, reader.chunks)
+            return page == 0 ? nil : reader.chunks[page]
+        }
+        shift = 63 - bits
+        keys = LeafDirectory(reader, table, slot, kind, version.space.constants)
+        rows = reader.rows(table)
+        isWholeTable = version.layout.tables[table].entities.count == 1
+        self.entity = entity
+        self.version = version
+    }
+
+    /// The object whose identity is a string, URI, JSON or data of these bytes in UTF-8; nil where there is none.
+    public func find(_ text: String) -> ObjectPlace? {
+        guard kind == .string else { return nil }
+        return text.utf8Span.span.bytes.withUnsafeBytes { key in
+            var hash = KeyHash(seed: seed)
+            hash.add(key)
+            return find(hash) { row in Rows.hasBytes(keys.leaf(row), row, key, rows.chunks) }
+        }
+    }
+
+    /// The object whose identity is this whole number; nil where there is none, or where the identity is no whole number.
+    public func find(_ number: Int64) -> ObjectPlace? {
+        guard case .fixed(let low, let high)? = StoredForm(.int(number), type: entity.identity[0].type) else { return nil }
+        var hash = KeyHash(seed: seed)
+        hash.add(low, high)
+        return find(hash) { row in rows.equals(row, slot, kind, .fixed(low, high)) }
+    }
+
+    @inline(__always) private func find(_ hash: KeyHash, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
+        // By one and the rest, because an index of one bucket would shift by all 64 bits.
+        var page = buckets[Int((hash.value &>> 1) &>> shift)]
+        while let start = page {
+            let bucket = Bucket(start)
+            if let row = bucket.firstRow(Bucket.fragment(hash.value), where: isEqual) {
+                if !isWholeTable, !isOfFamily(row) { return nil }
+                return ObjectPlace(table: table, row: row)
+            }
+            page = bucket.overflow == 0 ? nil : rows.chunks[bucket.overflow]
+        }
+        return nil
+    }
+
+    @inline(never) private func isOfFamily(_ row: UInt32) -> Bool {
+        entity.family.contains(rows.entity(row, version.layout.tables[table]))
+    }
+}
+
+extension Graph {
+    /// Resolves the identity of an entity for finding many objects; nil where that is not one attribute.
+    ///
+    /// Complexity: O(objects of the hierarchy / 64).
+    public func finder(_ entity: Entity) -> IdentityFinder? { IdentityFinder(entity, version) }
+}
