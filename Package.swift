@@ -29,13 +29,13 @@ let package = Package(
                 "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .target(name: "Cambium", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"]),
-        .target(name: "CambiumTesting", dependencies: ["CambiumModel", "CambiumGraph", "CambiumJSON"]),
+        .target(name: "CambiumTesting", dependencies: ["CambiumModel", "CambiumGraph", "CambiumJSON", "CambiumLog"]),
         .executableTarget(
             name: "CambiumCommand",
             dependencies: [
                 "Cambium", "CambiumCoreData", "CambiumJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumJSON", "CambiumLog"]),
+        .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumJSON", "CambiumLog", "CambiumTesting"]),
         .testTarget(name: "CambiumBytesTests", dependencies: ["CambiumBytes"]),
         .testTarget(name: "CambiumJSONTests", dependencies: ["CambiumJSON"]),
         .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel", "CambiumJSON"]),

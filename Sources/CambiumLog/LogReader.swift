@@ -70,6 +70,8 @@ public struct LogReader {
         let headerChecksum: UInt32
         let position: Int
         let lastChecksum: UInt32
+        /// Up to where HEAD or a frame says that the segment was durable.
+        let durableOffset: Int
         let codec: TransactionCodec
     }
 
@@ -118,7 +120,8 @@ public struct LogReader {
         }
         end.tail = SegmentTail(
             header: reader.header, headerChecksum: reader.headerChecksum, position: reader.offset,
-            lastChecksum: reader.lastChecksum == 0 ? reader.header.previousChecksum : reader.lastChecksum, codec: reader.codec)
+            lastChecksum: reader.lastChecksum == 0 ? reader.header.previousChecksum : reader.lastChecksum,
+            durableOffset: max(reader.durableOffset, toldByHead(reader.header.firstTransaction)), codec: reader.codec)
     }
 
     // MARK: Judging
@@ -154,14 +157,14 @@ public struct LogReader {
         if let head, !segments.contains(head.segment) {
             throw damage(Self.path(head.segment), 0, end, "The segment is missing, and \(Head.fileName) names it.")
         }
-        let told = head.flatMap { $0.segment == segment ? Int(clamping: $0.position) : nil } ?? 0
+        let told = toldByHead(segment)
         if told > reader.offset {
             throw damage(reader.path, reader.offset, end, "The log was durable up to offset \(told), and no frame verifies here.")
         }
         if let head, head.lastTransaction > end.lastTransaction || (head.isClosed && (head.segment != segment || told != reader.offset)) {
             throw damage(reader.path, reader.offset, end, "The log does not end where \(Head.fileName) says that it was closed.")
         }
-        if reader.isAtEnd { return }
+        if try reader.isAtEnd || reader.isRoomBehind() { return }
         let toldBehind = try reader.durableOffsetToldBehind()
         if toldBehind > reader.offset {
             throw damage(
@@ -169,6 +172,11 @@ public struct LogReader {
                 "A later frame says that the log was durable up to offset \(toldBehind), and no frame verifies here.")
         }
         end.verdict = .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
+    }
+
+    /// The offset up to which HEAD says that a segment was durable.
+    private func toldByHead(_ segment: TransactionNumber) -> Int {
+        head.flatMap { $0.segment == segment ? Int(clamping: $0.position) : nil } ?? 0
     }
 
     private func damage(_ path: String, _ offset: Int, _ end: End, _ what: String) -> CambiumError {

@@ -22,8 +22,12 @@ public final class LogWriter: @unchecked Sendable {
     private var headTime: Int64
     @exclusivity(unchecked) private var poison: CambiumError?
     @exclusivity(unchecked) private var writer = ByteWriter(capacity: 1024)
+    @exclusivity(unchecked) private var staged = Staged()
+    /// The length of the segment's file: where room is kept, zeros follow `position`.
+    @exclusivity(unchecked) private var roomEnd: Int
+    private let keepsRoom: Bool
 
-    /// The number of the last transaction that was appended.
+    /// The number of the last transaction that was staged.
     @exclusivity(unchecked) public private(set) var lastTransaction: TransactionNumber
     /// That of the last one that is durable.
     @exclusivity(unchecked) public private(set) var durableTransaction: TransactionNumber
@@ -63,8 +67,10 @@ public final class LogWriter: @unchecked Sendable {
 
     /// Goes on where a scan of the whole log ended. What the scan found torn is cut first; everything that is kept is made
     /// durable before this returns.
+    ///
+    /// - Parameter keepsRoom: whether zeros are written ahead of the frames, which spares each sync the file's new length.
     public init(
-        _ reader: LogReader, _ end: LogReader.End, saltSeed makeSaltSeed: @escaping () -> [UInt8]
+        _ reader: LogReader, _ end: LogReader.End, keepsRoom: Bool, saltSeed makeSaltSeed: @escaping () -> [UInt8]
     ) throws(CambiumError) {
         guard let tail = end.tail else { throw CambiumError(.damaged, "The log has no segment to go on with.") }
         volume = reader.volume
@@ -74,6 +80,8 @@ public final class LogWriter: @unchecked Sendable {
         headerChecksum = tail.headerChecksum
         codec = tail.codec
         position = tail.position
+        roomEnd = tail.position
+        self.keepsRoom = keepsRoom
         lastChecksum = tail.lastChecksum
         durablePosition = tail.position
         lastTransaction = end.lastTransaction
@@ -87,12 +95,30 @@ public final class LogWriter: @unchecked Sendable {
             try volume.remove(path)
             try volume.syncDirectory(LogReader.directory)
         }
-        if case .tornTail = end.verdict { try file.truncate(to: tail.position) }
+        if try file.byteCount() > tail.position { try file.truncate(to: tail.position) }
+        try Self.rewrite(file, from: tail.durableOffset, to: tail.position)
         try file.sync()
         // Frames are never written where others were: what is left of those could verify.
         if case .tornTail = end.verdict { try beginSegment(time: lastTime) }
         try writeHead(isClosed: false)
         if !reader.flaws.isEmpty { try writeHead(isClosed: false) }
+        // A HEAD that says "closed here" must not come back from the disk once frames follow.
+        if reader.head?.isClosed ?? true { try headFile.sync() }
+        // Whoever made the files may have failed before their entries were durable.
+        try volume.syncDirectory(LogReader.directory)
+        try volume.syncDirectory("")
+    }
+
+    /// Writes again what no sync is known to have covered. If one failed, the system may have forgotten that these pages never
+    /// reached the disk, and a later sync would succeed without them; the same bytes in the same place do no harm.
+    private static func rewrite(_ file: any VolumeFile, from start: Int, to end: Int) throws(CambiumError) {
+        var offset = start
+        while offset < end {
+            let bytes = try file.read(at: offset, count: min(SegmentReader.windowByteCount, end - offset))
+            guard !bytes.isEmpty else { throw CambiumError(.ioFailure, "The log ends before it did a moment ago.") }
+            try file.write(bytes, at: offset)
+            offset += bytes.count
+        }
     }
 
     /// The settings of the store that is written to.
@@ -100,43 +126,113 @@ public final class LogWriter: @unchecked Sendable {
 
     // MARK: Appending
 
-    /// Appends transactions as one frame, which is in the kernel's hands when this returns. Their numbers follow the last one.
+    /// Encodes a transaction that is to be written with those staged before it. Its number follows the last one.
     ///
-    /// - Returns: the bytes that were appended.
-    /// - Throws: `.limitExceeded` where they do not fit a frame (nothing was written); `.ioFailure`, which poisons the writer.
-    public func append(_ transactions: [(metadata: TransactionMetadata, payload: [UInt8])]) throws(CambiumError) -> Int {
+    /// Throws `.limitExceeded` where it does not fit a frame by itself; then it is not staged.
+    public func stage(_ metadata: TransactionMetadata, _ payload: [UInt8]) throws(CambiumError) {
         try checkPoison()
-        guard let last = transactions.last else { return 0 }
-        let payloadByteCount = transactions.reduce(0) { $0 + $1.payload.count }
-        guard payloadByteCount <= Self.payloadByteCountMax else {
+        guard payload.count <= Self.payloadByteCountMax else {
             throw CambiumError(
                 .limitExceeded,
                 "A transaction takes at most \(Self.payloadByteCountMax >> 20) MiB of log; "
-                    + "this one has \(payloadByteCount >> 20). Split it, or import in batches."
+                    + "this one has \(payload.count >> 20). Split it, or import in batches."
             )
         }
-        if position >= Format.Segment.fullByteCount { try rotate() }
-        writer.removeAll()
-        for (metadata, payload) in transactions { codec.encode(metadata, payload, to: &writer) }
-        let (bytes, checksum) = Frame.encode(
-            region: writer.bytes, transactionCount: transactions.count, at: position, durableOffset: durablePosition,
-            headerChecksum: headerChecksum)
-        try poisoning { () throws(CambiumError) in try file.write(bytes, at: position) }
-        position += bytes.count
-        appendedByteCount += bytes.count
-        lastChecksum = checksum
-        lastTransaction = TransactionNumber(rawValue: lastTransaction.rawValue + UInt64(transactions.count))
-        lastTime = last.metadata.time
-        return bytes.count
+        precondition(hasRoom(for: payload), "What is staged is written first where a frame cannot hold both.")
+        if staged.count == 0 {
+            if position >= Format.Segment.fullByteCount { try rotate() }
+            staged.mark = codec.mark
+            staged.lastTransaction = lastTransaction
+            staged.lastTime = lastTime
+        }
+        codec.encode(metadata, payload, to: &writer)
+        staged.count += 1
+        staged.byteCount += payload.count
+        lastTransaction = lastTransaction.next
+        lastTime = metadata.time
     }
 
-    /// What the ops of one append may take, in bytes before compression.
+    /// Whether a payload fits into a frame with what is staged.
+    public func hasRoom(for payload: [UInt8]) -> Bool {
+        staged.count == 0 || staged.byteCount + payload.count <= Self.payloadByteCountMax
+    }
+
+    /// Whether nothing is staged, and all that was written is durable.
+    public var isDurable: Bool { staged.count == 0 && durablePosition == position }
+
+    /// Writes the staged transactions as one frame, which is in the kernel's hands when this returns.
+    ///
+    /// - Returns: the bytes of the frame; 0 where nothing is staged.
+    /// - Throws: `.ioFailure`. Then nothing of them is in the log, and the writer is as it was before they were staged if the
+    ///   disk is full, poisoned else.
+    @discardableResult
+    public func write() throws(CambiumError) -> Int {
+        try checkPoison()
+        guard staged.count > 0 else { return 0 }
+        var (bytes, checksum) = Frame.encode(
+            region: writer.bytes, transactionCount: staged.count, at: position, durableOffset: durablePosition,
+            headerChecksum: headerChecksum)
+        let byteCount = bytes.count
+        if keepsRoom, position + byteCount > roomEnd, byteCount < Self.roomByteCount {
+            bytes.append(contentsOf: repeatElement(0, count: Self.roomByteCount))
+        }
+        do {
+            try file.write(bytes, at: position)
+        } catch {
+            try undoStaged(after: error)
+        }
+        roomEnd = max(roomEnd, position + bytes.count)
+        position += byteCount
+        appendedByteCount += bytes.count
+        lastChecksum = checksum
+        clearStaged()
+        return byteCount
+    }
+
+    /// A full disk is no reason to give up: what was written of the frame is cut off, and the numbers are free again.
+    private func undoStaged(after error: CambiumError) throws(CambiumError) -> Never {
+        let isFull = (error.underlying as? SystemError)?.isOutOfSpace ?? false
+        do {
+            if isFull { try file.truncate(to: position) }
+        } catch {
+            poison = error
+            throw error
+        }
+        if !isFull { poison = error }
+        if let mark = staged.mark { codec.goBack(to: mark) }
+        lastTransaction = staged.lastTransaction
+        lastTime = staged.lastTime
+        roomEnd = position
+        clearStaged()
+        throw error
+    }
+
+    private func clearStaged() {
+        writer.removeAll()
+        staged = Staged()
+    }
+
+    /// Transactions that were encoded and not written yet, and what the writer was before them.
+    private struct Staged {
+        var count = 0
+        var byteCount = 0
+        var mark: TransactionCodec.Mark?
+        var lastTransaction = TransactionNumber.none
+        var lastTime: Int64 = 0
+    }
+
+    /// What the ops of one frame may take, in bytes before compression.
     static let payloadByteCountMax = Format.Frame.bodyByteCountMax - (16 << 20)
+    /// How much of a segment is written ahead with zeros, so that a sync need not make a new length of the file durable too.
+    static let roomByteCount = 64 << 10
 
     /// Returns when everything that was appended is durable.
     public func sync() throws(CambiumError) {
+        try write()
         guard let pending = try beginSync() else { return }
-        try endSync(pending, pending.run())
+        let result = pending.run()
+        endSync(pending, result)
+        try result.get()
     }
 
     /// A sync that has been decided on and may run while others append.
@@ -152,30 +248,37 @@ public final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// What has to be synced for everything appended so far to be durable; nil where all of it is.
+    /// What has to be synced for everything written so far to be durable; nil where all of it is.
     public func beginSync() throws(CambiumError) -> PendingSync? {
         try checkPoison()
         guard durablePosition < position else { return nil }
         return PendingSync(
-            file: file, segment: header.firstTransaction, position: position, transaction: lastTransaction)
+            file: file, segment: header.firstTransaction, position: position,
+            transaction: staged.count == 0 ? lastTransaction : staged.lastTransaction)
     }
 
-    /// Takes note of how a sync ended.
-    public func endSync(_ pending: PendingSync, _ result: Result<Void, CambiumError>) throws(CambiumError) {
-        try poisoning { () throws(CambiumError) in try result.get() }
+    /// Takes note of how a sync ended. One that failed poisons the writer.
+    public func endSync(_ pending: PendingSync, _ result: Result<Void, CambiumError>) {
+        if case .failure(let error) = result {
+            poison = error
+            return
+        }
         guard pending.segment == header.firstTransaction, pending.position > durablePosition else { return }
         durablePosition = pending.position
         durableTransaction = pending.transaction
-        if lastTime - headTime >= Self.headInterval { try writeHead(isClosed: false) }
+        if lastTime - headTime < Self.headInterval { return }
+        // HEAD is a hint: where it cannot be written, the next commit says so, and this one is durable all the same.
+        do throws(CambiumError) { try writeHead(isClosed: false) } catch { poison = error }
     }
 
-    /// Syncs, notes in HEAD that nothing is left to write, and closes the files.
+    /// Syncs, gives back the room that was kept, notes in HEAD that nothing is left to write, and closes the files.
     public func close() throws(CambiumError) {
         defer {
             file.close()
             headFile.close()
         }
         try sync()
+        try trim()
         try writeHead(isClosed: true)
         try headFile.sync()
     }
@@ -184,8 +287,19 @@ public final class LogWriter: @unchecked Sendable {
 
     private func rotate() throws(CambiumError) {
         try sync()
+        try trim()
         try beginSegment(time: lastTime)
         try writeHead(isClosed: false)
+    }
+
+    /// Cuts off the room behind the last frame.
+    private func trim() throws(CambiumError) {
+        guard roomEnd > position else { return }
+        try poisoning { () throws(CambiumError) in
+            try file.truncate(to: position)
+            try file.sync()
+        }
+        roomEnd = position
     }
 
     private func beginSegment(time: Int64) throws(CambiumError) {
@@ -202,13 +316,14 @@ public final class LogWriter: @unchecked Sendable {
                 try volume.create(path, bytes)
             }
             try volume.syncDirectory(LogReader.directory)
-            file.close()
+            // The old one is closed when no sync of it is under way any more.
             file = try volume.open(path, .update)
         }
         header = next
         headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
         codec = TransactionCodec(time: time)
         position = bytes.count
+        roomEnd = position
         durablePosition = position
         appendedByteCount += bytes.count
     }

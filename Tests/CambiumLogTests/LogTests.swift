@@ -15,7 +15,7 @@ import Testing
 
     private func writer(_ volume: MemoryVolume) throws -> LogWriter {
         let reader = try LogReader(volume)
-        return try LogWriter(reader, try reader.scan { _ in }) { [UInt8](repeating: 4, count: 16) }
+        return try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false) { [UInt8](repeating: 4, count: 16) }
     }
 
     private func scanned(_ volume: MemoryVolume) throws -> [LogRecord] {
@@ -35,8 +35,8 @@ import Testing
     @Test func `transactions come back in order, with all that is known of them`() throws {
         let (volume, writer) = try log()
         let written = (1...40).map { transaction($0, [UInt8](repeating: UInt8($0), count: $0 * 7)) }
-        _ = try writer.append(Array(written[..<30]))
-        for transaction in written[30...] { _ = try writer.append([transaction]) }
+        for transaction in written[..<30] { try writer.stage(transaction.metadata, transaction.payload) }
+        for transaction in written[30...] { try writer.append(transaction) }
         try writer.close()
         let records = try scanned(volume)
         #expect(records.map(\.number.rawValue) == Array(1...40))
@@ -49,7 +49,7 @@ import Testing
         var random = Seeded(seed: UInt64(byteCount))
         let noise = (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
         let (volume, writer) = try log()
-        for payload in [noise, [UInt8](repeating: 5, count: byteCount)] { _ = try writer.append([transaction(1, payload)]) }
+        for payload in [noise, [UInt8](repeating: 5, count: byteCount)] { try writer.append(transaction(1, payload)) }
         try writer.close()
         #expect(try scanned(volume).map(\.payload) == [.present(noise[...]), .present([UInt8](repeating: 5, count: byteCount)[...])])
         #expect(writer.appendedByteCount < byteCount + byteCount / 100 + 200)
@@ -57,8 +57,8 @@ import Testing
 
     @Test func `a small transaction takes few bytes`() throws {
         let (_, writer) = try log()
-        _ = try writer.append([transaction(1, [UInt8](repeating: 1, count: 8))])
-        let byteCount = try writer.append([transaction(7, [UInt8](repeating: 1, count: 8))])
+        try writer.append(transaction(1, [UInt8](repeating: 1, count: 8)))
+        let byteCount = try writer.append(transaction(7, [UInt8](repeating: 1, count: 8)))
         #expect(byteCount <= 22)
     }
 
@@ -66,7 +66,7 @@ import Testing
         let (volume, writer) = try log()
         var random = Seeded(seed: 1)
         let noise = (0..<1 << 20).map { _ in UInt8.random(in: 0...255, using: &random) }
-        for number in 1...66 { _ = try writer.append([transaction(number, noise)]) }
+        for number in 1...66 { try writer.append(transaction(number, noise)) }
         try writer.close()
         #expect(volume.contents.keys.filter { $0.hasPrefix("log/") }.count == 2)
         #expect(try scanned(volume).map(\.number.rawValue) == Array(1...66))
@@ -109,15 +109,24 @@ import Testing
     @Test func `a writer whose disk fails writes nothing more`() throws {
         let (volume, writer) = try log()
         try volume.remove("HEAD")
-        _ = try writer.append([transaction(1, [1])])
+        try writer.append(transaction(1, [1]))
         let failing = FailingVolume(volume)
         let reader = try LogReader(failing)
-        let poisoned = try LogWriter(reader, try reader.scan { _ in }) { [UInt8](repeating: 4, count: 16) }
+        let poisoned = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false) { [UInt8](repeating: 4, count: 16) }
         failing.isFull.store(true, ordering: .relaxed)
-        #expect(throws: CambiumError.self) { try poisoned.append([self.transaction(2, [2])]) }
+        #expect(throws: CambiumError.self) { try poisoned.append(self.transaction(2, [2])) }
         failing.isFull.store(false, ordering: .relaxed)
-        let error = #expect(throws: CambiumError.self) { try poisoned.append([self.transaction(3, [3])]) }
+        let error = #expect(throws: CambiumError.self) { try poisoned.append(self.transaction(3, [3])) }
         #expect(error?.code == .notWritable)
         #expect(try scanned(volume).count == 1)
+    }
+}
+
+extension LogWriter {
+    /// Writes a transaction as a frame of its own.
+    @discardableResult
+    fileprivate func append(_ transaction: (metadata: TransactionMetadata, payload: [UInt8])) throws(CambiumError) -> Int {
+        try stage(transaction.metadata, transaction.payload)
+        return try write()
     }
 }

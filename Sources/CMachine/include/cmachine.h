@@ -11,6 +11,18 @@ uint32_t cmachine_crc32c(uint32_t crc, const void *bytes, size_t count);
 /// The same without the processor's instruction, for a test that compares the two.
 uint32_t cmachine_crc32c_portable(uint32_t crc, const void *bytes, size_t count);
 
+/// Waits while the word at `address` is `value`, or until woken; may return without a reason.
+void cmachine_wait(const uint32_t *address, uint32_t value);
+/// Wakes up to `count` threads of this process that wait on the word at `address`.
+void cmachine_wake(const uint32_t *address, int count);
+
+static inline uint32_t cmachine_load(const uint32_t *address) { return __atomic_load_n(address, __ATOMIC_ACQUIRE); }
+static inline void cmachine_store(uint32_t *address, uint32_t value) { __atomic_store_n(address, value, __ATOMIC_RELEASE); }
+/// Replaces `old` by `new`; 0 where another value was there.
+static inline int cmachine_exchange(uint32_t *address, uint32_t old, uint32_t new_value) {
+    return __atomic_compare_exchange_n(address, &old, new_value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
 /// A bit for each of 16 numbers at `words` that equals `word`; bit 0 is the first number's.
 static inline uint32_t cmachine_equal_lanes(const void *words, uint16_t word) {
 #if defined(__SSE2__)

@@ -12,6 +12,8 @@ public struct RecoveryReport: Sendable, Equatable {
     public var lastTransaction = TransactionNumber.none
     public var transactionCount = 0
 
+    init() {}
+
     init(_ reader: LogReader, _ end: LogReader.End, transactionCount: Int) {
         notes = reader.flaws
         lastTransaction = end.lastTransaction
@@ -54,7 +56,11 @@ extension Store {
     public static func inMemory(
         schema: Schema, author: Author = Author(), surroundings: Surroundings = .system
     ) throws -> Store {
-        try create(MemoryVolume(), schema: schema, durability: .memory, author: author, surroundings: surroundings)
+        let committer = Committer(
+            timeline: Timeline(), log: nil, durability: .memory, surroundings: surroundings, observer: nil)
+        let store = Store(committer: committer, lock: nil, recovery: RecoveryReport())
+        try store.begin(schema, author)
+        return store
     }
 
     /// Makes a store on a volume. The first transaction is the schema.
@@ -68,12 +74,17 @@ extension Store {
             store: surroundings.randomBytes(16), creationTime: surroundings.now(), durability: setting)
         try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
         let store = try open(volume, durability: durability, surroundings: surroundings, observer: observer)
-        _ = try store.transact(author) { draft in
+        try store.begin(schema, author)
+        return store
+    }
+
+    /// Writes the first transaction.
+    private func begin(_ schema: Schema, _ author: Author) throws {
+        _ = try transact(author) { draft in
             let op = Op.schema(schema.catalog)
             try draft.apply(op)
             return OpCodec.encode([op])
         }
-        return store
     }
 
     /// Opens a store for writing: replays its log, cuts what a crash left behind, and takes the lock.
@@ -102,12 +113,13 @@ extension Store {
             let timeline = Timeline()
             var replay = Replay(timeline: timeline)
             let end = try replay.run(reader)
-            let log = try LogWriter(reader, end) { surroundings.randomBytes(16) }
+            let durability = durability ?? Durability(reader.settings.durability)
+            let log = try LogWriter(reader, end, keepsRoom: durability == .synced) { surroundings.randomBytes(16) }
             Heap.giveBack()
+            let committer = Committer(
+                timeline: timeline, log: log, durability: durability, surroundings: surroundings, observer: observer)
             let report = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
-            return Store(
-                timeline: timeline, log: log, lock: lock, durability: durability ?? Durability(reader.settings.durability),
-                recovery: report, surroundings: surroundings, observer: observer)
+            return Store(committer: committer, lock: lock, recovery: report)
         } catch {
             lock.unlock()
             throw error

@@ -15,47 +15,27 @@ import Synchronization
 ///     print(store.graph.objectCount)
 ///     try store.close()
 ///
-/// SENDABLE: what changes is under `writing` (a lock that one writer holds) or under the mutex of its own.
-public final class Store: @unchecked Sendable {
-    /// How the store waits for the disk when a transaction does not ask for more.
-    public let durability: Durability
+/// SENDABLE: it has no state of its own but that of its committer.
+public final class Store: Sendable {
     /// What opening found at the end of the log.
     public let recovery: RecoveryReport
 
-    let timeline: Timeline
-    private let log: LogWriter
-    private let lock: any VolumeLock
-    private let surroundings: Surroundings
-    private let observer: (@Sendable (_ transaction: TransactionNumber, _ payload: [UInt8]) -> Void)?
-    private let writing = WriterLock()
-    private let syncing = WriterLock()
-    /// What readers see: the newest graph that is as durable as the store promises.
-    private let visible: Mutex<Graph>
-    private let isClosed = Mutex(false)
-    /// Microseconds since 1970.
-    private let lastSyncTime: Atomic<Int64>
-    /// The last transaction that is known durable: who waits for it need not ask the disk.
-    private let durableNumber: Atomic<UInt64>
+    let committer: Committer
+    /// Nil for a store that is kept in memory.
+    private let lock: (any VolumeLock)?
     private let queue = DispatchQueue(label: "cambium.store.write")
 
-    init(
-        timeline: Timeline, log: LogWriter, lock: any VolumeLock, durability: Durability, recovery: RecoveryReport,
-        surroundings: Surroundings, observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)?
-    ) {
-        self.timeline = timeline
-        self.log = log
+    init(committer: Committer, lock: (any VolumeLock)?, recovery: RecoveryReport) {
+        self.committer = committer
         self.lock = lock
-        self.durability = durability
         self.recovery = recovery
-        self.surroundings = surroundings
-        self.observer = observer
-        visible = Mutex(timeline.head)
-        lastSyncTime = Atomic(surroundings.now())
-        durableNumber = Atomic(timeline.head.transaction.rawValue)
     }
 
+    /// How the store waits for the disk when a transaction does not ask for more.
+    public var durability: Durability { committer.durability }
+
     /// The newest graph that is as durable as the store promises. O(1); never waits for a writer or for the disk.
-    public var graph: Graph { visible.withLock { $0 } }
+    public var graph: Graph { committer.graph }
 
     public var schema: Schema { graph.schema }
 
@@ -73,20 +53,14 @@ public final class Store: @unchecked Sendable {
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result
     ) throws -> (result: Result, receipt: Receipt) {
-        try author.check()
-        let (result, receipt, level) = try writing.hold {
-            var transaction = WriteTransaction(draft: try draft())
-            let result = try body(&transaction)
-            let ops = transaction.ops
-            let level = try self.level(durability)
-            let payload = ops.isEmpty ? nil : OpCodec.encode(ops)
-            return (result, try commit(transaction.takeDraft(), author, payload: payload, checks: .all, level), level)
+        let (result, pending) = try committer.commit(author, durability, blocks: true) { transaction in
+            (try body(&transaction), payload: transaction.payload)
         }
-        try settle(receipt, level)
-        return (result, receipt)
+        return (result, try committer.settle(pending))
     }
 
-    /// As the blocking `write`, on a thread of the store's own: no thread of the cooperative pool waits.
+    /// As the blocking `write`. The closure runs on a thread of the store's own, one after the other; nobody's thread waits for
+    /// the disk, and transactions that come while it is busy share the next sync.
     @discardableResult
     public func write<Result: Sendable>(
         _ author: Author = Author(), durability: Durability? = nil,
@@ -94,138 +68,90 @@ public final class Store: @unchecked Sendable {
     ) async throws -> (result: Result, receipt: Receipt) {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {
-                continuation.resume(with: Swift.Result { try self.write(author, durability: durability, body) })
+                do {
+                    let (result, ticket) = try self.enqueue(author, durability: durability, body)
+                    ticket.whenSettled { continuation.resume(with: $0.map { (result, $0) }.mapError { $0 as any Error }) }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
             }
         }
+    }
+
+    /// Runs a transaction as `write` does, and returns before it is durable. The ticket tells when it is.
+    ///
+    /// Waits for the transactions before it, never for the disk. Later transactions build on this one; readers see it when it
+    /// is as durable as it has to be. If the disk refuses, the ticket throws, and so do those of all that build on it.
+    public func enqueue<Result>(
+        _ author: Author = Author(), durability: Durability? = nil,
+        _ body: (inout WriteTransaction) throws -> Result
+    ) throws -> (result: Result, ticket: Ticket) {
+        let (result, pending) = try committer.commit(author, durability, blocks: false) { transaction in
+            (try body(&transaction), payload: transaction.payload)
+        }
+        return (result, Ticket(committer, pending))
     }
 
     /// Writes the digest of the newest graph into the log: a replay that comes to another one stops there.
     @discardableResult
     public func recordDigest(_ author: Author = Author()) throws -> Receipt {
-        let receipt = try writing.hold {
-            let graph = timeline.head
-            let op = Op.digest(of: graph.transaction, graph.digest())
-            return try commit(try draft(), author, payload: OpCodec.encode([op]), checks: .none, durability)
+        let (_, pending) = try committer.commit(author, nil, checks: .none, blocks: true) { transaction in
+            let graph = transaction.draft.original
+            return ((), payload: OpCodec.encode([.digest(of: graph.transaction, graph.digest())]))
         }
-        try settle(receipt, durability)
-        return receipt
+        return try committer.settle(pending)
     }
 
-    // MARK: Committing
-
-    enum Checks { case all, none }
-
-    /// Runs an import's transaction. `body` returns the payload, nil where there is nothing to write.
+    /// Runs a transaction that is not recorded op by op. `body` returns the payload, nil where there is nothing to write.
     func transact(_ author: Author, _ body: (inout Draft) throws -> [UInt8]?) throws -> Receipt {
-        try author.check()
-        let receipt = try writing.hold {
-            var draft = try draft()
-            let payload = try body(&draft)
-            return try commit(draft, author, payload: payload, checks: .all, durability)
+        let (_, pending) = try committer.commit(author, nil, blocks: true) { transaction in
+            ((), payload: try body(&transaction.draft))
         }
-        try settle(receipt, durability)
-        return receipt
-    }
-
-    /// A draft of what comes next. Only while `writing` is held.
-    func draft() throws(CambiumError) -> Draft {
-        if isClosed.withLock({ $0 }) { throw CambiumError(.notWritable, "The store was closed.") }
-        return timeline.draft()
-    }
-
-    /// Appends and publishes a draft. Only while `writing` is held.
-    private func commit(
-        _ draft: consuming Draft, _ author: Author, payload: [UInt8]?, checks: Checks, _ level: Durability
-    ) throws(CambiumError) -> Receipt {
-        guard let payload else { return Receipt(transaction: nil, logByteCount: 0, graph: draft.original) }
-        if checks == .all { try draft.check() }
-        let metadata = TransactionMetadata(
-            time: max(surroundings.now(), log.lastTime), actor: author.actor, message: author.message,
-            requestID: author.requestID)
-        let byteCount = try log.append([(metadata, payload)])
-        let graph = try timeline.publish(draft) { if level != .synced { show($0) } }
-        observer?(log.lastTransaction, payload)
-        return Receipt(transaction: log.lastTransaction, logByteCount: byteCount, graph: graph)
-    }
-
-    private func level(_ asked: Durability?) throws(CambiumError) -> Durability {
-        guard let asked, asked != durability else { return durability }
-        guard asked.covers(durability) else {
-            throw CambiumError(.invalidInput, "A transaction cannot ask for less than the store promises.")
-        }
-        if durability == .memory { throw CambiumError(.invalidInput, "A store in memory cannot be made durable.") }
-        return asked
-    }
-
-    /// Waits until a commit is as durable as it has to be, and shows it to readers.
-    private func settle(_ receipt: Receipt, _ level: Durability) throws(CambiumError) {
-        guard let transaction = receipt.transaction else { return }
-        switch level {
-        case .memory: break
-        case .synced: try sync(upTo: transaction)
-        case .buffered(let interval):
-            let now = surroundings.now()
-            if now - lastSyncTime.load(ordering: .relaxed) >= interval.microseconds { try sync(upTo: transaction) }
-        }
-        show(receipt.graph)
-    }
-
-    private func show(_ graph: Graph) {
-        visible.withLock { if graph.transaction > $0.transaction { $0 = graph } }
-    }
-
-    /// Waits for the disk. Writers that wait at the same time share a sync: it covers all that was appended before it began.
-    private func sync(upTo transaction: TransactionNumber) throws(CambiumError) {
-        if durableNumber.load(ordering: .acquiring) >= transaction.rawValue { return }
-        try syncing.hold { () throws(CambiumError) in
-            if durableNumber.load(ordering: .acquiring) >= transaction.rawValue { return }
-            let pending = try writing.hold { () throws(CambiumError) -> (LogWriter.PendingSync, Graph)? in
-                if log.durableTransaction >= transaction { return nil }
-                return try log.beginSync().map { ($0, timeline.head) }
-            }
-            guard let (pending, graph) = pending else { return }
-            let result = pending.run()
-            try writing.hold { () throws(CambiumError) in
-                try log.endSync(pending, result)
-                lastSyncTime.store(surroundings.now(), ordering: .relaxed)
-                durableNumber.store(pending.transaction.rawValue, ordering: .releasing)
-            }
-            show(graph)
-        }
+        return try committer.settle(pending)
     }
 
     // MARK: Closing
 
     /// Syncs, notes that nothing is left to write, and gives up the lock. A store that was closed can be read, not written.
     public func close() throws(CambiumError) {
-        let wasClosed = isClosed.withLock { isClosed in
-            defer { isClosed = true }
-            return isClosed
-        }
-        if wasClosed { return }
-        defer { lock.unlock() }
-        try writing.hold { () throws(CambiumError) in
-            try log.close()
-            show(timeline.head)
-        }
+        defer { lock?.unlock() }
+        _ = try committer.close()
     }
 
-    deinit {
-        if !isClosed.withLock({ $0 }) { lock.unlock() }
-    }
+    deinit { lock?.unlock() }
 
     /// Gives up the lock and nothing else, as the death of the process does.
     func releaseLock() {
-        isClosed.withLock { $0 = true }
-        lock.unlock()
+        committer.stop()
+        lock?.unlock()
     }
-
-    // MARK: Measuring
 
     /// How many superseded versions readers hold, and the memory that pages take, in bytes.
-    public var memory: (pinnedVersionCount: Int, pageByteCount: Int, reservedByteCount: Int) {
-        writing.hold { (timeline.pinnedVersionCount, timeline.pageByteCount, timeline.reservedByteCount) }
+    public var memory: (pinnedVersionCount: Int, pageByteCount: Int, reservedByteCount: Int) { committer.memory }
+}
+
+/// What a transaction that was enqueued waits for.
+public struct Ticket: Sendable {
+    private let committer: Committer
+    private let pending: Committer.Pending
+
+    init(_ committer: Committer, _ pending: Committer.Pending) {
+        self.committer = committer
+        self.pending = pending
     }
+
+    /// Returns when the transaction is as durable as it has to be.
+    ///
+    /// Throws what the disk said where it is not: then it did not happen.
+    public var receipt: Receipt {
+        get async throws {
+            try await withCheckedThrowingContinuation { continuation in
+                whenSettled { continuation.resume(with: $0.mapError { $0 as any Error }) }
+            }
+        }
+    }
+
+    func whenSettled(_ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) { committer.whenSettled(pending, body) }
 }
 
 extension Duration {

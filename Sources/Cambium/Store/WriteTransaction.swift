@@ -1,4 +1,5 @@
 import CambiumGraph
+internal import CambiumLog
 public import CambiumModel
 
 /// The changes of one transaction: lent to the closure of `Store.write`, valid until it returns.
@@ -18,6 +19,9 @@ public struct WriteTransaction: ~Copyable {
     init(draft: consuming Draft) { self.draft = draft }
 
     consuming func takeDraft() -> Draft { draft }
+
+    /// The canonical bytes of what was done; nil where nothing was.
+    var payload: [UInt8]? { ops.isEmpty ? nil : OpCodec.encode(ops) }
 
     public var schema: Schema { draft.schema }
 

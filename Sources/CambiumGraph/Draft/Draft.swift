@@ -62,6 +62,11 @@ public struct Draft: ~Copyable {
         return superseded
     }
 
+    mutating func takeBorn() -> [PageRef] {
+        defer { born = [] }
+        return born
+    }
+
     /// Writes the number of the transaction into the directory.
     mutating func stamp() {
         ownedDirectory().storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)

@@ -13,6 +13,8 @@ public final class Timeline: @unchecked Sendable {
     private let current: Mutex<Version>
     /// Superseded versions that a reader still held, oldest first.
     @exclusivity(unchecked) private var pinned: [Version] = []
+    /// Versions that may yet be taken back.
+    @exclusivity(unchecked) private var tentative: Tentative?
     private static let epochs = Atomic<UInt64>(0)
 
     /// The empty graph of a schema without entities.
@@ -42,15 +44,22 @@ public final class Timeline: @unchecked Sendable {
 
     /// Makes the draft the newest version and returns it. Complexity: O(superseded pages).
     ///
+    /// - Parameter isTentative: whether `rollBack` may take the version back until it is confirmed.
     /// - Parameter show: called with the new version before pages of the old one are freed: who lets go of the old one in
     ///   it spares the next transaction the work.
     /// Throws `.notWritable` where another draft was published since this one was made; the draft is dropped then.
     @discardableResult
-    public func publish(_ draft: consuming Draft, show: (Graph) -> Void = { _ in }) throws(CambiumError) -> Graph {
+    public func publish(
+        _ draft: consuming Draft, isTentative: Bool = false, show: (Graph) -> Void = { _ in }
+    ) throws(CambiumError) -> Graph {
         guard current.withLock({ $0 === draft.base }) else {
             throw CambiumError(.notWritable, "The draft was made from a version that is no longer the newest; make it again.")
         }
         draft.stamp()
+        if isTentative {
+            if tentative == nil { tentative = Tentative(base: draft.base) }
+            tentative?.born.append((draft.epoch, draft.takeBorn()))
+        }
         let superseded = draft.takeSuperseded()
         let layout = draft.layout
         let version = Version(epoch: draft.epoch, directory: draft.directory, layout: layout, space: space)
@@ -61,6 +70,41 @@ public final class Timeline: @unchecked Sendable {
         show(Graph(version: version))
         retire(&previous, superseded)
         return Graph(version: version)
+    }
+
+    // MARK: Taking back
+
+    /// What is needed to take versions back: the last one that stays, which is kept, and the pages of those after it.
+    private struct Tentative {
+        var base: Version
+        var born: [(epoch: UInt64, pages: [PageRef])] = []
+    }
+
+    /// The version and those before it stay.
+    public func confirm(_ graph: Graph) {
+        guard var kept = tentative, graph.version.epoch > kept.base.epoch else { return }
+        tentative = nil
+        kept.born.removeAll { $0.epoch <= graph.version.epoch }
+        kept.base = graph.version
+        if !kept.born.isEmpty { tentative = kept }
+        reclaim()
+    }
+
+    /// Makes the last version that is confirmed the newest one again, and frees the pages of those after it, which nobody may
+    /// read any more. Complexity: O(pages that they made).
+    @discardableResult
+    public func rollBack() -> Graph {
+        guard let taken = tentative else { return head }
+        tentative = nil
+        current.withLock { $0 = taken.base }
+        // What later versions superseded of the base is its own again.
+        pinned.removeAll { $0.epoch >= taken.base.epoch }
+        taken.base.dead = []
+        // A page that was released since has another birth, and may stand here twice.
+        for (epoch, pages) in taken.born {
+            for page in pages where space.chunks.birth(page) == epoch { space.release(page) }
+        }
+        return Graph(version: taken.base)
     }
 
     /// Frees what no version can reach: a page superseded at D and born at B is needed while a version lives in [B, D).

@@ -33,6 +33,13 @@ struct InternTable {
         return strings[Int(number - 1)]
     }
 
+    var count: Int { strings.count }
+
+    /// Forgets what came after the first `count` strings.
+    mutating func cut(to count: Int) {
+        while strings.count > count { numbers[strings.removeLast()] = nil }
+    }
+
     private mutating func add(_ text: String) {
         guard strings.count < Format.internedCountMax else { return }
         numbers[text] = UInt64(strings.count)
@@ -47,6 +54,20 @@ struct TransactionCodec {
 
     /// - Parameter time: the creation time of the segment, in microseconds since 1970.
     init(time: Int64) { self.time = time }
+
+    /// What encoding changes, to go back to.
+    struct Mark {
+        fileprivate let internedCount: Int
+        fileprivate let time: Int64
+    }
+
+    var mark: Mark { Mark(internedCount: interned.count, time: time) }
+
+    /// Forgets the transactions that were encoded since the mark was taken.
+    mutating func goBack(to mark: Mark) {
+        interned.cut(to: mark.internedCount)
+        time = mark.time
+    }
 
     /// Appends a transaction; its time must not be before that of the one before.
     mutating func encode(_ metadata: TransactionMetadata, _ payload: [UInt8], to writer: inout ByteWriter) {

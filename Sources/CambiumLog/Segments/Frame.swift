@@ -37,7 +37,7 @@ struct Frame {
         return (frame.bytes, checksum)
     }
 
-    private static func checksum(
+    static func checksum(
         _ headerChecksum: UInt32, _ offset: Int, length: ArraySlice<UInt8>, body: ArraySlice<UInt8>
     ) -> UInt32 {
         var checksum = withUnsafeBytes(of: headerChecksum.littleEndian) { CRC32C.checksum($0, from: 0) }

@@ -66,6 +66,8 @@ struct SegmentReader {
     private(set) var offset = Format.Segment.headerByteCount
     /// The checksum of the last frame that was read.
     private(set) var lastChecksum: UInt32 = 0
+    /// The greatest offset up to which a frame that was read says that the segment was durable.
+    private(set) var durableOffset = 0
     private(set) var next: TransactionNumber
     private(set) var codec: TransactionCodec
     private var window: [UInt8] = []
@@ -95,6 +97,7 @@ struct SegmentReader {
             let records = try records(frame)
             offset = frame.end
             lastChecksum = frame.checksum
+            durableOffset = max(durableOffset, frame.durableOffset)
             return records
         } catch {
             throw CambiumError(
@@ -139,15 +142,20 @@ struct SegmentReader {
         return window[start..<min(end - windowOffset, window.count)]
     }
 
-    /// How far a frame at or behind `offset` says that the log was durable; 0 where none verifies.
-    ///
-    /// Complexity: O(bytes behind `offset`), and a checksum for each of them that could begin a frame.
-    mutating func durableOffsetToldBehind() throws(CambiumError) -> Int {
-        var told = 0
-        for candidate in offset..<max(offset, byteCount) {
-            guard let (_, body) = try verifiedFrame(at: candidate) else { continue }
-            told = max(told, Frame.durableOffset(body, at: candidate) ?? 0)
+    /// Whether nothing but zeros is behind `offset`: room that a writer kept for more.
+    mutating func isRoomBehind() throws(CambiumError) -> Bool {
+        var position = offset
+        while position < byteCount {
+            let part = try bytes(at: position, count: Self.windowByteCount)
+            guard !part.isEmpty, part.allSatisfy({ $0 == 0 }) else { return false }
+            position += part.count
         }
-        return told
+        return true
+    }
+
+    /// How far a frame behind `offset` says that the log was durable; 0 where none says so beyond it. Memory for the bytes there.
+    func durableOffsetToldBehind() throws(CambiumError) -> Int {
+        let tail = try file.read(at: offset, count: byteCount - offset)
+        return TailSearch(tail, at: offset, headerChecksum: headerChecksum).durableOffsetTold()
     }
 }

@@ -108,9 +108,15 @@ final class MemoryFile: VolumeFile {
 }
 
 final class MemoryLock: VolumeLock {
-    private let release: @Sendable () -> Void
+    private let release: Mutex<(@Sendable () -> Void)?>
 
-    init(release: @escaping @Sendable () -> Void) { self.release = release }
+    init(release: @escaping @Sendable () -> Void) { self.release = Mutex(release) }
 
-    func unlock() { release() }
+    func unlock() {
+        let release = release.withLock { release in
+            defer { release = nil }
+            return release
+        }
+        release?()
+    }
 }

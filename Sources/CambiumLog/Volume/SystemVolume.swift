@@ -1,4 +1,5 @@
 public import CambiumModel
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -120,6 +121,11 @@ enum SystemFailure {
 /// The number that a system call left in `errno`.
 public struct SystemError: Error, Hashable, Sendable {
     public let code: Int32
+
+    public init(code: Int32) { self.code = code }
+
+    /// Whether the disk, or what the user may have of it, is full.
+    public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
 }
 
 /// An open file of the system.
@@ -197,12 +203,15 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
 /// A lock that the system gives up when its file is closed, at the latest with the process.
 final class SystemLock: VolumeLock {
-    private let file: SystemFile
+    private let file: Mutex<SystemFile?>
 
-    init(file: SystemFile) { self.file = file }
+    init(file: SystemFile) { self.file = Mutex(file) }
 
     func unlock() {
-        try? file.truncate(to: 0)  // The pid is for messages only; who opens the file next writes its own.
-        file.close()
+        file.withLock { file in
+            try? file?.truncate(to: 0)  // The pid is for messages only; who opens the file next writes its own.
+            file?.close()
+            file = nil
+        }
     }
 }

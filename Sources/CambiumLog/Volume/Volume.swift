@@ -43,5 +43,6 @@ public protocol VolumeFile: AnyObject, Sendable {
 }
 
 public protocol VolumeLock: AnyObject, Sendable {
+    /// Gives the lock up; nothing where that was done before.
     func unlock()
 }

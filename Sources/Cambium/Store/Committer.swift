@@ -1,0 +1,269 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+import Dispatch
+import Synchronization
+
+/// The way of a transaction from a closure into the log and to the readers.
+///
+/// There are two heads: the timeline's, on which the next writer builds, and `visible`, which is as durable as the store
+/// promises. The writing lock is given up before the disk is waited for. If the disk refuses, the timeline goes back to the last
+/// version that is durable, and everybody who waited for a later one is told.
+///
+/// SENDABLE: what changes is touched while `writing` is held, or is under a mutex, or is atomic.
+final class Committer: @unchecked Sendable {
+    let durability: Durability
+    let timeline: Timeline
+    /// Nil for a store that is kept in memory.
+    private let log: LogWriter?
+    private let surroundings: Surroundings
+    private let observer: (@Sendable (_ transaction: TransactionNumber, _ payload: [UInt8]) -> Void)?
+    private let writing = WriterLock()
+    private let visible: Mutex<Graph>
+    /// Where a group that nobody blocks for is led.
+    private let queue = DispatchQueue(label: "cambium.store.sync")
+    /// Microseconds since 1970.
+    private let lastSyncTime: Atomic<Int64>
+
+    // While `writing` is held, so that no access overlaps another.
+    @exclusivity(unchecked) private var openGroup = CommitGroup()
+    @exclusivity(unchecked) private var isSyncing = false
+    @exclusivity(unchecked) private var isClosed = false
+    @exclusivity(unchecked) private var lastTime: Int64
+
+    init(
+        timeline: Timeline, log: LogWriter?, durability: Durability, surroundings: Surroundings,
+        observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)?
+    ) {
+        self.timeline = timeline
+        self.log = log
+        self.durability = durability
+        self.surroundings = surroundings
+        self.observer = observer
+        visible = Mutex(timeline.head)
+        lastSyncTime = Atomic(surroundings.now())
+        lastTime = log?.lastTime ?? 0
+    }
+
+    /// The newest graph that is as durable as the store promises.
+    var graph: Graph { visible.withLock { $0 } }
+
+    // MARK: Committing
+
+    /// A commit that is on its way to the disk.
+    struct Pending: Sendable {
+        fileprivate let transaction: TransactionNumber?
+        fileprivate let graph: Graph
+        fileprivate let byteCount: Int
+        /// What the commit waits for; nil where it is as durable as it has to be.
+        fileprivate let group: CommitGroup?
+        fileprivate let leads: Bool
+
+        fileprivate var receipt: Receipt {
+            Receipt(
+                transaction: transaction, logByteCount: transaction == nil ? 0 : group?.shareByteCount ?? byteCount, graph: graph)
+        }
+    }
+
+    enum Checks { case all, none }
+
+    /// Runs a transaction and commits what it did, without waiting for the disk. `settle` or `whenSettled` has to follow.
+    ///
+    /// - Parameter blocks: whether `settle` follows.
+    /// - Parameter body: returns the transaction's payload too, nil where there is nothing to write.
+    func commit<Value>(
+        _ author: Author, _ asked: Durability?, checks: Checks = .all, blocks: Bool,
+        _ body: (inout WriteTransaction) throws -> (Value, payload: [UInt8]?)
+    ) throws -> (Value, Pending) {
+        try author.check()
+        return try writing.hold {
+            if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+            let level = try level(asked)
+            var transaction = WriteTransaction(draft: timeline.draft())
+            let (value, payload) = try body(&transaction)
+            guard let payload else { return (value, join(nil, transaction.takeDraft().original, level, blocks: blocks)) }
+            return (value, try commit(transaction.takeDraft(), author, payload, checks, level, blocks: blocks))
+        }
+    }
+
+    private func commit(
+        _ draft: consuming Draft, _ author: Author, _ payload: [UInt8], _ checks: Checks, _ level: Durability, blocks: Bool
+    ) throws(CambiumError) -> Pending {
+        if checks == .all { try draft.check() }
+        let number = TransactionNumber(rawValue: draft.transaction)
+        lastTime = max(surroundings.now(), lastTime)
+        if let log {
+            let metadata = TransactionMetadata(
+                time: lastTime, actor: author.actor, message: author.message, requestID: author.requestID)
+            if !log.hasRoom(for: payload) { _ = try writeStaged() }
+            try log.stage(metadata, payload)
+        }
+        let isSynced = level == .synced
+        let byteCount = isSynced ? 0 : try writeStaged()
+        let graph = try timeline.publish(draft, isTentative: isSynced) { if !isSynced { show($0) } }
+        observer?(number, payload)
+        return join(number, graph, level, blocks: blocks, byteCount: byteCount)
+    }
+
+    /// Notes what a commit has to wait for. Only while `writing` is held.
+    private func join(
+        _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, blocks: Bool, byteCount: Int = 0
+    ) -> Pending {
+        let isDurable: Bool =
+            switch level {
+            case .memory: true
+            // What a transaction without changes has read may not be durable yet.
+            case .synced: number == nil && !isSyncing && log?.isDurable ?? true
+            case .buffered(let interval):
+                number == nil || surroundings.now() - lastSyncTime.load(ordering: .relaxed) < interval.microseconds
+            }
+        if isDurable { return Pending(transaction: number, graph: graph, byteCount: byteCount, group: nil, leads: false) }
+        let group = openGroup
+        if number != nil, level == .synced { group.transactionCount += 1 }
+        group.graph = graph
+        if blocks { group.threadCount += 1 } else { group.listenerCount += 1 }
+        let leads = !isSyncing
+        isSyncing = true
+        return Pending(transaction: number, graph: graph, byteCount: byteCount, group: group, leads: leads)
+    }
+
+    private func level(_ asked: Durability?) throws(CambiumError) -> Durability {
+        guard let asked, asked != durability else { return durability }
+        guard asked.covers(durability) else {
+            throw CambiumError(.invalidInput, "A transaction cannot ask for less than the store promises.")
+        }
+        if durability == .memory { throw CambiumError(.invalidInput, "A store in memory cannot be made durable.") }
+        return asked
+    }
+
+    private func show(_ graph: Graph) {
+        visible.withLock { if graph.transaction > $0.transaction { $0 = graph } }
+    }
+
+    // MARK: Waiting
+
+    /// Sleeps until a commit is as durable as it has to be.
+    func settle(_ pending: Pending) throws(CambiumError) -> Receipt {
+        guard let group = pending.group else { return pending.receipt }
+        if pending.leads { lead() }
+        while true {
+            if let outcome = group.wait() {
+                try outcome.get()
+                return pending.receipt
+            }
+            lead()
+        }
+    }
+
+    /// Calls `body` when a commit is as durable as it has to be, on some thread that must not be kept.
+    func whenSettled(_ pending: Pending, _ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) {
+        guard let group = pending.group else { return body(.success(pending.receipt)) }
+        group.notify { outcome in body(outcome.map { pending.receipt }) }
+        if pending.leads { queue.async { self.lead() } }
+    }
+
+    /// Writes the open group and syncs; then has the group that came together meanwhile led by somebody.
+    private func lead() {
+        let (group, begun) = writing.hold { () -> (CommitGroup, Result<LogWriter.PendingSync?, CambiumError>) in
+            let group = openGroup
+            openGroup = CommitGroup()
+            return (group, Result { () throws(CambiumError) in try begin(group) })
+        }
+        var outcome = begun.map { _ in }
+        var synced: (LogWriter.PendingSync, CommitGroup.Outcome)?
+        if case .success(let sync?) = begun {
+            outcome = sync.run()
+            synced = (sync, outcome)
+        }
+        let (failed, next) = writing.hold { end(group, synced, outcome) }
+        group.settle(outcome)
+        failed?.settle(outcome)
+        guard let next else { return }
+        if next.threadCount > 0 { next.chooseLeader() } else { queue.async { self.lead() } }
+    }
+
+    /// Hands a group's transactions to the kernel. What has to be synced for them to be durable; nil where all of it is.
+    private func begin(_ group: CommitGroup) throws(CambiumError) -> LogWriter.PendingSync? {
+        guard let log else { return nil }
+        do {
+            group.byteCount += try log.write()
+            if durability != .synced, let graph = group.graph { timeline.confirm(graph) }
+            return try log.beginSync()
+        } catch {
+            timeline.rollBack()
+            throw error
+        }
+    }
+
+    /// Takes note of how a sync ended. Returns the group that fails with it, and the one that has to be led next.
+    private func end(
+        _ group: CommitGroup, _ synced: (LogWriter.PendingSync, CommitGroup.Outcome)?, _ outcome: CommitGroup.Outcome
+    ) -> (failed: CommitGroup?, next: CommitGroup?) {
+        if let (sync, result) = synced { log?.endSync(sync, result) }
+        switch outcome {
+        case .success:
+            lastSyncTime.store(surroundings.now(), ordering: .relaxed)
+            if let graph = group.graph {
+                timeline.confirm(graph)
+                show(graph)
+            }
+            isSyncing = !openGroup.isEmpty
+            return (nil, isSyncing ? openGroup : nil)
+        case .failure:
+            // Who came meanwhile built on what is lost.
+            timeline.rollBack()
+            let failed = openGroup
+            openGroup = CommitGroup()
+            isSyncing = false
+            return (failed, nil)
+        }
+    }
+
+    /// Hands what is staged to the kernel. Only while `writing` is held.
+    ///
+    /// - Returns: the bytes of the frame.
+    private func writeStaged() throws(CambiumError) -> Int {
+        guard let log else { return 0 }
+        do {
+            let byteCount = try log.write()
+            openGroup.byteCount += byteCount
+            if durability != .synced { timeline.confirm(timeline.head) }
+            return byteCount
+        } catch {
+            timeline.rollBack()
+            let failed = openGroup
+            openGroup = CommitGroup()
+            failed.settle(.failure(error))
+            throw error
+        }
+    }
+
+    // MARK: Closing
+
+    /// Waits for what is under way and closes the log. Returns false where that was done before.
+    func close() throws(CambiumError) -> Bool {
+        let pending = writing.hold { () -> Pending? in
+            if isClosed { return nil }
+            isClosed = true
+            return join(nil, timeline.head, durability == .memory ? .memory : .synced, blocks: true)
+        }
+        guard let pending else { return false }
+        let settled = Result { () throws(CambiumError) in try settle(pending) }
+        try writing.hold { () throws(CambiumError) in
+            try log?.close()
+            show(timeline.head)
+        }
+        _ = try settled.get()
+        return true
+    }
+
+    /// Refuses every later commit.
+    func stop() { writing.hold { isClosed = true } }
+
+    // MARK: Measuring
+
+    /// How many superseded versions readers hold, and the memory that pages take, in bytes.
+    var memory: (pinnedVersionCount: Int, pageByteCount: Int, reservedByteCount: Int) {
+        writing.hold { (timeline.pinnedVersionCount, timeline.pageByteCount, timeline.reservedByteCount) }
+    }
+}

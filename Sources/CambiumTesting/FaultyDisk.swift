@@ -1,0 +1,143 @@
+import CambiumLog
+import CambiumModel
+
+/// The state of a `FaultyVolume`.
+struct FaultyDisk: Sendable {
+    var files: [FaultyContent] = []
+    /// The numbers of the files, by their paths: as the process sees them, and as they are durable.
+    private(set) var live: [String: Int] = [:]
+    private var durable: [String: Int] = [:]
+    /// Changes of directories that are not durable: for each the entries that it sets and removes.
+    private var pending: [[String: Int?]] = []
+
+    private(set) var operationCount = 0
+    var crashOperation: Int?
+    var failure: (operation: Int, code: Int32)?
+    private(set) var hasFailed = false
+
+    init(_ contents: [String: [UInt8]] = [:]) {
+        for (path, bytes) in contents {
+            live[path] = files.count
+            files.append(FaultyContent(bytes))
+        }
+        durable = live
+    }
+
+    var liveContents: [String: [UInt8]] { live.mapValues { files[$0].live } }
+
+    /// Counts an operation, and throws where it is the one that has to fail.
+    mutating func begin() throws(CambiumError) {
+        defer { operationCount += 1 }
+        if let crashOperation, operationCount >= crashOperation {
+            hasFailed = true
+            throw CambiumError(.ioFailure, "The process has died.")
+        }
+        if let failure, failure.operation == operationCount {
+            hasFailed = true
+            throw CambiumError(.ioFailure, "The disk refused.", underlying: SystemError(code: failure.code))
+        }
+    }
+
+    mutating func create(_ path: String) -> Int {
+        files.append(FaultyContent([]))
+        change([path: files.count - 1])
+        return files.count - 1
+    }
+
+    mutating func change(_ entries: [String: Int?]) {
+        for (path, number) in entries { live[path] = number }
+        pending.append(entries)
+    }
+
+    mutating func syncDirectory(_ directory: String) {
+        var rest: [[String: Int?]] = []
+        for change in pending {
+            if change.keys.contains(where: { Self.parent($0) == directory }) {
+                for (path, number) in change { durable[path] = number }
+            } else {
+                rest.append(change)
+            }
+        }
+        pending = rest
+    }
+
+    private static func parent(_ path: String) -> String {
+        path.split(separator: "/").dropLast().joined(separator: "/")
+    }
+
+    /// What a loss of power leaves.
+    func image(_ random: inout SplitMix64) -> [String: [UInt8]] {
+        var entries = durable
+        for change in pending where Bool.random(using: &random) {
+            for (path, number) in change { entries[path] = number }
+        }
+        // In a stable order, so that a seed gives the same image each time.
+        var image: [String: [UInt8]] = [:]
+        for path in entries.keys.sorted() { image[path] = entries[path].map { files[$0].image(&random) } }
+        return image
+    }
+}
+
+/// The bytes of a file, and the changes that are not durable.
+struct FaultyContent: Sendable {
+    private enum Change {
+        case write([UInt8], offset: Int)
+        case truncate(Int)
+    }
+
+    private(set) var live: [UInt8]
+    private var durable: [UInt8]
+    private var pending: [Change] = []
+
+    init(_ bytes: [UInt8]) {
+        live = bytes
+        durable = bytes
+    }
+
+    mutating func write(_ bytes: [UInt8], at offset: Int) {
+        Self.apply(.write(bytes, offset: offset), to: &live)
+        pending.append(.write(bytes, offset: offset))
+    }
+
+    mutating func truncate(to byteCount: Int) {
+        Self.apply(.truncate(byteCount), to: &live)
+        pending.append(.truncate(byteCount))
+    }
+
+    mutating func sync() {
+        for change in pending { Self.apply(change, to: &durable) }
+        pending = []
+    }
+
+    /// What a failed sync was for: some of it is on the disk, and no later sync will see to the rest.
+    mutating func forget(_ random: inout SplitMix64) {
+        durable = image(&random)
+        pending = []
+    }
+
+    func image(_ random: inout SplitMix64) -> [UInt8] {
+        var bytes = durable
+        for change in pending {
+            switch (change, Int.random(in: 0..<3, using: &random)) {
+            case (_, 0): break
+            case (.write(let written, let offset), 1):
+                let start = Int.random(in: 0...written.count, using: &random)
+                let end = Int.random(in: start...written.count, using: &random)
+                Self.apply(.write(Array(written[start..<end]), offset: offset + start), to: &bytes)
+            default: Self.apply(change, to: &bytes)
+            }
+        }
+        return bytes
+    }
+
+    private static func apply(_ change: Change, to bytes: inout [UInt8]) {
+        switch change {
+        case .truncate(let byteCount):
+            if bytes.count > byteCount { bytes.removeLast(bytes.count - byteCount) }
+        case .write(let written, let offset):
+            if written.isEmpty { return }
+            if bytes.count < offset { bytes.append(contentsOf: repeatElement(0, count: offset - bytes.count)) }
+            bytes.replaceSubrange(offset..<min(offset + written.count, bytes.count), with: written)
+        }
+    }
+}

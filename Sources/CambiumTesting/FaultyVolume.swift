@@ -1,0 +1,186 @@
+public import CambiumLog
+public import CambiumModel
+import Synchronization
+
+/// A volume in memory that keeps what a disk may keep: for each file what is written and what is durable, and what a crash may
+/// leave of the difference. It can end like a process that dies, and fail like a disk, at any operation.
+///
+///     let volume = FaultyVolume()
+///     volume.crash(at: 17)                       // the 17th operation and all after it throw
+///     ...
+///     let disk = MemoryVolume(contents: volume.image(seed: 3))
+///
+/// An operation is a call that changes something: create, write, truncate, sync, rename, remove, and syncing a directory.
+public final class FaultyVolume: Volume {
+    private let state = Mutex(FaultyDisk())
+    private let isLocked = Mutex(false)
+
+    public let name = "faulty"
+
+    public init(contents: [String: [UInt8]] = [:]) {
+        state.withLock { $0 = FaultyDisk(contents) }
+    }
+
+    // MARK: Faults
+
+    /// The operations so far.
+    public var operationCount: Int { state.withLock { $0.operationCount } }
+
+    /// Has the process die at an operation, counted from 0: it and everything after it throws.
+    public func crash(at operation: Int) { state.withLock { $0.crashOperation = operation } }
+
+    /// Has one operation, counted from 0, fail with an error number. A write that fails is done in part; a sync that fails makes
+    /// nothing durable, and what it was for is not tried again by later ones.
+    public func fail(at operation: Int, with code: Int32) { state.withLock { $0.failure = (operation, code) } }
+
+    /// Whether the fault that was asked for has happened.
+    public var hasFailed: Bool { state.withLock { $0.hasFailed } }
+
+    /// The files as the process sees them.
+    public var contents: [String: [UInt8]] { state.withLock { $0.liveContents } }
+
+    /// What a loss of power leaves now: of what was not synced any part of the writes, each of them whole, in part or not at all,
+    /// and any of the changes to directories.
+    public func image(seed: UInt64) -> [String: [UInt8]] {
+        var random = SplitMix64(seed: seed)
+        return state.withLock { $0.image(&random) }
+    }
+
+    // MARK: Volume
+
+    public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+        let number = try state.withLock { disk throws(CambiumError) -> Int in
+            if mode != .create {
+                guard let number = disk.live[path] else { throw CambiumError(.notFound, "There is no file '\(path)'.") }
+                return number
+            }
+            if disk.live[path] != nil { throw CambiumError(.cannotCreate, "There is a file '\(path)' already.") }
+            try disk.begin()
+            return disk.create(path)
+        }
+        return FaultyFile(volume: self, number: number)
+    }
+
+    public func list(_ directory: String) throws(CambiumError) -> [String] {
+        let prefix = directory.isEmpty ? "" : directory + "/"
+        let names = state.withLock { disk in
+            disk.live.keys.compactMap { path in
+                path.hasPrefix(prefix) ? path.dropFirst(prefix.count).split(separator: "/").first.map(String.init) : nil
+            }
+        }
+        return Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    public func exists(_ path: String) throws(CambiumError) -> Bool {
+        state.withLock { disk in disk.live.keys.contains { $0 == path || $0.hasPrefix(path + "/") } }
+    }
+
+    public func remove(_ path: String) throws(CambiumError) {
+        try state.withLock { disk throws(CambiumError) in
+            guard disk.live[path] != nil else { throw CambiumError(.notFound, "There is no file '\(path)'.") }
+            try disk.begin()
+            disk.change([path: nil])
+        }
+    }
+
+    public func rename(_ path: String, to newPath: String) throws(CambiumError) {
+        try state.withLock { disk throws(CambiumError) in
+            guard let number = disk.live[path] else { throw CambiumError(.notFound, "There is no file '\(path)'.") }
+            try disk.begin()
+            disk.change([path: nil, newPath: number])
+        }
+    }
+
+    public func createDirectory(_ path: String) throws(CambiumError) {}
+
+    public func syncDirectory(_ path: String) throws(CambiumError) {
+        try state.withLock { disk throws(CambiumError) in
+            try disk.begin()
+            disk.syncDirectory(path)
+        }
+    }
+
+    public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
+        let isTaken = isLocked.withLock { isLocked in
+            defer { isLocked = true }
+            return isLocked
+        }
+        if isTaken { throw CambiumError(.locked, "The store is open for writing already.") }
+        return FaultyLock { [self] in isLocked.withLock { $0 = false } }
+    }
+
+    fileprivate func with<Result>(
+        _ body: (inout sending FaultyDisk) throws(CambiumError) -> sending Result
+    ) throws(CambiumError) -> sending Result { try state.withLock(body) }
+}
+
+private final class FaultyFile: VolumeFile {
+    private let volume: FaultyVolume
+    private let number: Int
+
+    init(volume: FaultyVolume, number: Int) {
+        self.volume = volume
+        self.number = number
+    }
+
+    func byteCount() throws(CambiumError) -> Int {
+        try volume.with { disk throws(CambiumError) in disk.files[number].live.count }
+    }
+
+    func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
+        try volume.with { disk throws(CambiumError) in
+            let bytes = disk.files[number].live
+            let start = min(offset, bytes.count)
+            return Array(bytes[start..<min(start + count, bytes.count)])
+        }
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError) {
+        try volume.with { disk throws(CambiumError) in
+            do throws(CambiumError) {
+                try disk.begin()
+            } catch {
+                // A write that fails has done a part of its work.
+                if disk.crashOperation == nil { disk.files[number].write(Array(bytes.prefix(bytes.count / 2)), at: offset) }
+                throw error
+            }
+            disk.files[number].write(bytes, at: offset)
+        }
+    }
+
+    func truncate(to byteCount: Int) throws(CambiumError) {
+        try volume.with { disk throws(CambiumError) in
+            try disk.begin()
+            disk.files[number].truncate(to: byteCount)
+        }
+    }
+
+    func sync() throws(CambiumError) {
+        try volume.with { disk throws(CambiumError) in
+            do throws(CambiumError) {
+                try disk.begin()
+            } catch {
+                var random = SplitMix64(seed: UInt64(disk.operationCount))
+                if disk.crashOperation == nil { disk.files[number].forget(&random) }
+                throw error
+            }
+            disk.files[number].sync()
+        }
+    }
+
+    func close() {}
+}
+
+private final class FaultyLock: VolumeLock {
+    private let release: Mutex<(@Sendable () -> Void)?>
+
+    init(release: @escaping @Sendable () -> Void) { self.release = Mutex(release) }
+
+    func unlock() {
+        let release = release.withLock { release in
+            defer { release = nil }
+            return release
+        }
+        release?()
+    }
+}

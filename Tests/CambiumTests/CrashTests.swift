@@ -1,0 +1,131 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// A small history that is the same each time, and what was acknowledged of it.
+private struct History {
+    /// The exports of the graph after each transaction that was acknowledged as durable; nothing before the store was made.
+    private(set) var acknowledged: [String] = []
+    /// The exports of the graph after each transaction that was begun, acknowledged or not.
+    private(set) var begun: [String] = []
+
+    /// Runs until the end, or until the volume fails for good.
+    mutating func run(_ volume: FaultyVolume, durability: Durability, sessionCount: Int = 2) {
+        do {
+            for session in 0..<sessionCount {
+                let store = try open(volume, durability, isFirst: session == 0)
+                for number in 0..<4 { try write(store, session * 10 + number, durability) }
+                try store.close()
+                acknowledge(store)
+            }
+        } catch {}  // What the volume does is what is tested; what was acknowledged before is noted.
+    }
+
+    private mutating func open(_ volume: FaultyVolume, _ durability: Durability, isFirst: Bool) throws -> Store {
+        if !isFirst { return try Store.open(volume, durability: durability, surroundings: fixedSurroundings()) }
+        let store = try Store.create(volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings())
+        acknowledge(store)
+        return store
+    }
+
+    private mutating func write(_ store: Store, _ number: Int, _ durability: Durability) throws {
+        try store.write(Author(actor: "writer")) { transaction in
+            let note = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")])
+            try transaction.link(note, "memos", transaction.insert("Memo", ["text": .string("text")]))
+        }
+        if durability == .synced { acknowledge(store) }
+    }
+
+    private mutating func acknowledge(_ store: Store) { acknowledged.append(store.graph.export) }
+}
+
+@Suite struct CrashTests {
+    /// Every state that the history goes through.
+    private func states(_ durability: Durability) -> (states: [String], operationCount: Int) {
+        let volume = FaultyVolume()
+        var states = [""]
+        var history = History()
+        history.run(volume, durability: .synced)
+        states += history.acknowledged
+        let other = FaultyVolume()
+        var again = History()
+        again.run(other, durability: durability)
+        return (states, other.operationCount)
+    }
+
+    /// What a store comes to from the files that a crash left; nil where there is no store yet.
+    private func reopened(_ image: [String: [UInt8]], _ place: String) -> String? {
+        do {
+            let store = try Store.open(MemoryVolume(contents: image), durability: nil, surroundings: fixedSurroundings())
+            let export = store.graph.export
+            try store.write { try $0.insert("Note", ["id": .int(1000)]) }
+            try store.close()
+            return export
+        } catch let error as CambiumError where error.code == .notFound {
+            return nil
+        } catch {
+            if image[StoreSettings.fileName] != nil, "\(error)".contains("no entity 'Note'") { return "" }
+            Issue.record("\(place): \(error)")
+            return nil
+        }
+    }
+
+    @Test(arguments: [Durability.synced, .buffered(every: .seconds(3600))])
+    func `a crash at any operation loses nothing that was acknowledged, and leaves whole transactions`(durability: Durability) throws {
+        let (states, operationCount) = states(durability)
+        #expect(operationCount > 30)
+        for operation in 0...operationCount {
+            let volume = FaultyVolume()
+            volume.crash(at: operation)
+            var history = History()
+            history.run(volume, durability: durability)
+            for seed in 0..<UInt64(12) {
+                let place = "\(durability), crash at operation \(operation), seed \(seed)"
+                let image = volume.image(seed: seed)
+                let found = reopened(image, place)
+                guard let last = history.acknowledged.last else { continue }
+                let least = states.lastIndex(of: last) ?? 0
+                let index = found.flatMap { states.lastIndex(of: $0) }
+                #expect(index.map { $0 >= least } ?? false, "\(place): \(found ?? "no store")")
+            }
+        }
+    }
+
+    @Test func `a sync that fails is not believed, by the process nor by the next one`() throws {
+        let (states, operationCount) = states(.synced)
+        for operation in 0..<operationCount {
+            for code: Int32 in [5, 28] {
+                let volume = FaultyVolume()
+                volume.fail(at: operation, with: code)
+                var history = History()
+                history.run(volume, durability: .synced)
+                #expect(volume.hasFailed)
+                // The process goes on, or ends; the next one opens what it sees, and then the power fails.
+                var after = History()
+                after.reopen(volume)
+                for seed in 0..<UInt64(6) {
+                    let place = "error \(code) at operation \(operation), seed \(seed)"
+                    let found = reopened(volume.image(seed: seed), place)
+                    guard let last = after.acknowledged.last ?? history.acknowledged.last else { continue }
+                    let least = states.lastIndex(of: last)
+                    let index = found.flatMap { states.lastIndex(of: $0) }
+                    if let least { #expect(index.map { $0 >= least } ?? false, "\(place): \(found ?? "no store")") }
+                }
+            }
+        }
+    }
+}
+
+extension History {
+    /// Opens what is there and closes it: all that it shows is durable then.
+    fileprivate mutating func reopen(_ volume: FaultyVolume) {
+        guard let store = try? Store.open(volume, durability: .synced, surroundings: fixedSurroundings()) else { return }
+        let export = store.graph.export
+        guard (try? store.close()) != nil else { return }
+        note(export)
+    }
+
+    private mutating func note(_ export: String) { acknowledged.append(export) }
+}

@@ -1,0 +1,190 @@
+import CambiumGraph
+import CambiumTesting
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// A disk whose syncs of the log take as long as the test wants.
+private final class GatedVolume: Volume {
+    let memory = MemoryVolume()
+    let isShut = Atomic(false)
+    let waitingCount = Atomic(0)
+    let syncCount = Atomic(0)
+    let gate = DispatchSemaphore(value: 0)
+
+    var name: String { "gated" }
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+        let file = try memory.open(path, mode)
+        return path.hasPrefix("log/") ? GatedFile(file: file, volume: self) : file
+    }
+    func list(_ directory: String) throws(CambiumError) -> [String] { try memory.list(directory) }
+    func exists(_ path: String) throws(CambiumError) -> Bool { try memory.exists(path) }
+    func remove(_ path: String) throws(CambiumError) { try memory.remove(path) }
+    func rename(_ path: String, to newPath: String) throws(CambiumError) { try memory.rename(path, to: newPath) }
+    func createDirectory(_ path: String) throws(CambiumError) {}
+    func syncDirectory(_ path: String) throws(CambiumError) {}
+    func lock(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.lock(path) }
+
+    func waitUntil(_ condition: () -> Bool) { while !condition() { usleep(200) } }
+}
+
+private final class GatedFile: VolumeFile {
+    private let file: any VolumeFile
+    private let volume: GatedVolume
+
+    init(file: any VolumeFile, volume: GatedVolume) {
+        self.file = file
+        self.volume = volume
+    }
+
+    func byteCount() throws(CambiumError) -> Int { try file.byteCount() }
+    func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] { try file.read(at: offset, count: count) }
+    func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError) { try file.write(bytes, at: offset) }
+    func truncate(to byteCount: Int) throws(CambiumError) { try file.truncate(to: byteCount) }
+    func sync() throws(CambiumError) {
+        volume.syncCount.wrappingAdd(1, ordering: .relaxed)
+        if volume.isShut.load(ordering: .relaxed) {
+            volume.waitingCount.wrappingAdd(1, ordering: .relaxed)
+            volume.gate.wait()
+        }
+        try file.sync()
+    }
+    func close() { file.close() }
+}
+
+@Suite struct GroupCommitTests {
+    private func insert(_ store: Store, _ number: Int) throws -> Receipt {
+        try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }.receipt
+    }
+
+    private func frames(_ volume: any Volume) throws -> [Int: Int] {
+        var counts: [Int: Int] = [:]
+        _ = try LogReader(volume).scan { counts[$0.frameOffset, default: 0] += 1 }
+        return counts
+    }
+
+    @Test func `writers that wait at the same time share a frame and a sync, and readers see them together`() throws {
+        let volume = GatedVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        volume.isShut.store(true, ordering: .relaxed)
+        let threads = DispatchGroup()
+        let receipts = Mutex<[Receipt]>([])
+        func begin(_ number: Int) {
+            DispatchQueue.global().async(group: threads) {
+                do {
+                    let receipt = try insert(store, number)
+                    receipts.withLock { $0.append(receipt) }
+                } catch { Issue.record("writer \(number): \(error)") }
+            }
+        }
+        begin(0)
+        volume.waitUntil { volume.waitingCount.load(ordering: .relaxed) == 1 }
+        // All of these come while the first one's sync is under way.
+        let syncCount = volume.syncCount.load(ordering: .relaxed)
+        let tickets = try (1...20).map { number in
+            try store.enqueue { try $0.insert("Note", ["id": .int(Int64(number))]) }.ticket
+        }
+        #expect(store.graph.objectCount == 0)
+        volume.isShut.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        threads.wait()
+        let settled = DispatchSemaphore(value: 0)
+        for ticket in tickets { ticket.whenSettled { _ in settled.signal() } }
+        for _ in tickets { settled.wait() }
+        #expect(receipts.withLock { $0.count } == 1 && store.graph.objectCount == 21)
+        #expect(volume.syncCount.load(ordering: .relaxed) == syncCount + 1)
+        try store.close()
+        #expect(try frames(volume.memory).values.sorted().suffix(3) == [1, 1, 20])
+        #expect(try Verification(volume.memory).isSound)
+    }
+
+    @Test func `many threads commit durably, each transaction once`() throws {
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        DispatchQueue.concurrentPerform(iterations: 16) { writer in
+            for number in 0..<25 {
+                do {
+                    let receipt = try insert(store, writer * 25 + number)
+                    #expect(receipt.transaction != nil && receipt.logByteCount > 0)
+                    #expect(store.graph.transaction >= receipt.transaction ?? .none)
+                } catch { Issue.record("\(error)") }
+            }
+        }
+        #expect(store.graph.objectCount == 400 && store.graph.transaction.rawValue == 401)
+        // The power fails: all of it is there.
+        let found = try Store.open(MemoryVolume(contents: volume.image(seed: 1)), durability: nil)
+        #expect(found.graph.export == store.graph.export && found.graph.digest() == store.graph.digest())
+        try store.close()
+    }
+
+    @Test func `tasks commit without keeping a thread`() async throws {
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        let receipts = try await withThrowingTaskGroup(of: Receipt.self) { tasks in
+            for number in 0..<200 {
+                tasks.addTask { try await store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }.receipt }
+            }
+            return try await tasks.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(receipts.compactMap(\.transaction)).count == 200 && store.graph.objectCount == 200)
+        let ticket = try store.enqueue { try $0.insert("Note", ["id": .int(1000)]) }.ticket
+        let receipt = try await ticket.receipt
+        #expect(receipt.graph.objectCount == 201 && store.graph.objectCount == 201)
+        // What changes nothing waits for what it has read all the same.
+        let note = try store.schema.required("Note")
+        let id = try #require(store.graph.find(note, identity: [.int(1000)]).map(store.graph.id))
+        let nothing = try await store.write { try $0.set(id, "title", to: .string("")) }
+        #expect(nothing.receipt.transaction == nil)
+        try store.close()
+    }
+
+    @Test func `a full disk fails the commit and nothing else`() throws {
+        for durability in [Durability.synced, .buffered(every: .seconds(3600))] {
+            let volume = FaultyVolume()
+            let store = try Store.create(volume, schema: Notes.schema, durability: durability)
+            _ = try insert(store, 1)
+            let (export, digest) = (store.graph.export, store.graph.digest())
+            for round in 0..<5 {
+                volume.fail(at: volume.operationCount, with: ENOSPC)
+                #expect(code { _ = try insert(store, 2) } == .ioFailure, "round \(round)")
+                #expect(store.graph.export == export && store.committer.timeline.head.digest() == digest)
+                #expect(PageChecker.findings(in: store.committer.timeline).isEmpty)
+            }
+            _ = try insert(store, 2)
+            #expect(store.graph.objectCount == 2)
+            try store.close()
+            let found = try Store.open(MemoryVolume(contents: volume.image(seed: 7)), durability: nil)
+            #expect(found.graph.export == store.graph.export && found.recovery.notes.isEmpty)
+            #expect(try Verification(volume).isSound)
+        }
+    }
+
+    @Test func `a sync that fails takes back what was not durable, and nothing more is written`() throws {
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        _ = try insert(store, 1)
+        let export = store.graph.export
+        // The first operation is the write of the frame, the second one its sync.
+        volume.fail(at: volume.operationCount + 1, with: EIO)
+        #expect(code { _ = try insert(store, 2) } == .ioFailure)
+        #expect(store.graph.export == export && store.committer.timeline.head.export == export)
+        #expect(PageChecker.findings(in: store.committer.timeline).isEmpty)
+        #expect(code { _ = try insert(store, 3) } == .notWritable)
+        #expect(code { try store.close() } == .notWritable)
+        #expect(store.graph.export == export)
+    }
+
+    @Test func `a store in memory has no log, and is the same in everything else`() throws {
+        let store = try Store.inMemory(schema: Notes.schema)
+        let receipt = try insert(store, 1)
+        #expect(receipt.transaction?.rawValue == 2 && receipt.logByteCount == 0 && store.graph.objectCount == 1)
+        #expect(code { _ = try store.write(durability: .synced) { try $0.insert("Note", ["id": .int(2)]) } } == .invalidInput)
+        #expect(code { _ = try insert(store, 1) } == .ruleViolated)
+        try store.close()
+        #expect(code { _ = try insert(store, 2) } == .notWritable)
+    }
+}
