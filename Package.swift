@@ -45,6 +45,8 @@ let package = Package(
             dependencies: ["CambiumLog", "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto")]),
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
+        .executableTarget(name: "KilledWriter", dependencies: ["Cambium"], path: "Tests/KilledWriter"),
+        .testTarget(name: "KillTests", dependencies: ["Cambium", "KilledWriter"]),
         .testTarget(name: "RepositoryTests"),
     ],
     cxxLanguageStandard: .cxx17

@@ -102,8 +102,8 @@ public final class LogWriter: @unchecked Sendable {
         if case .tornTail = end.verdict { try beginSegment(time: lastTime) }
         try writeHead(isClosed: false)
         if !reader.flaws.isEmpty { try writeHead(isClosed: false) }
-        // A HEAD that says "closed here" must not come back from the disk once frames follow.
-        if reader.head?.isClosed ?? true { try headFile.sync() }
+        // A HEAD that says "closed here" must not come back from the disk once frames follow, whoever began to replace it.
+        try headFile.sync()
         // Whoever made the files may have failed before their entries were durable.
         try volume.syncDirectory(LogReader.directory)
         try volume.syncDirectory("")

@@ -38,6 +38,12 @@ struct FaultyDisk: Sendable {
         }
     }
 
+    mutating func recover() {
+        crashOperation = nil
+        failure = nil
+        hasFailed = false
+    }
+
     mutating func create(_ path: String) -> Int {
         files.append(FaultyContent([]))
         change([path: files.count - 1])

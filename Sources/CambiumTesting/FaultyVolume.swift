@@ -33,6 +33,12 @@ public final class FaultyVolume: Volume {
     /// nothing durable, and what it was for is not tried again by later ones.
     public func fail(at operation: Int, with code: Int32) { state.withLock { $0.failure = (operation, code) } }
 
+    /// Ends what was asked of `crash` and `fail`: another process begins, on the files as they are.
+    public func recover() { state.withLock { $0.recover() } }
+
+    /// Whether the process has died, and not been followed by another.
+    public var isDead: Bool { state.withLock { $0.crashOperation != nil && $0.hasFailed } }
+
     /// Whether the fault that was asked for has happened.
     public var hasFailed: Bool { state.withLock { $0.hasFailed } }
 

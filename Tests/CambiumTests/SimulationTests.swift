@@ -1,0 +1,192 @@
+import CambiumGraph
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// A history of a store on a disk that refuses, dies and loses power: all of it from a seed.
+///
+/// A second store, in memory, is given the same transactions, so that what each of them leads to is known even where the first
+/// one could not say.
+private struct Simulation {
+    private var random: SplitMix64
+    private let durability: Durability
+    private let volume = FaultyVolume()
+    /// The transactions that are in the store, as far as it said.
+    private var applied: [Change] = []
+    /// What the store may come to after a crash: the states after each transaction from the last durable one on.
+    private(set) var possible: [String] = [Simulation.none]
+    private(set) var crashCount = 0
+    private static let none = "no store"
+
+    /// What a transaction does: a note that is made, renamed, linked or deleted.
+    private struct Change {
+        let kind: Int
+        let note: Int64
+        let other: Int64
+
+        func apply(to transaction: inout WriteTransaction) throws {
+            let entity = try transaction.schema.required("Note")
+            let id = transaction.find(entity, identity: [.int(note)])
+            switch (kind, id) {
+            case (_, nil):
+                let id = try transaction.insert(entity, [(try entity.requiredAttribute("id"), .int(note))])
+                try transaction.link(id, "memos", transaction.insert("Memo", ["text": .string("memo of \(note)")]))
+            case (0, let id?): try transaction.delete(id)
+            case (1, let id?): try transaction.set(id, "title", to: .string("title \(other)"))
+            default:
+                guard let id, let other = transaction.find(entity, identity: [.int(other)]) else { return }
+                try transaction.link(id, "related", other)
+            }
+        }
+    }
+
+    init(seed: UInt64) {
+        random = SplitMix64(seed: seed)
+        durability = random.isTrue(2, outOf: 3) ? .synced : .buffered(every: .seconds(3600))
+    }
+
+    /// Runs some lives of a process, each of which ends by closing, by dying, or by the loss of power.
+    mutating func run() throws {
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            do { try live() } catch let finding as SimulationFinding { throw finding } catch {}  // A fault ends a life.
+            if random.isTrue(1, outOf: 2) { try losePower() }
+        }
+        try losePower()
+    }
+
+    private mutating func live() throws {
+        if random.isTrue(1, outOf: 2) {
+            volume.crash(at: volume.operationCount + Int.random(in: 0..<40, using: &random))
+        } else if random.isTrue(1, outOf: 2) {
+            volume.fail(at: volume.operationCount + Int.random(in: 0..<40, using: &random), with: random.isTrue(1, outOf: 2) ? 28 : 5)
+        }
+        defer { volume.recover() }
+        let store = try opened()
+        defer { store.abandon() }
+        for _ in 0..<Int.random(in: 0...12, using: &random) {
+            try write(to: store)
+            if random.isTrue(1, outOf: 20) { break }
+        }
+        guard random.isTrue(1, outOf: 2) else { return }
+        try store.close()
+        possible = [store.graph.state]
+    }
+
+    private mutating func opened() throws -> Store {
+        let surroundings = fixedSurroundings()
+        if try volume.exists(StoreSettings.fileName) {
+            let store = try Store.open(volume, durability: durability, surroundings: surroundings)
+            if store.schema.entities.isEmpty { throw CambiumError(.notFound, "The store has no schema; its making was interrupted.") }
+            let state = store.graph.state
+            guard possible.contains(state) else {
+                throw SimulationFinding(description: "a process opened a state that never was: \(state)")
+            }
+            // All that an opening shows is durable.
+            possible = [state]
+            try restore(to: state)
+            return store
+        }
+        // Files without a schema are what an interrupted making leaves, or one that nobody synced.
+        let (empty, made) = (Timeline().head.state, try replica().graph.state)
+        possible = [Self.none, empty, made]
+        let store = try Store.create(volume, schema: Notes.schema, durability: durability, surroundings: surroundings)
+        possible = durability == .synced ? [made] : [empty, made]
+        return store
+    }
+
+    private mutating func write(to store: Store) throws {
+        let change = Change(
+            kind: Int.random(in: 0..<4, using: &random), note: Int64.random(in: 0..<6, using: &random),
+            other: Int64.random(in: 0..<6, using: &random))
+        applied.append(change)
+        let after = try replica().graph.state
+        do {
+            try store.write { try change.apply(to: &$0) }
+        } catch {
+            if store.graph.state == after { throw SimulationFinding(description: "a commit failed, and readers see it") }
+            applied.removeLast()
+            // The bytes may be on the disk all the same, if the process ended with it.
+            possible.append(after)
+            let isGone = (error as? CambiumError)?.code == .notWritable
+            if isGone || volume.isDead { throw error }
+            if store.graph.state != (try replica().graph.state) {
+                throw SimulationFinding(description: "after a commit that failed the store is not as before")
+            }
+            return
+        }
+        if store.graph.state != after { throw SimulationFinding(description: "a commit led to something else") }
+        if durability == .synced { possible = [after] } else { possible.append(after) }
+    }
+
+    /// The store in memory after the transactions that were applied.
+    private func replica() throws -> Store {
+        let store = try Store.inMemory(schema: Notes.schema)
+        for change in applied { try store.write { try change.apply(to: &$0) } }
+        return store
+    }
+
+    /// Forgets the transactions that a crash took.
+    private mutating func restore(to state: String) throws {
+        let store = try Store.inMemory(schema: Notes.schema)
+        var count = store.graph.state == state ? 0 : -1
+        for (index, change) in applied.enumerated() {
+            try store.write { try change.apply(to: &$0) }
+            if store.graph.state == state { count = index + 1 }
+        }
+        if count < 0 { throw CambiumError(.notFound, "The state is one that was begun and never said to be there.") }
+        applied.removeLast(applied.count - count)
+    }
+
+    /// Every disk that a loss of power may leave has to open, and to something that may be there.
+    private mutating func losePower() throws {
+        crashCount += 1
+        for seed in 0..<UInt64(4) {
+            let image = volume.image(seed: random.next() &+ seed)
+            guard image[StoreSettings.fileName] != nil else {
+                if !possible.contains(Self.none) { throw SimulationFinding(description: "the store is gone") }
+                continue
+            }
+            let disk = MemoryVolume(contents: image)
+            do {
+                let store = try Store.open(disk, durability: durability, surroundings: fixedSurroundings())
+                let state = store.graph.state
+                guard possible.contains(state) else {
+                    throw SimulationFinding(description: "a disk came to \(state), which is none of \(possible)")
+                }
+                try store.close()
+                guard try Verification(disk).isSound else { throw SimulationFinding(description: "a disk is not sound after recovery") }
+            } catch let error as CambiumError {
+                throw SimulationFinding(description: "a disk does not open: \(error)")
+            }
+        }
+    }
+}
+
+extension Graph {
+    /// The objects, and what numbers the next ones get.
+    fileprivate var state: String { export + "\(digest())" }
+}
+
+private struct SimulationFinding: Error, CustomStringConvertible {
+    let description: String
+}
+
+@Suite struct SimulationTests {
+    /// `CAMBIUM_SEED` is the first seed, `CAMBIUM_SIMULATIONS` how many.
+    @Test func `no fault at any moment loses what was acknowledged or leaves what never was`() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
+        let count = environment["CAMBIUM_SIMULATIONS"].flatMap(UInt64.init) ?? 150
+        var crashCount = 0
+        for seed in first..<first + count {
+            var simulation = Simulation(seed: seed)
+            do { try simulation.run() } catch { Issue.record("seed \(seed): \(error)") }
+            crashCount += simulation.crashCount
+        }
+        print("\(count) simulations from seed \(first), \(crashCount) losses of power")
+        #expect(crashCount >= Int(count))
+    }
+}

@@ -1,0 +1,23 @@
+import Testing
+
+struct SafetyRuleTests {
+    /// The names of tests that a document quotes: code with spaces in it.
+    private func quoted(_ file: TextFile) -> [Substring] {
+        file.lines.flatMap { line in
+            line.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        }.filter { $0.split(separator: " ").count > 4 }
+    }
+
+    @Test func `every test that SAFETY names is there`() throws {
+        let safety = try Repository.current.text("Docs/SAFETY.md")
+        let tests = try Repository.current.texts(in: ["Tests"], suffix: ".swift")
+        let names = quoted(safety)
+        #expect(names.count > 10)
+        for name in names { #expect(tests.contains { $0.text.contains("func `\(name)`") }, "\(name)") }
+    }
+
+    @Test func `a name that no test has is found`() {
+        let file = TextFile(path: "Docs/SAMPLE.md", text: "| `a test that nobody has written` and `FORMAT.md` |\n")
+        #expect(quoted(file) == ["a test that nobody has written"])
+    }
+}
