@@ -11,13 +11,23 @@ struct Edit {
     /// Runs a transaction and prints its receipt; `body` returns the object that it is about.
     func run(_ body: (inout WriteTransaction, Schema, Graph) throws -> ObjectID) throws {
         let store = try Store.open(at: store)
-        let (id, receipt) = try store.write(author) { transaction in
-            try body(&transaction, transaction.schema, store.graph)
+        do {
+            let (id, receipt) = try store.write(author) { transaction in
+                try body(&transaction, transaction.schema, store.graph)
+            }
+            try store.close()
+            tell(receipt, id, store.schema)
+        } catch let error as CambiumError {
+            try store.close()
+            guard let repeated = error.underlying as? RepeatedRequest else { throw error }
+            try Repetition(self.store, repeated).tell(json: json)
         }
-        try store.close()
+    }
+
+    private func tell(_ receipt: Receipt, _ id: ObjectID, _ schema: Schema) {
         let number = receipt.transaction ?? receipt.graph.transaction
-        let entity = receipt.graph.entity(of: id) ?? store.schema.entity(id.root)
-        let text = entity.map { store.schema.text(of: id, entity: $0) } ?? ""
+        let entity = receipt.graph.entity(of: id) ?? schema.entity(id.root)
+        let text = entity.map { schema.text(of: id, entity: $0) } ?? ""
         if json {
             var writer = JSONWriter()
             writer.beginObject()

@@ -38,6 +38,9 @@ struct ImportCommand: ParsableCommand {
 
     func validate() throws {
         if let batch, batch < 1 { throw ValidationError("--batch is 1 or more.") }
+        if batch != nil, author.request != nil {
+            throw ValidationError("--request is for one transaction, and --batch makes several.")
+        }
         if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input can be read once only.") }
     }
 
@@ -63,7 +66,8 @@ struct ImportCommand: ParsableCommand {
             }
         } catch {
             try store.close()
-            throw error
+            guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
+            return try Repetition(self.store, repeated).tell(json: output.json)
         }
         try store.close()
         tell(report)

@@ -13,7 +13,10 @@ struct AuthorOptions: ParsableArguments {
     @Option(help: "Why; kept in the log.")
     var message: String?
 
-    var author: Author { Author(actor: actor, message: message) }
+    @Option(help: "A key of your own: what comes again with the same key is not done again.")
+    var request: String?
+
+    var author: Author { Author(actor: actor, message: message, requestID: request) }
 }
 
 struct PointOptions: ParsableArguments {

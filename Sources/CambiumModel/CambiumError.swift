@@ -29,6 +29,8 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let limitExceeded = Code(rawValue: "limitExceeded")
         /// The store was closed, or an earlier write or sync failed.
         public static let notWritable = Code(rawValue: "notWritable")
+        /// The request was applied before, and nothing was done now; the reason is a `RepeatedRequest`.
+        public static let repeated = Code(rawValue: "repeated")
     }
 
     /// Where in the input the mistake is.

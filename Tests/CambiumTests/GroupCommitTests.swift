@@ -187,4 +187,43 @@ private final class GatedFile: VolumeFile {
         try store.close()
         #expect(code { _ = try insert(store, 2) } == .notWritable)
     }
+
+    @Test func `a request is applied once, also by a later process, within the window`() throws {
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        func insert(_ store: Store, _ number: Int, _ request: String) throws -> RepeatedRequest? {
+            do {
+                try store.write(Author(requestID: request)) { try $0.insert("Note", ["id": .int(Int64(number))]) }
+                return nil
+            } catch let error as CambiumError where error.code == .repeated {
+                return error.underlying as? RepeatedRequest
+            }
+        }
+        #expect(try insert(store, 1, "a") == nil)
+        #expect(try insert(store, 2, "a")?.transaction.rawValue == 2)
+        #expect(store.graph.objectCount == 1)
+        // What failed was not applied, and may come again.
+        volume.fail(at: volume.operationCount, with: ENOSPC)
+        #expect(code { _ = try insert(store, 2, "b") } == .ioFailure)
+        #expect(code { _ = try insert(store, 1, "c") } == .ruleViolated)
+        #expect(try insert(store, 2, "b") == nil && insert(store, 3, "c") == nil)
+        #expect(throws: CambiumError.self) { try store.enqueue(Author(requestID: "c")) { try $0.insert("Note", ["id": .int(9)]) } }
+        try store.close()
+        let reopened = try Store.open(MemoryVolume(contents: volume.image(seed: 1)), durability: nil)
+        #expect(try ["a", "b", "c"].map { try insert(reopened, 9, $0)?.transaction.rawValue } == [2, 3, 4])
+        #expect(reopened.graph.objectCount == 3)
+    }
+
+    @Test func `the window of requests forgets the oldest, and those that were taken back`() {
+        var window = RequestWindow(countMax: 3)
+        for number in 1...10 { window.note("request \(number)", TransactionNumber(rawValue: UInt64(number))) }
+        #expect((1...10).map { window.transaction(of: "request \($0)") != nil } == (1...10).map { $0 > 7 })
+        window.note("request 10", TransactionNumber(rawValue: 99))
+        #expect(window.transaction(of: "request 10")?.rawValue == 10)
+        window.forget(after: TransactionNumber(rawValue: 8))
+        #expect((7...10).map { window.transaction(of: "request \($0)") != nil } == [false, true, false, false])
+        var none = RequestWindow(countMax: 0)
+        none.note("request", TransactionNumber(rawValue: 1))
+        #expect(none.transaction(of: "request") == nil)
+    }
 }

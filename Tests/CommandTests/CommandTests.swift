@@ -104,4 +104,18 @@ import Testing
         #expect(try place.run("log", "notes", "--json", "--object", "Memo/1").json.count == 1)
         #expect(try place.run("log", "notes", "--json", "--from", "2", "--to", "2").json.count == 1)
     }
+
+    @Test func `a request that comes again is answered, and not done again`() throws {
+        let place = try Workplace.withStore()
+        let first = try #require(try place.run("insert", "notes", "Note", "id=1", "--request", "r1", "--json").json.first)
+        let again = try #require(try place.run("insert", "notes", "Note", "id=2", "--request", "r1", "--json").json.first)
+        #expect(first["repeated"] == nil && again["repeated"] as? Bool == true)
+        #expect(again["transaction"] as? Int == first["transaction"] as? Int && again["id"] as? String == first["id"] as? String)
+        try place.write("[{\"id\":5}]", to: "notes.json")
+        #expect(try place.run("import", "notes", "Note", "notes.json", "--request", "r2").code == 0)
+        let repeated = try place.run("import", "notes", "Note", "notes.json", "--request", "r2", "--json")
+        #expect(try repeated.code == 0 && repeated.json.first?["repeated"] as? Bool == true)
+        #expect(try place.run("find", "notes", "Note", "--count").output.hasPrefix("2"))
+        #expect(try place.run("import", "notes", "Note", "notes.json", "--request", "r3", "--batch", "1").code == 64)
+    }
 }

@@ -28,6 +28,9 @@ struct ImportRun {
     }
 
     mutating func run() throws {
+        if author.requestID != nil, options.batchRowCount != nil {
+            throw CambiumError(.invalidInput, "A request is one transaction; leave out the batches, or the request id.")
+        }
         var documents = DocumentStream(sources)
         var isAtEnd = false
         while !isAtEnd {

@@ -64,7 +64,7 @@ final class CommitGroup: @unchecked Sendable {
     func settle(_ outcome: Outcome) {
         self.outcome = outcome
         word.value = Word.settled
-        if threadCount > 0 { word.wakeAll() }
+        word.wakeAll()
         let waiting = listeners.withLock { listeners in
             defer { listeners = nil }
             return listeners

@@ -30,11 +30,13 @@ final class Committer: @unchecked Sendable {
     @exclusivity(unchecked) private var isSyncing = false
     @exclusivity(unchecked) private var isClosed = false
     @exclusivity(unchecked) private var lastTime: Int64
+    @exclusivity(unchecked) private var requests: RequestWindow
 
     init(
-        timeline: Timeline, log: LogWriter?, durability: Durability, surroundings: Surroundings,
+        timeline: Timeline, log: LogWriter?, durability: Durability, requests: RequestWindow, surroundings: Surroundings,
         observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)?
     ) {
+        self.requests = requests
         self.timeline = timeline
         self.log = log
         self.durability = durability
@@ -58,27 +60,47 @@ final class Committer: @unchecked Sendable {
         /// What the commit waits for; nil where it is as durable as it has to be.
         fileprivate let group: CommitGroup?
         fileprivate let leads: Bool
+        /// Where the request had been applied before.
+        fileprivate var repeated: RepeatedRequest?
 
-        fileprivate var receipt: Receipt {
-            Receipt(
-                transaction: transaction, logByteCount: transaction == nil ? 0 : group?.shareByteCount ?? byteCount, graph: graph)
+        /// How the commit ends, if it gets as durable as it has to be.
+        fileprivate var result: Result<Receipt, CambiumError> {
+            if let repeated {
+                let what = "The request '\(repeated.request)' was applied as transaction \(repeated.transaction)."
+                return .failure(CambiumError(.repeated, what, underlying: repeated))
+            }
+            let byteCount = transaction == nil ? 0 : group?.shareByteCount ?? byteCount
+            return .success(Receipt(transaction: transaction, logByteCount: byteCount, graph: graph))
         }
     }
 
     enum Checks { case all, none }
 
+    /// Goes back to what is durable. Only while `writing` is held.
+    private func rollBack() {
+        let graph = timeline.rollBack()
+        requests.forget(after: graph.transaction)
+    }
+
     /// Runs a transaction and commits what it did, without waiting for the disk. `settle` or `whenSettled` has to follow.
     ///
     /// - Parameter blocks: whether `settle` follows.
     /// - Parameter body: returns the transaction's payload too, nil where there is nothing to write.
+    /// - Returns: what `body` returned; nil where the author's request was applied before, which settling tells.
     func commit<Value>(
         _ author: Author, _ asked: Durability?, checks: Checks = .all, blocks: Bool,
         _ body: (inout WriteTransaction) throws -> (Value, payload: [UInt8]?)
-    ) throws -> (Value, Pending) {
+    ) throws -> (Value?, Pending) {
         try author.check()
         return try writing.hold {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
             let level = try level(asked)
+            if let request = author.requestID, let number = requests.transaction(of: request) {
+                // Its transaction may not be durable yet.
+                var pending = join(nil, timeline.head, level, blocks: blocks)
+                pending.repeated = RepeatedRequest(request: request, transaction: number)
+                return (nil, pending)
+            }
             var transaction = WriteTransaction(draft: timeline.draft())
             let (value, payload) = try body(&transaction)
             guard let payload else { return (value, join(nil, transaction.takeDraft().original, level, blocks: blocks)) }
@@ -101,6 +123,7 @@ final class Committer: @unchecked Sendable {
         let isSynced = level == .synced
         let byteCount = isSynced ? 0 : try writeStaged()
         let graph = try timeline.publish(draft, isTentative: isSynced) { if !isSynced { show($0) } }
+        if let request = author.requestID { requests.note(request, number) }
         observer?(number, payload)
         return join(number, graph, level, blocks: blocks, byteCount: byteCount)
     }
@@ -144,21 +167,22 @@ final class Committer: @unchecked Sendable {
 
     /// Sleeps until a commit is as durable as it has to be.
     func settle(_ pending: Pending) throws(CambiumError) -> Receipt {
-        guard let group = pending.group else { return pending.receipt }
-        if pending.leads { lead() }
-        while true {
-            if let outcome = group.wait() {
-                try outcome.get()
-                return pending.receipt
+        if let group = pending.group {
+            if pending.leads { lead() }
+            var outcome = group.wait()
+            while outcome == nil {
+                lead()
+                outcome = group.wait()
             }
-            lead()
+            try outcome?.get()
         }
+        return try pending.result.get()
     }
 
     /// Calls `body` when a commit is as durable as it has to be, on some thread that must not be kept.
     func whenSettled(_ pending: Pending, _ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) {
-        guard let group = pending.group else { return body(.success(pending.receipt)) }
-        group.notify { outcome in body(outcome.map { pending.receipt }) }
+        guard let group = pending.group else { return body(pending.result) }
+        group.notify { outcome in body(outcome.flatMap { pending.result }) }
         if pending.leads { queue.async { self.lead() } }
     }
 
@@ -190,7 +214,7 @@ final class Committer: @unchecked Sendable {
             if durability != .synced, let graph = group.graph { timeline.confirm(graph) }
             return try log.beginSync()
         } catch {
-            timeline.rollBack()
+            rollBack()
             throw error
         }
     }
@@ -211,7 +235,7 @@ final class Committer: @unchecked Sendable {
             return (nil, isSyncing ? openGroup : nil)
         case .failure:
             // Who came meanwhile built on what is lost.
-            timeline.rollBack()
+            rollBack()
             let failed = openGroup
             openGroup = CommitGroup()
             isSyncing = false
@@ -230,7 +254,7 @@ final class Committer: @unchecked Sendable {
             if durability != .synced { timeline.confirm(timeline.head) }
             return byteCount
         } catch {
-            timeline.rollBack()
+            rollBack()
             let failed = openGroup
             openGroup = CommitGroup()
             failed.settle(.failure(error))

@@ -17,7 +17,8 @@ public struct Author: Sendable, Hashable {
     public var actor: String?
     /// Why. At most 65,536 bytes.
     public var message: String?
-    /// A key by which the same request is recognised when it comes again. At most 256 bytes.
+    /// A key by which the same request is recognised when it comes again: it is applied once within the last million requests,
+    /// also by later processes. At most 256 bytes.
     public var requestID: String?
 
     public init(actor: String? = nil, message: String? = nil, requestID: String? = nil) {

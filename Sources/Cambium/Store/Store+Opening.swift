@@ -57,7 +57,8 @@ extension Store {
         schema: Schema, author: Author = Author(), surroundings: Surroundings = .system
     ) throws -> Store {
         let committer = Committer(
-            timeline: Timeline(), log: nil, durability: .memory, surroundings: surroundings, observer: nil)
+            timeline: Timeline(), log: nil, durability: .memory, requests: RequestWindow(countMax: 1_000_000),
+            surroundings: surroundings, observer: nil)
         let store = Store(committer: committer, lock: nil, recovery: RecoveryReport())
         try store.begin(schema, author)
         return store
@@ -112,12 +113,18 @@ extension Store {
             let reader = try LogReader(volume)
             let timeline = Timeline()
             var replay = Replay(timeline: timeline)
-            let end = try replay.run(reader)
+            var requests = RequestWindow(countMax: reader.settings.requestWindow)
+            let end = try replay.run(
+                reader,
+                observe: { record in
+                    if let request = record.metadata.requestID { requests.note(request, record.number) }
+                })
             let durability = durability ?? Durability(reader.settings.durability)
             let log = try LogWriter(reader, end, keepsRoom: durability == .synced) { surroundings.randomBytes(16) }
             Heap.giveBack()
             let committer = Committer(
-                timeline: timeline, log: log, durability: durability, surroundings: surroundings, observer: observer)
+                timeline: timeline, log: log, durability: durability, requests: requests, surroundings: surroundings,
+                observer: observer)
             let report = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
             return Store(committer: committer, lock: lock, recovery: report)
         } catch {

@@ -47,7 +47,8 @@ public final class Store: Sendable {
     /// of the schema (one `.ruleViolated` for all of them), leaves the store as it was. A write inside of a write traps.
     ///
     /// - Parameter durability: what this transaction waits for; nil for what the store was opened with, which it cannot weaken.
-    /// - Throws: what `body` throws; `.ruleViolated`; `.ioFailure` and `.notWritable` where the log cannot be written.
+    /// - Throws: what `body` throws; `.repeated`, with a `RepeatedRequest`, where the author's request was applied before, in which
+    ///   case `body` is not called; `.ruleViolated`; `.ioFailure` and `.notWritable` where the log cannot be written.
     @discardableResult
     public func write<Result>(
         _ author: Author = Author(), durability: Durability? = nil,
@@ -56,7 +57,8 @@ public final class Store: Sendable {
         let (result, pending) = try committer.commit(author, durability, blocks: true) { transaction in
             (try body(&transaction), payload: transaction.payload)
         }
-        return (result, try committer.settle(pending))
+        let receipt = try committer.settle(pending)
+        return (try result.orTold(), receipt)
     }
 
     /// As the blocking `write`. The closure runs on a thread of the store's own, one after the other; nobody's thread waits for
@@ -89,7 +91,8 @@ public final class Store: Sendable {
         let (result, pending) = try committer.commit(author, durability, blocks: false) { transaction in
             (try body(&transaction), payload: transaction.payload)
         }
-        return (result, Ticket(committer, pending))
+        if result == nil { _ = try committer.settle(pending) }
+        return (try result.orTold(), Ticket(committer, pending))
     }
 
     /// Writes the digest of the newest graph into the log: a replay that comes to another one stops there.
@@ -152,6 +155,14 @@ public struct Ticket: Sendable {
     }
 
     func whenSettled(_ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) { committer.whenSettled(pending, body) }
+}
+
+extension Optional {
+    /// A commit without a result is that of a repeated request, which settling has thrown.
+    fileprivate func orTold() throws(CambiumError) -> Wrapped {
+        guard let self else { throw CambiumError(.repeated, "The request was applied before.") }
+        return self
+    }
 }
 
 extension Duration {

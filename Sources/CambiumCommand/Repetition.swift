@@ -1,0 +1,51 @@
+import Cambium
+import CambiumJSON
+
+/// The answer to a request that was applied before: that of the first time, as far as the log has it.
+struct Repetition {
+    private let request: RepeatedRequest
+    /// The object that the transaction was about; nil where it was an import.
+    private let object: String?
+
+    init(_ path: String, _ request: RepeatedRequest) throws {
+        self.request = request
+        var ops: [Op] = []
+        try TransactionLog(of: path).forEach(from: request.transaction) { entry in
+            if entry.number == request.transaction { ops = try entry.ops() }
+        }
+        let graph = try ReadOnlyStore(at: path, point: .transaction(request.transaction)).graph
+        object = ops.first?.object.flatMap { id in
+            (graph.entity(of: id) ?? graph.schema.entity(id.root)).map { graph.schema.text(of: id, entity: $0) }
+        }
+    }
+
+    func tell(json: Bool) {
+        guard json else {
+            let object = object.map { "\($0) " } ?? ""
+            return Terminal.print("\(object)in transaction \(request.transaction): the request was applied then, and not again")
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("transaction")
+        writer.number(request.transaction.rawValue)
+        if let object {
+            writer.key("id")
+            writer.string(object)
+        }
+        writer.key("repeated")
+        writer.bool(true)
+        writer.endObject()
+        Terminal.print(writer.text)
+    }
+}
+
+extension Op {
+    /// The object that an op of an edit is about.
+    fileprivate var object: ObjectID? {
+        switch self {
+        case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _): id
+        case .delete(let ids): ids.first
+        case .schema, .upsert, .relink, .digest: nil
+        }
+    }
+}
