@@ -60,14 +60,16 @@ struct ImportCommand: ParsableCommand {
         let entity = try store.schema.required(self.entity)
         let sources = files.map { $0 == "-" ? Terminal.input : ImportSource.file($0) }
         let report: ImportReport
+        var reached: ImportReport?
         do {
-            report = try store.importRows(entity, from: sources, options, author: author.author) { reached in
-                if output.json { tell(reached) }
-            }
+            report = try store.importRows(entity, from: sources, options, author: author.author) { reached = $0 }
         } catch {
             try store.close()
-            guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
-            return try Repetition(self.store, repeated).tell(json: output.json)
+            if let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest {
+                return try Repetition(self.store, repeated).tell(json: output.json)
+            }
+            if output.json, let reached { tell(reached) }
+            throw error
         }
         try store.close()
         tell(report)
