@@ -142,3 +142,41 @@ struct VerifyCommand: ParsableCommand {
 extension String {
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
+
+struct RepairCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "repair", abstract: "Save what verifies of a damaged store into a new one.",
+        discussion:
+            "The old store is not touched. Transactions keep their numbers, times and authors; those from the first damaged one on "
+            + "are left behind. Exits with 1 where anything is wrong with the old store.")
+
+    @Argument(help: "The store.") var store: String
+    @Option(help: "The new store; a directory that is not there yet, or is empty.") var to: String
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let repair = try Repair(of: store, to: to)
+        if output.json {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.key("transactions")
+            writer.number(repair.transactionCount)
+            writer.key("objects")
+            writer.number(repair.objectCount)
+            writer.key("links")
+            writer.number(repair.linkCount)
+            writer.key("root")
+            writer.string(repair.root)
+            writer.key("findings")
+            writer.write(.array(repair.findings.map { .string($0) }))
+            writer.endObject()
+            Terminal.print(writer.text)
+        } else {
+            Terminal.print(
+                "\(to): \(Readable.of(repair.transactionCount, "transaction")), \(Readable.of(repair.objectCount, "object")) and "
+                    + "\(Readable.of(repair.linkCount, "link")) of \(store)")
+            for finding in repair.findings { Terminal.print("- \(finding)") }
+        }
+        if !repair.findings.isEmpty { throw ExitCode(Failure.badNews) }
+    }
+}

@@ -15,11 +15,28 @@ public struct LogReader {
 
     /// Throws `.notFound` where there is no store, `.damaged` where its settings cannot be read.
     public init(_ volume: any Volume) throws(CambiumError) {
-        self.volume = volume
         guard try volume.exists(StoreSettings.fileName) else {
             throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' makes one.")
         }
-        settings = try StoreSettings.decode(try volume.bytes(of: StoreSettings.fileName), file: StoreSettings.fileName)
+        let settings = try StoreSettings.decode(try volume.bytes(of: StoreSettings.fileName), file: StoreSettings.fileName)
+        try self.init(volume, settings: settings)
+    }
+
+    /// The settings that a store's first segment tells, where its own cannot be read. Throws `.damaged` where that neither can.
+    public static func settingsTold(by volume: any Volume) throws(CambiumError) -> StoreSettings {
+        let path = path(TransactionNumber(rawValue: 1))
+        do {
+            let reader = try SegmentReader(volume, path: path)
+            return StoreSettings(store: reader.header.store, creationTime: reader.header.creationTime, durability: .synced)
+        } catch {
+            throw CambiumError(.damaged, "Neither the settings nor the first segment can be read (\(error)).", place: .init(file: path))
+        }
+    }
+
+    /// Reads the log of a store whose settings are known.
+    public init(_ volume: any Volume, settings: StoreSettings) throws(CambiumError) {
+        self.volume = volume
+        self.settings = settings
         var flaws: [String] = []
         if try volume.exists(Head.fileName) {
             let (head, headFlaws) = Head.newest(try volume.bytes(of: Head.fileName), store: settings.store)

@@ -128,8 +128,11 @@ public final class LogWriter: @unchecked Sendable {
 
     /// Encodes a transaction that is to be written with those staged before it. Its number follows the last one.
     ///
+    /// - Parameter salt: what its payload is hashed with; nil for what follows from the segment.
     /// Throws `.limitExceeded` where it does not fit a frame by itself; then it is not staged.
-    public func stage(_ metadata: TransactionMetadata, _ payload: [UInt8]) throws(CambiumError) {
+    public func stage(
+        _ metadata: TransactionMetadata, _ payload: [UInt8], salt: [UInt8]? = nil
+    ) throws(CambiumError) {
         try checkPoison()
         guard payload.count <= Self.payloadByteCountMax else {
             throw CambiumError(
@@ -145,11 +148,17 @@ public final class LogWriter: @unchecked Sendable {
             staged.lastTransaction = lastTransaction
             staged.lastTime = lastTime
         }
-        codec.encode(metadata, payload, to: &writer)
+        codec.encode(metadata, payload, salt: salt, to: &writer)
         staged.count += 1
         staged.byteCount += payload.count
         lastTransaction = lastTransaction.next
         lastTime = metadata.time
+    }
+
+    /// Stages a transaction of another log, with its place in the tree, and writes now and then.
+    public func append(_ record: LogRecord, _ payload: [UInt8]) throws(CambiumError) {
+        if !hasRoom(for: payload) || staged.byteCount > Format.Frame.blockByteCount { try write() }
+        try stage(record.metadata, payload, salt: record.salt.bytes(record.number))
     }
 
     /// Whether a payload fits into a frame with what is staged.
@@ -193,7 +202,11 @@ public final class LogWriter: @unchecked Sendable {
     private func undoStaged(after error: CambiumError) throws(CambiumError) -> Never {
         let isFull = (error.underlying as? SystemError)?.isOutOfSpace ?? false
         do {
-            if isFull { try file.truncate(to: position) }
+            if isFull {
+                try file.truncate(to: position)
+                // Who is told that a commit failed must not find it there after a loss of power.
+                try file.sync()
+            }
         } catch {
             poison = error
             throw error

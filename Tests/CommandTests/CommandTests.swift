@@ -118,4 +118,22 @@ import Testing
         #expect(try place.run("find", "notes", "Note", "--count").output.hasPrefix("2"))
         #expect(try place.run("import", "notes", "Note", "notes.json", "--request", "r3", "--batch", "1").code == 64)
     }
+
+    @Test func `a damaged store is repaired into a new one, and left as it is`() throws {
+        let place = try Workplace.withStore()
+        for number in 1...5 { #expect(try place.run("insert", "notes", "Note", "id=\(number)").code == 0) }
+        let name = "notes/log/00000000000000000001.log"
+        var bytes = try place.bytes(of: name)
+        bytes[bytes.count - 20] ^= 1
+        try bytes.write(to: place.directory.appending(path: name))
+        #expect(try place.run("show", "notes", "Note/1").code == 74)
+        let outcome = try place.run("repair", "notes", "--to", "saved", "--json")
+        let report = try #require(try outcome.json.first)
+        #expect(outcome.code == 1 && report["transactions"] as? Int == 5 && report["objects"] as? Int == 4)
+        #expect((report["findings"] as? [String])?.count == 1)
+        #expect(try place.bytes(of: name) == bytes)
+        #expect(try place.run("verify", "saved").code == 0)
+        #expect(try place.run("repair", "notes", "--to", "saved").code == 73)
+        #expect(try place.run("repair", "nowhere", "--to", "other").code == 66)
+    }
 }

@@ -70,18 +70,20 @@ struct TransactionCodec {
     }
 
     /// Appends a transaction; its time must not be before that of the one before.
-    mutating func encode(_ metadata: TransactionMetadata, _ payload: [UInt8], to writer: inout ByteWriter) {
+    mutating func encode(_ metadata: TransactionMetadata, _ payload: [UInt8], salt: [UInt8]?, to writer: inout ByteWriter) {
         precondition(metadata.time >= time, "The times of transactions do not go backwards.")
         var flags: UInt8 = 0
         if metadata.actor != nil { flags |= Format.Flag.actor }
         if metadata.message != nil { flags |= Format.Flag.message }
         if metadata.requestID != nil { flags |= Format.Flag.requestID }
+        if salt != nil { flags |= Format.Flag.salt }
         writer.writeByte(flags)
         writer.writeVarint(UInt64(metadata.time - time))
         time = metadata.time
         if let actor = metadata.actor { interned.encode(actor, to: &writer) }
         if let message = metadata.message { interned.encode(message, to: &writer) }
         if let requestID = metadata.requestID { ValueCodec.encode(requestID, to: &writer) }
+        if let salt { writer.write(salt) }
         writer.writeBlob(payload)
     }
 

@@ -1,0 +1,74 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct RepairTests {
+    private static let segment = "log/00000000000000000001.log"
+
+    /// The files of a store that was closed, and the exports after each transaction.
+    private func files() throws -> (files: [String: [UInt8]], exports: [String], root: String) {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        var exports = ["", store.graph.export]
+        for number in 0..<6 {
+            try store.write(Author(actor: "actor \(number % 2)")) { try $0.insert("Note", ["id": .int(Int64(number))]) }
+            exports.append(store.graph.export)
+        }
+        try store.close()
+        return (volume.contents, exports, try Verification(volume).root)
+    }
+
+    private func repaired(_ files: [String: [UInt8]]) throws -> (repair: Repair, target: MemoryVolume) {
+        let old = MemoryVolume(contents: files)
+        let target = MemoryVolume()
+        let repair = try Repair(old, to: target, surroundings: fixedSurroundings())
+        #expect(old.contents == files)
+        return (repair, target)
+    }
+
+    @Test func `a store that is sound is copied whole, and its tree has the same root`() throws {
+        let (files, exports, root) = try files()
+        let (repair, target) = try repaired(files)
+        #expect(repair.findings.isEmpty && repair.transactionCount == 7 && repair.root == root && repair.objectCount == 6)
+        #expect(try Store.reopened(target).graph.export == exports.last)
+        let verification = try Verification(target)
+        #expect(verification.isSound && verification.findings.isEmpty && verification.root == root)
+    }
+
+    @Test func `everything before a damaged byte is saved, wherever it is`() throws {
+        let (files, exports, _) = try files()
+        let bytes = try #require(files[Self.segment])
+        var counts: Set<Int> = []
+        for offset in Format.Segment.headerByteCount..<bytes.count {
+            var files = files
+            files[Self.segment]?[offset] ^= 0x40
+            guard offset > 700 || offset % 50 == 0 else { continue }
+            do {
+                let (repair, target) = try repaired(files)
+                #expect(!repair.findings.isEmpty && repair.transactionCount < 7)
+                #expect(try Store.reopened(target).graph.export == exports[repair.transactionCount], "byte \(offset)")
+                #expect(try Verification(target).isSound)
+                counts.insert(repair.transactionCount)
+            } catch let error as CambiumError {
+                // Nothing verifies, so there is nothing to save.
+                #expect(error.code == .damaged && offset < 700, "byte \(offset): \(error)")
+            }
+        }
+        #expect(counts.count >= 5)
+    }
+
+    @Test func `settings that cannot be read are told by the segments`() throws {
+        var (files, exports, root) = try files()
+        files["store.json"]?[20] ^= 1
+        #expect(code { _ = try LogReader(MemoryVolume(contents: files)) } == .damaged)
+        let (repair, target) = try repaired(files)
+        #expect(repair.findings.count == 1 && repair.root == root)
+        #expect(try Store.reopened(target).graph.export == exports.last)
+        files[Self.segment]?[0] ^= 1
+        let empty = MemoryVolume()
+        #expect(code { _ = try Repair(MemoryVolume(contents: files), to: empty, surroundings: fixedSurroundings()) } == .damaged)
+        #expect(empty.contents.isEmpty)
+    }
+}
