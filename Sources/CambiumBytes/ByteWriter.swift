@@ -46,7 +46,10 @@ public struct ByteWriter: Sendable {
         bytes.append(contentsOf: value)
     }
 
-    public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+    /// Empties the buffer and keeps its memory for what comes next, if that is not more than `capacityMax` bytes.
+    public mutating func removeAll(keepingAtMost capacityMax: Int) {
+        bytes.removeAll(keepingCapacity: bytes.capacity <= capacityMax)
+    }
 
     /// Writes over bytes that are there already.
     public mutating func overwrite<T: FixedWidthInteger>(_ value: T, at offset: Int) {

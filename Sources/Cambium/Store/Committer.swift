@@ -69,8 +69,8 @@ final class Committer: @unchecked Sendable {
                 let what = "The request '\(repeated.request)' was applied as transaction \(repeated.transaction)."
                 return .failure(CambiumError(.repeated, what, underlying: repeated))
             }
-            let byteCount = transaction == nil ? 0 : group?.shareByteCount ?? byteCount
-            return .success(Receipt(transaction: transaction, logByteCount: byteCount, graph: graph))
+            let share = transaction == nil || byteCount > 0 ? byteCount : group?.shareByteCount ?? 0
+            return .success(Receipt(transaction: transaction, logByteCount: share, graph: graph))
         }
     }
 

@@ -128,6 +128,11 @@ public struct SystemError: Error, Hashable, Sendable {
     public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
 }
 
+extension CambiumError {
+    /// Whether the system refused because there is no space left.
+    var isOutOfSpace: Bool { (underlying as? SystemError)?.isOutOfSpace ?? false }
+}
+
 /// An open file of the system.
 ///
 /// SENDABLE: the descriptor is a number; who owns the file lets one thread at a time use it.

@@ -1,0 +1,77 @@
+import CambiumBytes
+import CambiumModel
+
+extension LogWriter {
+    func rotate() throws(CambiumError) {
+        try sync()
+        try trim()
+        try beginSegment(time: lastTime)
+        try writeHead(isClosed: false)
+    }
+
+    /// Cuts off the room behind the last frame.
+    func trim() throws(CambiumError) {
+        guard roomEnd > position else { return }
+        try poisoning { () throws(CambiumError) in
+            try file.truncate(to: position)
+            try file.sync()
+        }
+        roomEnd = position
+    }
+
+    func beginSegment(time: Int64) throws(CambiumError) {
+        let next = SegmentHeader(
+            store: settings.store, firstTransaction: lastTransaction.next, creationTime: time, saltSeed: makeSaltSeed(),
+            previousChecksum: lastChecksum)
+        let bytes = next.encode()
+        let path = LogReader.path(next.firstTransaction)
+        try poisoning { () throws(CambiumError) in
+            // A segment of this name has lost all of its frames; this one takes its place, with another salt.
+            if try volume.exists(path) {
+                try volume.replace(path, bytes)
+            } else {
+                try volume.create(path, bytes)
+            }
+            try volume.syncDirectory(LogReader.directory)
+            // The old one is closed when no sync of it is under way any more.
+            file = try volume.open(path, .update)
+        }
+        header = next
+        headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
+        codec = TransactionCodec(time: time)
+        position = bytes.count
+        roomEnd = position
+        durablePosition = position
+        appendedByteCount += bytes.count
+    }
+
+    /// HEAD is a hint: it is written, not synced, and a slot that is torn leaves the other one.
+    func writeHead(isClosed: Bool) throws(CambiumError) {
+        headSequence += 1
+        let head = Head(
+            sequence: headSequence, segment: header.firstTransaction, position: UInt64(durablePosition),
+            lastTransaction: durableTransaction, isClosed: isClosed)
+        let offset = Int(headSequence % 2) * Format.Head.slotByteCount
+        try poisoning { () throws(CambiumError) in try headFile.write(head.encode(store: settings.store), at: offset) }
+        headTime = lastTime
+    }
+
+    // MARK: Poison
+
+    func checkPoison() throws(CambiumError) {
+        guard let poison else { return }
+        throw CambiumError(
+            .notWritable, "An earlier write failed, so nothing more is written; open the store again. It was: \(poison.message)",
+            underlying: poison)
+    }
+
+    /// Poisons the writer where `body` throws, unless the disk is full: then what it does can be done again later.
+    func poisoning(_ body: () throws(CambiumError) -> Void) throws(CambiumError) {
+        do {
+            try body()
+        } catch {
+            if !error.isOutOfSpace { poison = error }
+            throw error
+        }
+    }
+}
