@@ -96,8 +96,12 @@ public struct LogReader {
     ///
     /// Throws `.damaged` where the log is corrupt, after `body` has seen all that verifies before the damage; and what `body`
     /// throws. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the segments from the one with `first` on).
+    ///
+    /// - Parameter makesDurable: whether what is read is made durable first, so that nobody acts on what a loss of power may take
+    ///   from a process that writes beside this one.
     public func scan(
-        from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (LogRecord) throws -> Void
+        from first: TransactionNumber = TransactionNumber(rawValue: 1), makesDurable: Bool = false,
+        _ body: (LogRecord) throws -> Void
     ) throws -> End {
         guard let start = segments.lastIndex(where: { $0 <= first }) ?? segments.indices.first else { return try emptyEnd() }
         var end = End(lastTime: settings.creationTime)
@@ -105,6 +109,7 @@ public struct LogReader {
             let isLast = index == segments.count - 1
             let path = Self.path(segments[index])
             guard var reader = try openSegment(index, path, isLast, &end) else { break }
+            if isLast, makesDurable { try reader.sync() }
             if index == 0, reader.header.firstTransaction.rawValue != 1 {
                 throw damage(path, 0, end, "The segment begins with transaction \(segments[index]), and those before it are missing.")
             }

@@ -226,4 +226,17 @@ private final class GatedFile: VolumeFile {
         none.note("request", TransactionNumber(rawValue: 1))
         #expect(none.transaction(of: "request") == nil)
     }
+
+    @Test func `what a reader beside the writer has seen is durable`() throws {
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(3600)))
+        for number in 1...5 { _ = try insert(store, number) }
+        let lost = volume.image(seed: 3)
+        let seen = try ReadOnlyStore(volume).graph.export
+        #expect(seen == store.graph.export)
+        let found = try Store.open(MemoryVolume(contents: volume.image(seed: 3)), durability: nil).graph.export
+        let before = try Store.open(MemoryVolume(contents: lost), durability: nil).graph.export
+        // Before somebody looked, the same loss of power took something.
+        #expect(found == seen && before != seen)
+    }
 }

@@ -10,7 +10,8 @@ public enum Point: Sendable, Hashable {
     case time(Int64)
 }
 
-/// A store as it was at one moment, read beside whoever writes to it. Nothing is locked, nothing is written.
+/// A store as it was at one moment, read beside whoever writes to it. Nothing is locked, nothing is written; what is shown is
+/// durable, because the log is synced first.
 public struct ReadOnlyStore: Sendable {
     public let graph: Graph
     public let recovery: RecoveryReport
@@ -26,7 +27,7 @@ public struct ReadOnlyStore: Sendable {
         let reader = try LogReader(volume)
         let timeline = Timeline()
         var replay = Replay(timeline: timeline)
-        let end = try replay.run(reader) { record in
+        let end = try replay.run(reader, makesDurable: true) { record in
             switch point {
             case .latest: false
             case .transaction(let number): record.number > number

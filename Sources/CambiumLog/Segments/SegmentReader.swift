@@ -85,6 +85,9 @@ struct SegmentReader {
         codec = TransactionCodec(time: header.creationTime)
     }
 
+    /// Makes what was in the file when it was opened durable; later bytes are not read.
+    func sync() throws(CambiumError) { try file.sync() }
+
     var isAtEnd: Bool { offset == byteCount }
 
     /// The records of the next frame; nil where no frame verifies at `offset`.
