@@ -7,6 +7,9 @@
 #include <new>
 #include <simdjson.h>
 #include <vector>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 struct csimdjson_parser {
     std::unique_ptr<simdjson::internal::dom_parser_implementation> stage;
@@ -39,6 +42,20 @@ struct Walk {
         return left.count == right.count && memcmp(text(left), text(right), left.count) == 0;
     }
 
+    // Whether keys differ in length, first or last byte: mostly they do, which is seen without comparing them pairwise.
+    bool differAtSight() const {
+        uint64_t seen = 0;
+        for (uint32_t key : parser.keys) {
+            const auto &token = parser.tokens[key];
+            const uint8_t *bytes = text(token);
+            uint32_t mark = token.count == 0 ? 0 : token.count * 7 + bytes[0] * 3 + bytes[token.count - 1];
+            uint64_t bit = uint64_t(1) << (mark & 63);
+            if (seen & bit) return false;
+            seen |= bit;
+        }
+        return true;
+    }
+
     // The first key of an object that another one before it equals; 0 where they all differ.
     uint32_t duplicateKey(uint32_t object) {
         auto &keys = parser.keys;
@@ -46,6 +63,7 @@ struct Walk {
         uint32_t end = static_cast<uint32_t>(parser.tokens.size());
         for (uint32_t key = object + 1; key < end; key = parser.tokens[key + 1].next) keys.push_back(key);
         if (keys.size() <= 12) {
+            if (differAtSight()) return 0;
             for (size_t i = 1; i < keys.size(); i++)
                 for (size_t j = 0; j < i; j++)
                     if (isEqual(keys[i], keys[j])) return keys[i];
@@ -114,10 +132,24 @@ struct Walk {
         }
     }
 
+    // The first quote or backslash from `at` on; `count` where there is none.
+    uint32_t quoteOrBackslash(uint32_t at) const {
+#if defined(__SSE2__)
+        const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+        while (count - at >= 16) {
+            const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes + at));
+            const int hits = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash)));
+            if (hits != 0) return at + static_cast<uint32_t>(__builtin_ctz(hits));
+            at += 16;
+        }
+#endif
+        while (at < count && bytes[at] != '"' && bytes[at] != '\\') at++;
+        return at;
+    }
+
     // The string whose opening quote is at `start`.
     int string(uint32_t start) {
-        uint32_t at = start + 1;
-        while (at < count && bytes[at] != '"' && bytes[at] != '\\') at++;
+        uint32_t at = quoteOrBackslash(start + 1);
         if (at < count && bytes[at] == '"') {
             push(CSIMDJSON_STRING, at - start - 1, start + 1);
             return CSIMDJSON_OK;

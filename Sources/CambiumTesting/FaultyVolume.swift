@@ -13,7 +13,7 @@ import Synchronization
 /// An operation is a call that changes something: create, write, truncate, sync, rename, remove, and syncing a directory.
 public final class FaultyVolume: Volume {
     private let state = Mutex(FaultyDisk())
-    private let isLocked = Mutex(false)
+    private let locks = MemoryVolume()
 
     public let name = "faulty"
 
@@ -107,12 +107,7 @@ public final class FaultyVolume: Volume {
     }
 
     public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
-        let isTaken = isLocked.withLock { isLocked in
-            defer { isLocked = true }
-            return isLocked
-        }
-        if isTaken { throw CambiumError(.locked, "The store is open for writing already.") }
-        return FaultyLock { [self] in isLocked.withLock { $0 = false } }
+        try locks.lock(path)
     }
 
     fileprivate func with<Result>(
@@ -175,18 +170,4 @@ private final class FaultyFile: VolumeFile {
     }
 
     func close() {}
-}
-
-private final class FaultyLock: VolumeLock {
-    private let release: Mutex<(@Sendable () -> Void)?>
-
-    init(release: @escaping @Sendable () -> Void) { self.release = Mutex(release) }
-
-    func unlock() {
-        let release = release.withLock { release in
-            defer { release = nil }
-            return release
-        }
-        release?()
-    }
 }

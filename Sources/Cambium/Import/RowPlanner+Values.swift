@@ -3,12 +3,9 @@ import CambiumJSON
 import CambiumModel
 
 extension RowPlanner {
-    /// Plans the attributes that an object gives, and returns its relationships for later.
-    mutating func values(
-        of token: Int, _ entity: ImportEntity, _ tokens: JSONTokens
-    ) throws(RowFailure) -> [(index: Int, key: Int, value: Int)] {
+    /// Plans the attributes that an object gives, and notes its relationships in `given` for later.
+    mutating func values(of token: Int, _ entity: ImportEntity, _ tokens: JSONTokens) throws(RowFailure) {
         entity.beginObject()
-        var relationships: [(index: Int, key: Int, value: Int)] = []
         var key = token + 1
         let end = tokens.next(token)
         while key < end {
@@ -19,13 +16,12 @@ extension RowPlanner {
                 try attribute(entity, index, key, value, tokens)
             case .relationship(let index):
                 entity.markLink(index)
-                relationships.append((index, key, value))
+                given.append((index, key, value))
             case nil:
                 try unknown(key, tokens)
             }
             key = tokens.next(value)
         }
-        return relationships
     }
 
     private mutating func unknown(_ key: Int, _ tokens: JSONTokens) throws(RowFailure) {
@@ -113,6 +109,7 @@ extension RowPlanner {
         var row: UInt32?
         plan.withCell(part, tokens) { cell in if let cell { row = draft.row(entity.table, identity: cell) } }
         if let row { return .existing(row) }
+        if newObjects.isEmpty { return .new }
         return find([part], [], entity, tokens, draft)
     }
 

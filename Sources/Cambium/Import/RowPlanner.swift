@@ -17,6 +17,8 @@ struct RowPlanner {
     var newObjects: [(root: EntityNumber, place: Int)] = []
     /// Members of the relationships that are being planned: places in `plan.objects`.
     var pending: [Int] = []
+    /// Relationships that the objects being planned give, those of an object behind those of the one that it is in.
+    var given: [(index: Int, key: Int, value: Int)] = []
     var scratch: [UInt8] = []
     /// Texts of the discriminator that were met, and their entities.
     private let discriminatorKey: [UInt8]
@@ -34,6 +36,7 @@ struct RowPlanner {
         path.removeAll()
         newObjects.removeAll(keepingCapacity: true)
         pending.removeAll(keepingCapacity: true)
+        given.removeAll(keepingCapacity: true)
         unknownKeys.removeAll(keepingCapacity: true)
         guard tokens.kind(0) == .object else {
             throw RowFailure(code: .notAnObject, pointer: "", message: "a row is an object, and this one is not")
@@ -54,7 +57,8 @@ struct RowPlanner {
         guard path.depth < Self.depthMax else { throw failure(.tooDeep, tokens, "objects nest more than \(Self.depthMax) deep") }
         var entity = try self.entity(of: token, declared, tokens)
         let firstValue = plan.values.count
-        var relationships = try values(of: token, entity, tokens)
+        let firstGiven = given.count
+        try values(of: token, entity, tokens)
         let target = try self.target(entity, firstValue, tokens, draft)
         if case .existing(let row) = target, !entity.isAlone, let concrete = entities[draft.entity(entity.table, row)],
             concrete !== entity
@@ -63,8 +67,9 @@ struct RowPlanner {
                 throw failure(.duplicate, tokens, "an object of '\(concrete.entity.name)' has this identity already")
             }
             plan.forgetValues(from: firstValue)
+            given.removeLast(given.count - firstGiven)
             entity = concrete
-            relationships = try values(of: token, entity, tokens)
+            try values(of: token, entity, tokens)
         }
         let place = plan.objects.count
         var isFilled = false
@@ -75,6 +80,7 @@ struct RowPlanner {
         case .existing(let row) where options.existing == .skip && draft.isOriginal(entity.table, row):
             plan.forgetValues(from: firstValue)
             plan.objects.append(.init(entity: entity, target: .skipped(row), values: firstValue..<firstValue))
+            given.removeLast(given.count - firstGiven)
             return place
         case .alias(let other) where plan.objects[other].isStub:
             isFilled = true
@@ -87,7 +93,12 @@ struct RowPlanner {
         if options.missing == .clear, case .existing = target {
             for index in entity.links.indices where !entity.isGivenLink(index) { clear(place, index) }
         }
-        for (index, key, value) in relationships { try link(place, index, key, value, tokens, draft) }
+        let endGiven = given.count
+        for number in firstGiven..<endGiven {
+            let (index, key, value) = given[number]
+            try link(place, index, key, value, tokens, draft)
+        }
+        given.removeLast(endGiven - firstGiven)
         return place
     }
 

@@ -12,7 +12,8 @@ struct Replay {
     /// `observe` sees every transaction, those behind the point too. Throws `.damaged` where the log is corrupt or a transaction
     /// cannot be applied. Complexity: O(log).
     mutating func run(
-        _ reader: LogReader, makesDurable: Bool = false, until isPast: (LogRecord) -> Bool = { _ in false }, observe: (LogRecord) -> Void = { _ in }
+        _ reader: LogReader, makesDurable: Bool = false, until isPast: (LogRecord) -> Bool = { _ in false },
+        observe: (LogRecord) -> Void = { _ in }
     ) throws -> LogReader.End {
         var draft = timeline.draft()
         // A log without transactions comes to the graph before the first one.

@@ -38,15 +38,19 @@ extension Draft {
         _ row: UInt32, _ end: EndLayout, _ relationship: Relationship, _ serial: UInt64, to builder: inout LinkBlockBuilder
     ) {
         let targets = layout.tableIndex(ofKnown: relationship.destinationRoot)
-        let after = members(reader, targets, end, row)
         let existed =
             base.layout.tables.count > targets
             && base.reader.rows(layout.tableIndex(ofKnown: relationship.root)).isLive(row)
+        if builder.kind == .toOne {
+            let after = target(reader, targets, end, row)
+            if after != (existed ? target(base.reader, targets, end, row) : 0) { builder.addToOne(serial, after) }
+            return
+        }
+        let after = members(reader, targets, end, row)
         let before = existed ? members(base.reader, targets, end, row) : []
         if before == after { return }
         switch builder.kind {
-        case .toOne:
-            builder.addToOne(serial, after.first ?? 0)
+        case .toOne: break
         case .ordered:
             let kept = zip(before, after).prefix { $0 == $1 }.count
             builder.addOrdered(serial, kept: kept, suffix: after[kept...])
@@ -57,6 +61,13 @@ extension Draft {
             let added = after.filter { !old.contains($0) }.sorted()
             if !removed.isEmpty || !added.isEmpty { builder.addUnordered(serial, removed, added) }
         }
+    }
+
+    /// The serial at the other end of a to-one relationship; 0 where there is none.
+    private borrowing func target(_ reader: Reader, _ table: Int, _ end: EndLayout, _ row: UInt32) -> UInt64 {
+        var serial: UInt64 = 0
+        reader.forEachMember(end, owner: row) { serial = reader.rows(table).serial($0) }
+        return serial
     }
 
     /// The serials at the other end. Of a link that is its own inverse, those that the object comes first with.

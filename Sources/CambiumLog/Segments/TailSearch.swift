@@ -39,7 +39,7 @@ struct TailSearch {
     func durableOffsetTold() -> Int {
         var told = 0
         for place in bytes.indices {
-            // Bytes that cannot begin a frame are most of them.
+            // Most bytes begin no frame: nil says it all.
             guard bytes[place] != 0, let start = try? Frame.Start(bytes[place...].prefix(Format.Frame.headerByteCountMax)) else { continue }
             let bodyStart = place + start.headerByteCount
             let end = bodyStart + start.bodyByteCount
