@@ -156,4 +156,66 @@ import Testing
         #expect(fixture.timeline.pinnedVersionCount == 1)
         fixture.expectSound()
     }
+
+    @Test func `two drafts under way at the same time do not see each other`() throws {
+        let fixture = try Fixture(boxes: 300, items: 10)
+        let name = try #require(fixture.box.attribute("name"))
+        let items = try #require(fixture.box.relationship("items"))
+        let digest = fixture.timeline.head.digest()
+        var first = fixture.timeline.draft()
+        var second = fixture.timeline.draft()
+        for number in 1...200 {
+            // Both change the same objects, in turn.
+            let id = fixture.box(number)
+            try first.apply(.set(id, [Assignment(name.number, .string("first \(number)"))]))
+            try second.apply(.set(id, [Assignment(name.number, .string("second \(number)"))]))
+            try first.apply(.link(id, items.number, target: fixture.item(1), index: nil))
+            try second.apply(.delete([fixture.box(number + 90)]))
+            #expect(first.value(of: name, of: id) == .string("first \(number)"))
+            #expect(second.value(of: name, of: id) == (second.contains(id) ? .string("second \(number)") : nil))
+            #expect(first.contains(fixture.box(number + 90)) && second.members(items, of: id) ?? [] == [])
+            if number == 90 { break }
+        }
+        #expect(fixture.timeline.head.digest() == digest)
+        let published = try fixture.timeline.publish(first)
+        #expect(published.memberCount(published.end(items), of: try #require(published.place(of: fixture.box(7)))) == 1)
+        do throws(CambiumError) {
+            try fixture.timeline.publish(second)
+            Issue.record("A draft of a version that is no longer the newest was published.")
+        } catch {
+            #expect(error.code == .notWritable)
+        }
+        #expect(fixture.timeline.head.digest() == published.digest())
+        #expect(fixture.timeline.head.value(of: name, of: fixture.box(90)) == .string("first 90"))
+        fixture.expectSound()
+    }
+
+    @Test func `versions that were not confirmed can be taken back, and leave nothing`() throws {
+        let fixture = try Fixture(boxes: 300, items: 10)
+        let name = try #require(fixture.box.attribute("name"))
+        func publish(_ number: Int) throws -> Graph {
+            var draft = fixture.timeline.draft()
+            try draft.apply(.set(fixture.box(number), [Assignment(name.number, .string("name \(number)"))]))
+            try draft.apply(.delete([fixture.box(number + 100)]))
+            return try fixture.timeline.publish(draft, isTentative: true)
+        }
+        let view = fixture.timeline.head
+        let digest = view.digest()
+        let used = fixture.timeline.pageByteCount
+        for round in 1...20 {
+            for number in 1...5 { _ = try publish(round * 5 - number + 1) }
+            #expect(fixture.timeline.rollBack().digest() == digest && fixture.timeline.head.digest() == digest)
+            fixture.expectSound()
+        }
+        #expect(view.digest() == digest && fixture.timeline.pageByteCount == used)
+        // What is confirmed stays when what follows is taken back.
+        let confirmed = try publish(1)
+        let confirmedDigest = confirmed.digest()
+        _ = try publish(2)
+        fixture.timeline.confirm(confirmed)
+        _ = try publish(3)
+        #expect(fixture.timeline.rollBack().digest() == confirmedDigest)
+        #expect(view.digest() == digest && fixture.timeline.rollBack().digest() == confirmedDigest)
+        fixture.expectSound()
+    }
 }
