@@ -42,6 +42,9 @@ extension LogWriter {
         staged.count == 0 || staged.byteCount + payload.count <= Self.payloadByteCountMax
     }
 
+    /// Whether something is staged that is not written yet.
+    public var hasStaged: Bool { staged.count > 0 }
+
     /// Whether nothing is staged, and all that was written is durable.
     public var isDurable: Bool { staged.count == 0 && durablePosition == position }
 

@@ -124,5 +124,5 @@ func code(of body: () throws -> Void) -> CambiumError.Code? {
 
 extension Store {
     /// Ends the use of a store as the death of its process does: nothing is synced, closed or noted.
-    func abandon() { releaseLock() }
+    func abandon() { committer.abandon() }
 }

@@ -12,7 +12,7 @@ import Testing
 private final class GatedVolume: Volume {
     let memory = MemoryVolume()
     let isShut = Atomic(false)
-    let waitingCount = Atomic(0)
+    let arrivals = DispatchSemaphore(value: 0)
     let syncCount = Atomic(0)
     let gate = DispatchSemaphore(value: 0)
 
@@ -28,8 +28,6 @@ private final class GatedVolume: Volume {
     func createDirectory(_ path: String) throws(CambiumError) {}
     func syncDirectory(_ path: String) throws(CambiumError) {}
     func lock(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.lock(path) }
-
-    func waitUntil(_ condition: () -> Bool) { while !condition() { usleep(200) } }
 }
 
 private final class GatedFile: VolumeFile {
@@ -48,7 +46,7 @@ private final class GatedFile: VolumeFile {
     func sync() throws(CambiumError) {
         volume.syncCount.wrappingAdd(1, ordering: .relaxed)
         if volume.isShut.load(ordering: .relaxed) {
-            volume.waitingCount.wrappingAdd(1, ordering: .relaxed)
+            volume.arrivals.signal()
             volume.gate.wait()
         }
         try file.sync()
@@ -82,7 +80,7 @@ private final class GatedFile: VolumeFile {
             }
         }
         begin(0)
-        volume.waitUntil { volume.waitingCount.load(ordering: .relaxed) == 1 }
+        volume.arrivals.wait()
         // All of these come while the first one's sync is under way.
         let syncCount = volume.syncCount.load(ordering: .relaxed)
         let tickets = try (1...20).map { number in
@@ -238,5 +236,48 @@ private final class GatedFile: VolumeFile {
         let before = try Store.open(MemoryVolume(contents: lost), durability: nil).graph.export
         // Before somebody looked, the same loss of power took something.
         #expect(found == seen && before != seen)
+    }
+
+    @Test func `a ticket that nobody keeps holds nobody up, and one may be asked twice`() async throws {
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        for number in 0..<20 { _ = try store.enqueue { try $0.insert("Note", ["id": .int(Int64(number))]) } }
+        _ = try await store.write { try $0.insert("Note", ["id": .int(100)]) }
+        #expect(store.graph.objectCount == 21)
+        let ticket = try store.enqueue { try $0.insert("Note", ["id": .int(101)]) }.ticket
+        #expect(try await ticket.receipt.transaction == ticket.receipt.transaction)
+        let other = try await store.write { try $0.insert("Note", ["id": .int(102)]) }.receipt
+        #expect(other.graph.objectCount == 23)
+        try store.close()
+        #expect(try Store.open(MemoryVolume(contents: volume.image(seed: 2)), durability: nil).graph.export == store.graph.export)
+    }
+
+    @Test func `threads that meet a full disk again and again lose nothing and leave nothing`() throws {
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        let acknowledged = Mutex<Set<Int64>>([])
+        let failureCount = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { writer in
+            for number in 0..<40 {
+                let id = Int64(writer * 40 + number)
+                if number % 4 == 0 { volume.fail(at: volume.operationCount, with: ENOSPC) }
+                do {
+                    _ = try store.write { try $0.insert("Note", ["id": .int(id)]) }
+                    acknowledged.withLock { _ = $0.insert(id) }
+                } catch {
+                    failureCount.wrappingAdd(1, ordering: .relaxed)
+                }
+            }
+        }
+        // A sync that was refused poisons; both ends are right, and all that is told has to be there.
+        let expected = acknowledged.withLock { $0 }
+        #expect(failureCount.load(ordering: .relaxed) + expected.count == 320)
+        #expect(store.graph.objectCount == expected.count && PageChecker.findings(in: store.committer.timeline).isEmpty)
+        store.abandon()
+        let found = try Store.open(MemoryVolume(contents: volume.contents), durability: nil)
+        let note = try found.schema.required("Note")
+        let id = found.graph.column(try note.requiredAttribute("id"))
+        let there = Set(found.graph.objects(of: note).compactMap { found.graph.place(of: $0).flatMap { id.int(at: $0) } })
+        #expect(there.isSuperset(of: expected))
     }
 }

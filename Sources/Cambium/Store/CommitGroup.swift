@@ -8,8 +8,7 @@ import Synchronization
 /// The first to join an idle store leads: it writes the group and syncs. Who joins while a sync is under way waits in the next
 /// group, one of which is chosen to lead when that sync has ended; so a sync is shared by all who came during the one before.
 ///
-/// SENDABLE: the properties are touched only while the store's writing lock is held, or by the leader after it closed the
-/// group; `word` and `listeners` are made for many threads.
+/// SENDABLE: the store's writing lock guards the properties, until the leader has closed the group; the rest is made for threads.
 final class CommitGroup: @unchecked Sendable {
     private enum Word {
         static let waiting: UInt32 = 0

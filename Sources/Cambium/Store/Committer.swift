@@ -16,6 +16,8 @@ final class Committer: @unchecked Sendable {
     let timeline: Timeline
     /// Nil for a store that is kept in memory.
     private let log: LogWriter?
+    /// Given up when nobody can write any more; nil for a store that is kept in memory.
+    private let lock: (any VolumeLock)?
     private let surroundings: Surroundings
     private let observer: (@Sendable (_ transaction: TransactionNumber, _ payload: [UInt8]) -> Void)?
     private let writing = WriterLock()
@@ -33,12 +35,14 @@ final class Committer: @unchecked Sendable {
     @exclusivity(unchecked) private var requests: RequestWindow
 
     init(
-        timeline: Timeline, log: LogWriter?, durability: Durability, requests: RequestWindow, surroundings: Surroundings,
+        timeline: Timeline, log: LogWriter?, lock: (any VolumeLock)?, durability: Durability, requests: RequestWindow,
+        surroundings: Surroundings,
         observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)?
     ) {
         self.requests = requests
         self.timeline = timeline
         self.log = log
+        self.lock = lock
         self.durability = durability
         self.surroundings = surroundings
         self.observer = observer
@@ -46,6 +50,8 @@ final class Committer: @unchecked Sendable {
         lastSyncTime = Atomic(surroundings.now())
         lastTime = log?.lastTime ?? 0
     }
+
+    deinit { lock?.unlock() }
 
     /// The newest graph that is as durable as the store promises.
     var graph: Graph { visible.withLock { $0 } }
@@ -84,7 +90,8 @@ final class Committer: @unchecked Sendable {
 
     /// Runs a transaction and commits what it did, without waiting for the disk. `settle` or `whenSettled` has to follow.
     ///
-    /// - Parameter blocks: whether `settle` follows.
+    /// - Parameter blocks: whether `settle` follows on this thread; else what has to be led is led elsewhere, whether anybody asks
+    ///   for the outcome or not.
     /// - Parameter body: returns the transaction's payload too, nil where there is nothing to write.
     /// - Returns: what `body` returned; nil where the author's request was applied before, which settling tells.
     func commit<Value>(
@@ -138,7 +145,9 @@ final class Committer: @unchecked Sendable {
             // What a transaction without changes has read may not be durable yet.
             case .synced: number == nil && !isSyncing && log?.isDurable ?? true
             case .buffered(let interval):
-                number == nil || surroundings.now() - lastSyncTime.load(ordering: .relaxed) < interval.microseconds
+                number == nil
+                    ? !(log?.hasStaged ?? false)
+                    : surroundings.now() - lastSyncTime.load(ordering: .relaxed) < interval.microseconds
             }
         if isDurable { return Pending(transaction: number, graph: graph, byteCount: byteCount, group: nil, leads: false) }
         let group = openGroup
@@ -147,7 +156,8 @@ final class Committer: @unchecked Sendable {
         if blocks { group.threadCount += 1 } else { group.listenerCount += 1 }
         let leads = !isSyncing
         isSyncing = true
-        return Pending(transaction: number, graph: graph, byteCount: byteCount, group: group, leads: leads)
+        if leads, !blocks { queue.async { self.lead() } }
+        return Pending(transaction: number, graph: graph, byteCount: byteCount, group: group, leads: leads && blocks)
     }
 
     private func level(_ asked: Durability?) throws(CambiumError) -> Durability {
@@ -183,7 +193,6 @@ final class Committer: @unchecked Sendable {
     func whenSettled(_ pending: Pending, _ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) {
         guard let group = pending.group else { return body(pending.result) }
         group.notify { outcome in body(outcome.flatMap { pending.result }) }
-        if pending.leads { queue.async { self.lead() } }
     }
 
     /// Writes the open group and syncs; then has the group that came together meanwhile led by somebody.
@@ -193,13 +202,13 @@ final class Committer: @unchecked Sendable {
             openGroup = CommitGroup()
             return (group, Result { () throws(CambiumError) in try begin(group) })
         }
-        var outcome = begun.map { _ in }
-        var synced: (LogWriter.PendingSync, CommitGroup.Outcome)?
-        if case .success(let sync?) = begun {
-            outcome = sync.run()
-            synced = (sync, outcome)
+        let sync: LogWriter.PendingSync?
+        switch begun {
+        case .success(let pending): sync = pending
+        case .failure(let error): return group.settle(.failure(error))
         }
-        let (failed, next) = writing.hold { end(group, synced, outcome) }
+        let outcome = sync?.run() ?? .success(())
+        let (failed, next) = writing.hold { end(group, sync, outcome) }
         group.settle(outcome)
         failed?.settle(outcome)
         guard let next else { return }
@@ -214,16 +223,18 @@ final class Committer: @unchecked Sendable {
             if durability != .synced, let graph = group.graph { timeline.confirm(graph) }
             return try log.beginSync()
         } catch {
+            // All in the time that the lock is held: whoever commits next builds on what is left, and leads.
             rollBack()
+            isSyncing = false
             throw error
         }
     }
 
     /// Takes note of how a sync ended. Returns the group that fails with it, and the one that has to be led next.
     private func end(
-        _ group: CommitGroup, _ synced: (LogWriter.PendingSync, CommitGroup.Outcome)?, _ outcome: CommitGroup.Outcome
+        _ group: CommitGroup, _ sync: LogWriter.PendingSync?, _ outcome: CommitGroup.Outcome
     ) -> (failed: CommitGroup?, next: CommitGroup?) {
-        if let (sync, result) = synced { log?.endSync(sync, result) }
+        if let sync { log?.endSync(sync, outcome) }
         switch outcome {
         case .success:
             lastSyncTime.store(surroundings.now(), ordering: .relaxed)
@@ -234,7 +245,7 @@ final class Committer: @unchecked Sendable {
             isSyncing = !openGroup.isEmpty
             return (nil, isSyncing ? openGroup : nil)
         case .failure:
-            // Who came meanwhile built on what is lost.
+            // Who came meanwhile built on what is lost; what they staged stays unwritten, because the writer is poisoned.
             rollBack()
             let failed = openGroup
             openGroup = CommitGroup()
@@ -264,25 +275,28 @@ final class Committer: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Waits for what is under way and closes the log. Returns false where that was done before.
-    func close() throws(CambiumError) -> Bool {
+    /// Waits for what is under way, closes the log and gives up the lock. Nothing where that was done before.
+    func close() throws(CambiumError) {
         let pending = writing.hold { () -> Pending? in
             if isClosed { return nil }
             isClosed = true
             return join(nil, timeline.head, durability == .memory ? .memory : .synced, blocks: true)
         }
-        guard let pending else { return false }
+        guard let pending else { return }
+        defer { lock?.unlock() }
         let settled = Result { () throws(CambiumError) in try settle(pending) }
         try writing.hold { () throws(CambiumError) in
             try log?.close()
             show(timeline.head)
         }
         _ = try settled.get()
-        return true
     }
 
-    /// Refuses every later commit.
-    func stop() { writing.hold { isClosed = true } }
+    /// Gives up the lock and nothing else, as the death of the process does.
+    func abandon() {
+        writing.hold { isClosed = true }
+        lock?.unlock()
+    }
 
     // MARK: Measuring
 

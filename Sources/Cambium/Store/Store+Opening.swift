@@ -57,9 +57,9 @@ extension Store {
         schema: Schema, author: Author = Author(), surroundings: Surroundings = .system
     ) throws -> Store {
         let committer = Committer(
-            timeline: Timeline(), log: nil, durability: .memory, requests: RequestWindow(countMax: 1_000_000),
+            timeline: Timeline(), log: nil, lock: nil, durability: .memory, requests: RequestWindow(countMax: 1_000_000),
             surroundings: surroundings, observer: nil)
-        let store = Store(committer: committer, lock: nil, recovery: RecoveryReport())
+        let store = Store(committer: committer, recovery: RecoveryReport())
         try store.begin(schema, author)
         return store
     }
@@ -123,10 +123,10 @@ extension Store {
             let log = try LogWriter(reader, end, keepsRoom: durability == .synced) { surroundings.randomBytes(16) }
             Heap.giveBack()
             let committer = Committer(
-                timeline: timeline, log: log, durability: durability, requests: requests, surroundings: surroundings,
+                timeline: timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
                 observer: observer)
             let report = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
-            return Store(committer: committer, lock: lock, recovery: report)
+            return Store(committer: committer, recovery: report)
         } catch {
             lock.unlock()
             throw error

@@ -21,13 +21,10 @@ public final class Store: Sendable {
     public let recovery: RecoveryReport
 
     let committer: Committer
-    /// Nil for a store that is kept in memory.
-    private let lock: (any VolumeLock)?
     private let queue = DispatchQueue(label: "cambium.store.write")
 
-    init(committer: Committer, lock: (any VolumeLock)?, recovery: RecoveryReport) {
+    init(committer: Committer, recovery: RecoveryReport) {
         self.committer = committer
-        self.lock = lock
         self.recovery = recovery
     }
 
@@ -117,16 +114,7 @@ public final class Store: Sendable {
 
     /// Syncs, notes that nothing is left to write, and gives up the lock. A store that was closed can be read, not written.
     public func close() throws(CambiumError) {
-        defer { lock?.unlock() }
-        _ = try committer.close()
-    }
-
-    deinit { lock?.unlock() }
-
-    /// Gives up the lock and nothing else, as the death of the process does.
-    func releaseLock() {
-        committer.stop()
-        lock?.unlock()
+        try committer.close()
     }
 
     /// How many superseded versions readers hold, and the memory that pages take, in bytes.

@@ -6,8 +6,7 @@ import Synchronization
 /// `head` may be read from any thread. Everything else is the writer's: whoever owns the timeline lets one thread at a time
 /// make, change, publish or drop drafts.
 ///
-/// SENDABLE: `head` is under a mutex; `pinned` and the page space belong to the one writer, so no access to them overlaps
-/// another, which need not be checked each time.
+/// SENDABLE: `head` is under a mutex; the rest belongs to the one writer, so no access overlaps another or has to be checked.
 public final class Timeline: @unchecked Sendable {
     let space = PageSpace()
     private let current: Mutex<Version>
