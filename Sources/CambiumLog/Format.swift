@@ -6,14 +6,22 @@ enum Format {
         static let magic = Array("CAMBLOG1".utf8)
         static let headerByteCount = 96
         static let versionOffset = 8
+        static let kindOffset = 10
         static let storeOffset = 16
         static let firstTransactionOffset = 32
         static let creationTimeOffset = 40
         static let saltSeedOffset = 48
         static let previousChecksumOffset = 64
         static let checksumOffset = 92
-        /// A segment that has more is not appended to.
-        static let fullByteCount = 64 << 20
+    }
+
+    enum FileKind: UInt8 {
+        case open = 0, sealed, ops
+    }
+
+    enum Index {
+        /// An offset and a checksum behind the index.
+        static let trailerByteCount = 12
     }
 
     enum Head {
@@ -33,6 +41,8 @@ enum Format {
         static let bodyByteCountMin = 3
         static let bodyByteCountMax = 1 << 30
         static let regionByteCountMax = 1 << 31
+        /// What the transactions, or ops, of one frame may take before they are compressed.
+        static let payloadByteCountMax = bodyByteCountMax - (16 << 20)
         static let blockByteCount = 1 << 20
         static let checksumByteCount = 4
         /// A length and a checksum.
@@ -47,7 +57,8 @@ enum Format {
         static let requestID: UInt8 = 4
         static let redacted: UInt8 = 8
         static let salt: UInt8 = 16
-        static let all: UInt8 = 31
+        static let opsFile: UInt8 = 32
+        static let all: UInt8 = 63
     }
 
     static let internedCountMax = 65_536

@@ -2,44 +2,62 @@ import CambiumBytes
 public import CambiumModel
 
 extension LogWriter {
+    /// Where the ops of the next transaction go.
+    ///
+    /// - Parameter transaction: its number.
+    public func makeOpWriter(_ transaction: TransactionNumber) -> OpWriter {
+        let (volume, store, makeSaltSeed) = (volume, settings.store, makeSaltSeed)
+        return OpWriter(tuning) { () throws(CambiumError) in
+            // The random bytes make the file another one than any that was there before for this number.
+            let header = SegmentHeader(
+                kind: .ops, store: store, firstTransaction: transaction, creationTime: 0, saltSeed: makeSaltSeed(), previousChecksum: 0)
+            return try OpsFileWriter(volume, header: header)
+        }
+    }
+
     /// Encodes a transaction that is to be written with those staged before it. Its number follows the last one.
     ///
     /// - Parameter salt: what its payload is hashed with; nil for what follows from the segment.
     /// Throws `.limitExceeded` where it does not fit a frame by itself; then it is not staged.
-    public func stage(
-        _ metadata: TransactionMetadata, _ payload: [UInt8], salt: [UInt8]? = nil
-    ) throws(CambiumError) {
+    public func stage(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws(CambiumError) {
         try checkPoison()
-        guard payload.count <= Self.payloadByteCountMax else {
+        let byteCount = ops.payload.storedByteCount
+        guard byteCount <= Format.Frame.payloadByteCountMax else {
             throw CambiumError(
                 .limitExceeded,
-                "A transaction takes at most \(Self.payloadByteCountMax >> 20) MiB of log; "
-                    + "this one has \(payload.count >> 20). Split it, or import in batches."
+                "A transaction takes at most \(Format.Frame.payloadByteCountMax >> 20) MiB of log; "
+                    + "this one has \(byteCount >> 20). Split it, or import in batches."
             )
         }
-        precondition(hasRoom(for: payload), "What is staged is written first where a frame cannot hold both.")
+        precondition(hasRoom(for: ops), "What is staged is written first where a frame cannot hold both.")
+        // Before the frame that names it, for good: a frame must never be durable without it.
+        if let file = ops.file { try poisoning { () throws(CambiumError) in try file.publish() } }
         if staged.count == 0 {
-            if position >= Format.Segment.fullByteCount { try rotate() }
+            if position >= tuning.segmentByteCount { try rotate() }
             staged.mark = codec.mark
             staged.lastTransaction = lastTransaction
             staged.lastTime = lastTime
         }
-        codec.encode(metadata, payload, salt: salt, to: &writer)
+        codec.encode(metadata, StoredPayload(ops.payload), salt: salt, to: &writer)
         staged.count += 1
-        staged.byteCount += payload.count
+        staged.byteCount += byteCount
+        if let file = ops.file { staged.files.append(file) }
         lastTransaction = lastTransaction.next
         lastTime = metadata.time
     }
 
     /// Stages a transaction of another log, with its place in the tree, and writes now and then.
-    public func append(_ record: LogRecord, _ payload: [UInt8]) throws(CambiumError) {
-        if !hasRoom(for: payload) || staged.byteCount > Format.Frame.blockByteCount { try write() }
-        try stage(record.metadata, payload, salt: record.salt.bytes(record.number))
+    public func append(_ record: LogRecord) throws {
+        var writer = makeOpWriter(lastTransaction.next)
+        try record.forEachOp { writer.append($0) }
+        let ops = try writer.finish()
+        if !hasRoom(for: ops) || staged.byteCount > Format.Frame.blockByteCount { try write() }
+        try stage(record.metadata, ops, salt: record.salt.bytes(record.number))
     }
 
-    /// Whether a payload fits into a frame with what is staged.
-    public func hasRoom(for payload: [UInt8]) -> Bool {
-        staged.count == 0 || staged.byteCount + payload.count <= Self.payloadByteCountMax
+    /// Whether a transaction fits into a frame with what is staged.
+    public func hasRoom(for ops: EncodedOps) -> Bool {
+        staged.count == 0 || staged.byteCount + ops.payload.storedByteCount <= Format.Frame.payloadByteCountMax
     }
 
     /// Whether something is staged that is not written yet.
@@ -57,24 +75,33 @@ extension LogWriter {
     public func write() throws(CambiumError) -> Int {
         try checkPoison()
         guard staged.count > 0 else { return 0 }
-        var (bytes, checksum) = Frame.encode(
+        let (bytes, checksum) = Frame.encode(
             region: writer.bytes, transactionCount: staged.count, at: position, durableOffset: durablePosition,
             headerChecksum: headerChecksum)
-        let byteCount = bytes.count
-        if keepsRoom, position + byteCount > roomEnd, byteCount < Self.roomByteCount {
-            bytes.append(contentsOf: repeatElement(0, count: Self.roomByteCount))
-        }
+        if keepsRoom, bytes.count < Self.roomByteCount { keepRoom(behind: position + bytes.count) }
         do {
             try file.write(bytes, at: position)
         } catch {
             try undoStaged(after: error)
         }
         roomEnd = max(roomEnd, position + bytes.count)
-        position += byteCount
+        position += bytes.count
         appendedByteCount += bytes.count
         lastChecksum = checksum
-        clearStaged()
-        return byteCount
+        clearStaged(keepsFiles: true)
+        return bytes.count
+    }
+
+    /// Writes zeros ahead of a frame, so that no frame is whole on the disk whose writing failed. What the disk has no room for is
+    /// not kept.
+    private func keepRoom(behind end: Int) {
+        guard end > roomEnd else { return }
+        let zeros = [UInt8](repeating: 0, count: Self.roomByteCount)
+        do throws(CambiumError) {
+            try file.write(zeros, at: end)
+            roomEnd = end + zeros.count
+            appendedByteCount += zeros.count
+        } catch { roomEnd = max(roomEnd, end + zeros.count) }
     }
 
     /// A full disk is no reason to give up: what was written of the frame is cut off, and the numbers are free again.
@@ -88,6 +115,7 @@ extension LogWriter {
             }
         } catch {
             poison = error
+            clearStaged(keepsFiles: true)
             throw error
         }
         if !isFull { poison = error }
@@ -95,14 +123,19 @@ extension LogWriter {
         lastTransaction = staged.lastTransaction
         lastTime = staged.lastTime
         roomEnd = position
-        clearStaged()
+        // Where nothing was cut off, the frame may be there all the same.
+        clearStaged(keepsFiles: !isFull)
         guard isFull else { throw error }
         throw CambiumError(
             .ioFailure, "\(error.message) Nothing of the transaction is in the log; free some space and commit it again.",
             underlying: error.underlying)
     }
 
-    private func clearStaged() {
+    private func clearStaged(keepsFiles: Bool) {
+        if keepsFiles, !staged.files.isEmpty {
+            for file in staged.files { file.keep() }
+            namesFiles = true
+        }
         writer.removeAll(keepingAtMost: Format.Frame.blockByteCount)
         staged = Staged()
     }
@@ -114,10 +147,9 @@ extension LogWriter {
         var mark: TransactionCodec.Mark?
         var lastTransaction = TransactionNumber.none
         var lastTime: Int64 = 0
+        var files: [OpsFileWriter] = []
     }
 
-    /// What the ops of one frame may take, in bytes before compression.
-    static let payloadByteCountMax = Format.Frame.bodyByteCountMax - (16 << 20)
     /// How much of a segment is written ahead with zeros, so that a sync need not make a new length of the file durable too.
     static let roomByteCount = 64 << 10
 
@@ -136,6 +168,7 @@ extension LogWriter {
         let segment: TransactionNumber
         let position: Int
         public let transaction: TransactionNumber
+        let namesFiles: Bool
 
         /// Waits for the disk. Any thread, without the owner's lock.
         public func run() -> Result<Void, CambiumError> {
@@ -149,7 +182,7 @@ extension LogWriter {
         guard durablePosition < position else { return nil }
         return PendingSync(
             file: file, segment: header.firstTransaction, position: position,
-            transaction: staged.count == 0 ? lastTransaction : staged.lastTransaction)
+            transaction: staged.count == 0 ? lastTransaction : staged.lastTransaction, namesFiles: namesFiles)
     }
 
     /// Takes note of how a sync ended. One that failed poisons the writer.
@@ -161,9 +194,14 @@ extension LogWriter {
         guard pending.segment == header.firstTransaction, pending.position > durablePosition else { return }
         durablePosition = pending.position
         durableTransaction = pending.transaction
-        if lastTime - headTime < Self.headInterval { return }
+        if pending.namesFiles { namesFiles = false }
+        if lastTime - headTime < Self.headInterval, !pending.namesFiles { return }
         // HEAD is a hint: where it cannot be written, the next commit says so, and this one is durable all the same.
-        do throws(CambiumError) { try writeHead(isClosed: false) } catch { if !error.isOutOfSpace { poison = error } }
+        do throws(CambiumError) {
+            try writeHead(isClosed: false)
+            // So much hangs on a frame that names a file that it shall not pass for a torn tail.
+            if pending.namesFiles { try headFile.sync() }
+        } catch { if !error.isOutOfSpace { poison = error } }
     }
 
     /// Syncs, gives back the room that was kept, notes in HEAD that nothing is left to write, and closes the files.
@@ -176,5 +214,15 @@ extension LogWriter {
         try trim()
         try writeHead(isClosed: true)
         try headFile.sync()
+    }
+}
+
+extension Payload {
+    /// What it takes in a frame, in bytes before compression.
+    fileprivate var storedByteCount: Int {
+        switch self {
+        case .present(let bytes): bytes.count
+        case .file, .redacted: 64
+        }
     }
 }

@@ -5,8 +5,16 @@ extension LogWriter {
     func rotate() throws(CambiumError) {
         try sync()
         try trim()
+        let full = header.firstTransaction
         try beginSegment(time: lastTime)
         try writeHead(isClosed: false)
+        fullSegment = full
+    }
+
+    /// The segment that has become full since this was asked last; nil for none.
+    public func takeFullSegment() -> TransactionNumber? {
+        defer { fullSegment = nil }
+        return fullSegment
     }
 
     /// Cuts off the room behind the last frame.
@@ -24,18 +32,8 @@ extension LogWriter {
             store: settings.store, firstTransaction: lastTransaction.next, creationTime: time, saltSeed: makeSaltSeed(),
             previousChecksum: lastChecksum)
         let bytes = next.encode()
-        let path = LogReader.path(next.firstTransaction)
-        try poisoning { () throws(CambiumError) in
-            // A segment of this name has lost all of its frames; this one takes its place, with another salt.
-            if try volume.exists(path) {
-                try volume.replace(path, bytes)
-            } else {
-                try volume.create(path, bytes)
-            }
-            try volume.syncDirectory(LogReader.directory)
-            // The old one is closed when no sync of it is under way any more.
-            file = try volume.open(path, .update)
-        }
+        let path = LogFileName.path(next.firstTransaction, .segment)
+        try make(path, bytes)
         header = next
         headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
         codec = TransactionCodec(time: time)
@@ -43,6 +41,25 @@ extension LogWriter {
         roomEnd = position
         durablePosition = position
         appendedByteCount += bytes.count
+    }
+
+    /// Makes the file of a new segment the one that is written to.
+    private func make(_ path: String, _ header: [UInt8]) throws(CambiumError) {
+        // A segment of this name has lost all of its frames; this one takes its place, with another salt.
+        let isReplacement = try volume.exists(path)
+        do {
+            if isReplacement { try volume.replace(path, header) } else { try volume.create(path, header) }
+            try volume.syncDirectory(LogReader.directory)
+            // The old one is closed when no sync of it is under way any more.
+            file = try volume.open(path, .update)
+        } catch {
+            // A segment that nobody goes on in must not be left behind the one that is gone on in.
+            do throws(CambiumError) {
+                if !isReplacement, try volume.exists(path) { try volume.remove(path) }
+            } catch { poison = error }
+            if isReplacement || !error.isOutOfSpace { poison = error }
+            throw error
+        }
     }
 
     /// HEAD is a hint: it is written, not synced, and a slot that is torn leaves the other one.

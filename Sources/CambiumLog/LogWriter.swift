@@ -26,17 +26,20 @@ public final class LogWriter: @unchecked Sendable {
     /// The length of the segment's file: where room is kept, zeros follow `position`.
     @exclusivity(unchecked) var roomEnd: Int
     let keepsRoom: Bool
+    let tuning: LogTuning
 
     /// The number of the last transaction that was staged.
     @exclusivity(unchecked) public internal(set) var lastTransaction: TransactionNumber
     /// That of the last one that is durable.
     @exclusivity(unchecked) public internal(set) var durableTransaction: TransactionNumber
     @exclusivity(unchecked) public internal(set) var lastTime: Int64
+    /// Whether a frame that is not known durable names a file of ops.
+    @exclusivity(unchecked) var namesFiles = false
+    /// The segment that was full last and that nobody has taken note of yet.
+    @exclusivity(unchecked) var fullSegment: TransactionNumber?
     /// Bytes in frames and headers that this writer has appended.
     @exclusivity(unchecked) public internal(set) var appendedByteCount = 0
 
-    /// What is added to the name of a file while another one takes its place.
-    static let replacementSuffix = ".new"
     /// How long HEAD may lag behind, in microseconds of the transactions' time.
     static let headInterval: Int64 = 1_000_000
 
@@ -54,7 +57,7 @@ public final class LogWriter: @unchecked Sendable {
         let header = SegmentHeader(
             store: settings.store, firstTransaction: first, creationTime: settings.creationTime, saltSeed: saltSeed,
             previousChecksum: 0)
-        try volume.create(LogReader.path(first), header.encode())
+        try volume.create(LogFileName.path(first, .segment), header.encode())
         try volume.syncDirectory(LogReader.directory)
         let position = UInt64(Format.Segment.headerByteCount)
         let heads = [0, 1].map { sequence in
@@ -72,7 +75,8 @@ public final class LogWriter: @unchecked Sendable {
     ///
     /// - Parameter keepsRoom: whether zeros are written ahead of the frames, which spares each sync the file's new length.
     public init(
-        _ reader: LogReader, _ end: LogReader.End, keepsRoom: Bool, saltSeed makeSaltSeed: @escaping () -> [UInt8]
+        _ reader: LogReader, _ end: LogReader.End, keepsRoom: Bool, tuning: LogTuning = .standard,
+        saltSeed makeSaltSeed: @escaping () -> [UInt8]
     ) throws(CambiumError) {
         guard let tail = end.tail else { throw CambiumError(.damaged, "The log has no segment to go on with.") }
         volume = reader.volume
@@ -84,6 +88,7 @@ public final class LogWriter: @unchecked Sendable {
         position = tail.position
         roomEnd = tail.position
         self.keepsRoom = keepsRoom
+        self.tuning = tuning
         lastChecksum = tail.lastChecksum
         durablePosition = tail.position
         lastTransaction = end.lastTransaction
@@ -91,20 +96,15 @@ public final class LogWriter: @unchecked Sendable {
         lastTime = end.lastTime
         headSequence = reader.head?.sequence ?? 0
         headTime = end.lastTime
-        file = try volume.open(LogReader.path(tail.header.firstTransaction), .update)
+        file = try volume.open(LogFileName.path(tail.header.firstTransaction, .segment), .update)
         headFile = try volume.open(Head.fileName, try volume.exists(Head.fileName) ? .update : .create)
-        if case .tornCreation(let path) = end.verdict {
-            try volume.remove(path)
-            try volume.syncDirectory(LogReader.directory)
+        if tail.header.kind == .sealed {
+            // What follows it was being made, and is made again.
+            try beginSegment(time: lastTime)
+        } else {
+            try takeOver(tail, end.verdict)
         }
-        for name in try volume.list(LogReader.directory) where name.hasSuffix(Self.replacementSuffix) {
-            try volume.remove(LogReader.directory + "/" + name)
-        }
-        if try file.byteCount() > tail.position { try file.truncate(to: tail.position) }
-        try Self.rewrite(file, from: tail.durableOffset, to: tail.position)
-        try file.sync()
-        // Frames are never written where others were: what is left of those could verify.
-        if case .tornTail = end.verdict { try beginSegment(time: lastTime) }
+        try Self.removeLeftovers(volume, end)
         try writeHead(isClosed: false)
         if !reader.flaws.isEmpty { try writeHead(isClosed: false) }
         // A HEAD that says "closed here" must not come back from the disk once frames follow, whoever began to replace it.
@@ -114,12 +114,47 @@ public final class LogWriter: @unchecked Sendable {
         try volume.syncDirectory("")
     }
 
+    /// Cuts what is torn, makes what is kept durable, and sees to it that frames are appended where none were.
+    private func takeOver(_ tail: LogReader.SegmentTail, _ verdict: LogReader.End.Verdict) throws(CambiumError) {
+        if case .tornCreation(let path) = verdict {
+            try volume.remove(path)
+            try volume.syncDirectory(LogReader.directory)
+        }
+        if try file.byteCount() > tail.position { try file.truncate(to: tail.position) }
+        try Self.rewrite(file, from: tail.durableOffset, to: tail.position)
+        try file.sync()
+        // Frames are never written where others were: what is left of those could verify.
+        if case .tornTail = verdict { try beginSegment(time: lastTime) }
+    }
+
+    /// The segments that get no more frames and are worth sealing.
+    public func sealableSegments(_ end: LogReader.End) -> [TransactionNumber] {
+        end.openSegments
+            .filter { $0.segment < header.firstTransaction && $0.byteCount >= tuning.sealedByteCountMin }
+            .map(\.segment)
+    }
+
+    /// Removes what an earlier process was making when it ended, and no frame names.
+    private static func removeLeftovers(_ volume: any Volume, _ end: LogReader.End) throws(CambiumError) {
+        for name in try volume.list(LogReader.directory) {
+            let isLeftover: Bool =
+                switch LogFileName.parse(name) {
+                case (_, .pending)?: true
+                // What is below may be named by a frame; what is above was never committed, or its frame was torn.
+                case (let transaction, .ops)?: transaction > end.lastTransaction
+                case (_, .segment)?: false
+                case nil: name.hasSuffix(LogFileName.replacementSuffix)
+                }
+            if isLeftover { try volume.remove(LogReader.directory + "/" + name) }
+        }
+    }
+
     /// Writes again what no sync is known to have covered. If one failed, the system may have forgotten that these pages never
     /// reached the disk, and a later sync would succeed without them; the same bytes in the same place do no harm.
     private static func rewrite(_ file: any VolumeFile, from start: Int, to end: Int) throws(CambiumError) {
         var offset = start
         while offset < end {
-            let bytes = try file.read(at: offset, count: min(SegmentReader.windowByteCount, end - offset))
+            let bytes = try file.read(at: offset, count: min(FrameReader.windowByteCount, end - offset))
             guard !bytes.isEmpty else { throw CambiumError(.ioFailure, "The log ends before it did a moment ago.") }
             try file.write(bytes, at: offset)
             offset += bytes.count
@@ -133,7 +168,7 @@ public final class LogWriter: @unchecked Sendable {
 extension Volume {
     /// Gives a file these bytes, all of them or none, whatever is interrupted.
     func replace(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
-        let newPath = path + LogWriter.replacementSuffix
+        let newPath = path + LogFileName.replacementSuffix
         if try exists(newPath) { try remove(newPath) }
         try create(newPath, bytes)
         try rename(newPath, to: path)

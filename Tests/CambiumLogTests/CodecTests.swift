@@ -64,12 +64,16 @@ import Testing
 
     @Test func `the bytes of a small payload are those of the format`() {
         let op = Op.set(Self.id(1, 300), [Assignment(Self.property(2), .int(-3)), Assignment(Self.property(5), .string("hé"))])
-        #expect(HexText.encode(OpCodec.encode([op])) == "01" + "23" + "01ac02" + "02" + "02" + "0305" + "05" + "070368c3a9")
+        #expect(HexText.encode(OpCodec.encode([op])) == "23" + "01ac02" + "02" + "02" + "0305" + "05" + "070368c3a9")
     }
 
     @Test func `bytes that are cut or changed are refused, or are another payload, and never a crash`() {
         let payload = OpCodec.encode(Self.ops)
-        for count in payload.indices { #expect(throws: DecodingError.self) { try OpCodec.decode(payload[..<count]) } }
+        for count in payload.indices {
+            // What is cut behind an op is another payload, with fewer of them.
+            guard let ops = try? OpCodec.decode(payload[..<count]) else { continue }  // Refused.
+            #expect(ops.count < Self.ops.count && Self.ops.starts(with: ops), "\(count) bytes")
+        }
         for offset in payload.indices {
             for bit in 0..<8 {
                 var damaged = payload

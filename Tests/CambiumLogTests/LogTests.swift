@@ -35,7 +35,7 @@ import Testing
     @Test func `transactions come back in order, with all that is known of them`() throws {
         let (volume, writer) = try log()
         let written = (1...40).map { transaction($0, [UInt8](repeating: UInt8($0), count: $0 * 7)) }
-        for transaction in written[..<30] { try writer.stage(transaction.metadata, transaction.payload) }
+        for transaction in written[..<30] { try writer.stage(transaction.metadata, EncodedOps(transaction.payload)) }
         for transaction in written[30...] { try writer.append(transaction) }
         try writer.close()
         let records = try scanned(volume)
@@ -126,7 +126,7 @@ extension LogWriter {
     /// Writes a transaction as a frame of its own.
     @discardableResult
     fileprivate func append(_ transaction: (metadata: TransactionMetadata, payload: [UInt8])) throws(CambiumError) -> Int {
-        try stage(transaction.metadata, transaction.payload)
+        try stage(transaction.metadata, EncodedOps(transaction.payload))
         return try write()
     }
 }

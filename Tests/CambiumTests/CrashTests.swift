@@ -12,10 +12,10 @@ private struct History {
     private(set) var begun: [String] = []
 
     /// Runs until the end, or until the volume fails for good.
-    mutating func run(_ volume: FaultyVolume, durability: Durability, sessionCount: Int = 2) {
+    mutating func run(_ volume: FaultyVolume, durability: Durability, tuning: LogTuning = .standard, sessionCount: Int = 2) {
         do {
             for session in 0..<sessionCount {
-                let store = try open(volume, durability, isFirst: session == 0)
+                let store = try open(volume, durability, tuning, isFirst: session == 0)
                 for number in 0..<4 { try write(store, session * 10 + number, durability) }
                 try store.close()
                 acknowledge(store)
@@ -23,9 +23,10 @@ private struct History {
         } catch {}  // What the volume does is what is tested; what was acknowledged before is noted.
     }
 
-    private mutating func open(_ volume: FaultyVolume, _ durability: Durability, isFirst: Bool) throws -> Store {
-        if !isFirst { return try Store.open(volume, durability: durability, surroundings: fixedSurroundings()) }
-        let store = try Store.create(volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings())
+    private mutating func open(_ volume: FaultyVolume, _ durability: Durability, _ tuning: LogTuning, isFirst: Bool) throws -> Store {
+        if !isFirst { return try Store.open(volume, durability: durability, surroundings: fixedSurroundings(seed: 9), tuning: tuning) }
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings(), tuning: tuning)
         acknowledge(store)
         return store
     }
@@ -43,7 +44,7 @@ private struct History {
 
 @Suite struct CrashTests {
     /// Every state that the history goes through.
-    private func states(_ durability: Durability) -> (states: [String], operationCount: Int) {
+    private func states(_ durability: Durability, _ tuning: LogTuning = .standard) -> (states: [String], operationCount: Int) {
         let volume = FaultyVolume()
         var states = [""]
         var history = History()
@@ -51,7 +52,7 @@ private struct History {
         states += history.acknowledged
         let other = FaultyVolume()
         var again = History()
-        again.run(other, durability: durability)
+        again.run(other, durability: durability, tuning: tuning)
         return (states, other.operationCount)
     }
 
@@ -72,17 +73,20 @@ private struct History {
         }
     }
 
-    @Test(arguments: [Durability.synced, .buffered(every: .seconds(3600))])
-    func `a crash at any operation loses nothing that was acknowledged, and leaves whole transactions`(durability: Durability) throws {
-        let (states, operationCount) = states(durability)
+    @Test(arguments: [Durability.synced, .buffered(every: .seconds(3600))], [false, true])
+    func `a crash at any operation loses nothing that was acknowledged, and leaves whole transactions`(
+        durability: Durability, isTiny: Bool
+    ) throws {
+        let tuning = isTiny ? LogTuning.tiny : .standard
+        let (states, operationCount) = states(durability, tuning)
         #expect(operationCount > 30)
         for operation in 0...operationCount {
             let volume = FaultyVolume()
             volume.crash(at: operation)
             var history = History()
-            history.run(volume, durability: durability)
+            history.run(volume, durability: durability, tuning: tuning)
             for seed in 0..<UInt64(12) {
-                let place = "\(durability), crash at operation \(operation), seed \(seed)"
+                let place = "\(durability), \(isTiny ? "tiny" : "standard"), crash at operation \(operation), seed \(seed)"
                 let image = volume.image(seed: seed)
                 let found = reopened(image, place)
                 guard let last = history.acknowledged.last else { continue }
@@ -93,14 +97,16 @@ private struct History {
         }
     }
 
-    @Test func `a sync that fails is not believed, by the process nor by the next one`() throws {
-        let (states, operationCount) = states(.synced)
+    @Test(arguments: [false, true])
+    func `a sync that fails is not believed, by the process nor by the next one`(isTiny: Bool) throws {
+        let tuning = isTiny ? LogTuning.tiny : .standard
+        let (states, operationCount) = states(.synced, tuning)
         for operation in 0..<operationCount {
             for code: Int32 in [5, 28] {
                 let volume = FaultyVolume()
                 volume.fail(at: operation, with: code)
                 var history = History()
-                history.run(volume, durability: .synced)
+                history.run(volume, durability: .synced, tuning: tuning)
                 #expect(volume.hasFailed)
                 // The process goes on, or ends; the next one opens what it sees, and then the power fails.
                 var after = History()

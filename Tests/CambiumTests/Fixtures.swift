@@ -38,10 +38,24 @@ enum Notes {
     }()
 }
 
+extension LogTuning {
+    /// Sizes that have small histories meet everything: several segments, sealed ones, and files of ops.
+    static let tiny: LogTuning = {
+        var tuning = LogTuning()
+        tuning.largeByteCount = 60
+        tuning.opsFrameByteCount = 30
+        tuning.segmentByteCount = 400
+        tuning.sealedByteCountMin = 0
+        tuning.sealedFrameByteCount = 100
+        tuning.sealsInBackground = false
+        return tuning
+    }()
+}
+
 /// A clock that goes on by a millisecond at every look, and bytes that are random to nobody.
-func fixedSurroundings() -> Surroundings {
+func fixedSurroundings(seed: UInt64 = 0) -> Surroundings {
     let time = Mutex(Int64(1_700_000_000_000_000))
-    let seed = Mutex(UInt8(0))
+    let seed = Mutex(UInt8(truncatingIfNeeded: seed))
     return Surroundings(
         now: {
             time.withLock {

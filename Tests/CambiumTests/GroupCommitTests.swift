@@ -147,7 +147,9 @@ private final class GatedFile: VolumeFile {
             _ = try insert(store, 1)
             let (export, digest) = (store.graph.export, store.graph.digest())
             for round in 0..<5 {
-                volume.fail(at: volume.operationCount, with: ENOSPC)
+                // After the first time there is no room written ahead any more, and a write that asks for some comes before the frame's.
+                let asksForRoom = durability == .synced && round > 0
+                volume.fail(at: volume.operationCount + (asksForRoom ? 1 : 0), with: ENOSPC)
                 #expect(code { _ = try insert(store, 2) } == .ioFailure, "round \(round)")
                 #expect(store.graph.export == export && store.committer.timeline.head.digest() == digest)
                 #expect(PageChecker.findings(in: store.committer.timeline).isEmpty)

@@ -13,6 +13,7 @@ import Testing
 private struct Simulation {
     private var random: SplitMix64
     private let durability: Durability
+    private let tuning: LogTuning
     private let volume = FaultyVolume()
     /// The transactions that are in the store, as far as it said.
     private var applied: [Change] = []
@@ -46,6 +47,7 @@ private struct Simulation {
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         durability = random.isTrue(2, outOf: 3) ? .synced : .buffered(every: .seconds(3600))
+        tuning = random.isTrue(1, outOf: 2) ? .tiny : .standard
     }
 
     /// Runs some lives of a process, each of which ends by closing, by dying, or by the loss of power.
@@ -76,9 +78,9 @@ private struct Simulation {
     }
 
     private mutating func opened() throws -> Store {
-        let surroundings = fixedSurroundings()
+        let surroundings = fixedSurroundings(seed: random.next())
         if try volume.exists(StoreSettings.fileName) {
-            let store = try Store.open(volume, durability: durability, surroundings: surroundings)
+            let store = try Store.open(volume, durability: durability, surroundings: surroundings, tuning: tuning)
             if store.schema.entities.isEmpty { throw CambiumError(.notFound, "The store has no schema; its making was interrupted.") }
             let state = store.graph.state
             guard possible.contains(state) else {
@@ -92,7 +94,7 @@ private struct Simulation {
         // Files without a schema are what an interrupted making leaves, or one that nobody synced.
         let (empty, made) = (Timeline().head.state, try replica().graph.state)
         possible = [Self.none, empty, made]
-        let store = try Store.create(volume, schema: Notes.schema, durability: durability, surroundings: surroundings)
+        let store = try Store.create(volume, schema: Notes.schema, durability: durability, surroundings: surroundings, tuning: tuning)
         possible = durability == .synced ? [made] : [empty, made]
         return store
     }
@@ -155,7 +157,7 @@ private struct Simulation {
             }
             let disk = MemoryVolume(contents: image)
             do {
-                let store = try Store.open(disk, durability: durability, surroundings: fixedSurroundings())
+                let store = try Store.open(disk, durability: durability, surroundings: fixedSurroundings(seed: 5), tuning: tuning)
                 let state = store.graph.state
                 guard possible.contains(state) else {
                     throw SimulationFinding(description: "a disk came to \(state), which is none of \(possible)")

@@ -145,7 +145,7 @@ import Testing
         try store.recordDigest()
         #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
         let wrong = Op.digest(of: store.graph.transaction, GraphDigest(high: 1, low: 2))
-        _ = try store.transact(Author()) { _ in OpCodec.encode([wrong]) }
+        _ = try store.transact(Author()) { $0.ops.append(wrong) }
         #expect(code { _ = try Store.reopened(volume) } == .damaged)
     }
 

@@ -1,3 +1,5 @@
+import Cambium
+import CambiumLog
 import Foundation
 import Testing
 
@@ -28,6 +30,39 @@ import Testing
         }
         let verified = try #require(try place.run("verify", "notes", "--json").json.first)
         #expect(lines.last?["root"] as? String == verified["root"] as? String)
+    }
+
+    @Test func `sealed segments and files of ops are read the same way`() throws {
+        let place = try Workplace()
+        let path = place.directory.appending(path: "sealed").path
+        var tuning = LogTuning()
+        (tuning.largeByteCount, tuning.opsFrameByteCount, tuning.segmentByteCount) = (300, 100, 2000)
+        (tuning.sealedByteCountMin, tuning.sealedFrameByteCount, tuning.sealsInBackground) = (0, 500, false)
+        let schema = try Schema(SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("text", .string) } })
+        let volume = SystemVolume(root: path)
+        try volume.createDirectory("")
+        let store = try Store.create(volume, schema: schema, durability: .buffered(every: .seconds(60)), tuning: tuning)
+        for number in 0..<200 {
+            try store.write(Author(actor: "actor \(number % 3)", message: number % 2 == 0 ? "message" : nil)) { transaction in
+                for copy in 0...(number % 20) { try transaction.insert("Note", ["text": .string("note \(number), \(copy)")]) }
+            }
+        }
+        try store.close()
+        let names = try volume.list("log")
+        #expect(names.filter { $0.hasSuffix(".ops") }.count > 20 && names.filter { $0.hasSuffix(".log") }.count > 3)
+        let outcome = try read(place, "sealed")
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        let verification = try Verification(of: path)
+        #expect(try outcome.json.last?["root"] as? String == verification.root && verification.isSound)
+        for name in names {
+            let file = "sealed/log/\(name)"
+            let bytes = try place.bytes(of: file)
+            var damaged = bytes
+            damaged[bytes.count - 5] ^= 32
+            try damaged.write(to: place.directory.appending(path: file))
+            #expect(try read(place, "sealed").code == 1 && !Verification(of: path).isSound, "\(name)")
+            try bytes.write(to: place.directory.appending(path: file))
+        }
     }
 
     @Test func `it finds the same damage`() throws {

@@ -200,13 +200,18 @@ OPS = ["schema: schema", "insert: id entity values", "set: id values", "link: id
        "delete: ids", "upsert:", "relink:", "digest: transaction sum"]
 
 
+OPEN, SEALED, APART = 0, 1, 2
+
+
 class Segment:
-    def __init__(self, name, data, store, next_number, checksum_before):
-        self.name, self.data, self.interned = name, data, []
-        start, owner, number, self.time, self.seed, before, zeros, self.crc = struct.unpack_from("<16s16sQq16sI24sI", data)
-        require(start == b"CAMBLOG1\1" + bytes(7) and not any(zeros), "not the header of a segment of format 1")
-        require(owner == store and number == int(name[:20]), "a header of another store, or another number than its name")
-        require(number == next_number and before == checksum_before, "the segment does not go on from the one before")
+    def __init__(self, name, data, store, kinds):
+        self.name, self.data, self.store, self.interned = name, data, store, []
+        start, self.kind, nothing, owner, self.number, self.created, self.seed, self.before, zeros, self.crc = struct.unpack_from(
+            "<10sB5s16sQq16sI24sI", data)
+        self.time = self.created
+        require(crc(data[:92]) == self.crc, "the header does not verify")
+        require(start == b"CAMBLOG1\1\0" and self.kind in kinds and not any(nothing + zeros), "not a header of format 1, or not here")
+        require(owner == store.id_bytes and self.number == int(name[:20]), "a header of another store, or another number than its name")
 
     def frame(self, at, checksum_of):
         """(checksum, start, end of the body) of the frame at an offset, or None if none verifies there."""
@@ -234,20 +239,70 @@ class Segment:
 
         return any(self.frame(at, lambda *parts: checksum(at, *parts)) for at in range(x, len(self.data)))
 
-    def transactions(self, at, body, number):
+    def plain(self, at):
+        """(checksum, end, count, region) of the frame at an offset, or None if none verifies there."""
+        found = self.frame(at, lambda covered, start, end: crc(covered + self.data[start:end]))
+        return found and (found[0], found[2], *self.region(at, self.data[found[1]:found[2]]))
+
+    def region(self, at, body):
         frame, region = Reader(body), bytearray()
         distance, count = frame.varint(), frame.varint()
         size = frame.varint() if count & 1 else 0
-        require(distance <= at and count >= 2 and size <= 1 << 31, "a distance, a count or a region's size that cannot be")
+        require(distance <= at and size <= 1 << 31, "a distance or a region's size that cannot be")
         while len(region) < size:
             wanted, stored = min(1 << 20, size - len(region)), frame.varint()
             block = frame.take(stored >> 1)
             require(stored & 1 or len(block) == wanted, "a block of another size than the region says")
             region += lz4_block(block, wanted) if stored & 1 else block
-        reader = Reader(bytes(region)) if count & 1 else frame
-        for index in range(count >> 1):
+        if not count & 1:
+            region = frame.take(len(body) - frame.at)
+        require(frame.at == len(body), "the frame goes on behind its region")
+        return count >> 1, bytes(region)
+
+    def transactions(self, at, count, region, number):
+        reader = Reader(region)
+        require(count > 0, "a frame without transactions")
+        if self.kind == SEALED:
+            self.interned, self.time = [], self.created
+        for index in range(count):
             yield self.transaction(reader, number + index, at)
-        require(reader.at == len(reader.data) and frame.at == len(body), "the frame goes on behind its last transaction")
+        require(reader.at == len(region), "the frame goes on behind its last transaction")
+
+    def index(self):
+        """(offset, checksum of the last frame before sealing) of a sealed segment's index, which is compared with its frames."""
+        offset, check = struct.unpack_from("<QI", self.data, len(self.data) - 12)
+        require(crc(struct.pack("<IQ", self.crc, offset)) == check, "the end of a sealed segment does not verify")
+        found = self.plain(offset)
+        require(found and found[1] == len(self.data) - 12 and found[2] == 0, "the index does not verify")
+        reader, at, time = Reader(found[3]), HEADER, self.created
+        before = reader.uint(4)
+        for _ in range(reader.varint()):
+            length, transactions = reader.varint(), reader.varint()
+            time += reader.varint()
+            _, end, count, region = self.plain(at) or self.fail("a frame of a sealed segment does not verify")
+            first = Reader(region)
+            first.u8()
+            require((end - at, count, self.created + first.varint()) == (length, transactions, time), "the index does not fit")
+            at = end
+        require(at == offset and reader.at == len(found[3]), "the index does not fit")
+        return offset, before
+
+    def fail(self, message):
+        raise ValueError(message)
+
+    def apart(self, reader, number):
+        """The payload in a file of its own."""
+        size, length, header, checksum = reader.varint(), reader.varint(), reader.uint(4), reader.uint(4)
+        name = "%020d.ops" % number
+        file = Segment(name, self.store.load("log", name), self.store, (APART,))
+        require(len(file.data) == length and file.crc == header, "not the file of ops that the log names")
+        at, payload, checksums = HEADER, b"", b""
+        while at < length:
+            one, at, count, region = file.plain(at) or self.fail("a frame of ops does not verify")
+            require(count > 0, "a frame without ops")
+            payload, checksums = payload + region, checksums + struct.pack("<I", one)
+        require(len(payload) == size and crc(checksums) == checksum, "not the ops that the log names")
+        return payload
 
     def text(self, reader):
         entry = reader.varint()
@@ -259,16 +314,18 @@ class Segment:
 
     def transaction(self, reader, number, at):
         """(the transaction for printing, its leaf in the tree)."""
-        flags, time = reader.u8(31), reader.varint()
+        flags, time = reader.u8(63), reader.varint()
+        require(flags & 40 != 40, "ops that are redacted and in a file")
         self.time += time
         actor, message = (self.text(reader) if flags & flag else None for flag in (1, 2))
         request = reader.text() if flags & 4 else None
         salt = reader.take(16) if flags & 16 else sha256(self.seed, struct.pack("<Q", number))[:16]
-        payload, ops = None if flags & 8 else Reader(reader.blob()), None
+        payload, ops = None if flags & 8 else Reader(self.apart(reader, number) if flags & 32 else reader.blob()), None
         commitment = sha256(salt, payload.data) if payload else reader.take(32)
         if payload:
-            ops = payload.repeat(payload.op)
-            require(payload.at == len(payload.data), "a payload goes on behind its last op")
+            ops = []
+            while payload.at < len(payload.data):
+                ops.append(payload.op())
         texts = [b"\0" if text is None else b"\1" + struct.pack("<I", len(text.encode())) + text.encode()
                  for text in (actor, message, request)]
         leaf = sha256(b"\0", struct.pack("<Qq", number, self.time), *texts, commitment)
@@ -310,8 +367,8 @@ class Store:
         return best
 
     def read(self):
-        store, checksum, verdict = self.id(), 0, "clean"
-        _, head_segment, head_position = self.head(store)
+        self.id_bytes, checksum, verdict = self.id(), 0, "clean"
+        _, head_segment, head_position = self.head(self.id_bytes)
         names = sorted(name for name in os.listdir(os.path.join(self.path, "log")) if re.fullmatch(r"\d{20}\.log", name))
         require(names and (not head_segment or "%020d.log" % head_segment in names), "no segments, or not that which HEAD names")
         for name in names:
@@ -322,14 +379,20 @@ class Store:
                 verdict = "torn creation"
                 break
             require(valid, "the header does not verify")
-            segment, x = Segment(name, data, store, len(self.leaves) + 1, checksum), HEADER
-            while found := segment.frame(x, lambda covered, start, end: crc(covered + data[start:end])):
+            segment, x = Segment(name, data, self, (OPEN, SEALED)), HEADER
+            require(segment.number == len(self.leaves) + 1 and segment.before == checksum, "the segment does not go on from the one before")
+            stop, sealed_checksum = segment.index() if segment.kind == SEALED else (len(data), None)
+            while x < stop and (found := segment.plain(x)):
                 self.where = "log/%s at %d" % (name, x)
-                checksum, start, end = found
-                for shown, leaf in segment.transactions(x, data[start:end], len(self.leaves) + 1):
+                checksum, end, count, region = found
+                for shown, leaf in segment.transactions(x, count, region, len(self.leaves) + 1):
                     print(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
                     self.leaves.append(leaf)
                 x = end
+            if segment.kind == SEALED:
+                require(not is_last and x == stop, "a sealed segment that none follows, or that does not verify to its end")
+                checksum = sealed_checksum
+                continue
             self.where = "log/%s at %d" % (name, x)
             require(not is_last or durable <= x, "HEAD says that the log was durable up to %d" % durable)
             if x < len(data):

@@ -67,21 +67,14 @@ public struct Repair: Sendable {
         var tree = LogTree()
         do {
             let end = try reader.scan { record in
-                guard case .present(let payload) = record.payload else {
+                if case .redacted = record.payload {
                     throw CambiumError(.damaged, "Transaction \(record.number) is redacted, and what follows builds on it.")
                 }
                 var draft = timeline.draft()
-                draft.beginReplayed(record.number.rawValue)
-                for op in try record.ops() {
-                    do throws(CambiumError) {
-                        try draft.apply(op)
-                    } catch {
-                        throw CambiumError(.damaged, "Transaction \(record.number) cannot be applied: \(error.message)", underlying: error)
-                    }
-                }
+                try draft.replay(record)
                 try timeline.publish(draft)
-                try writer.append(record, Array(payload))
-                tree.append(record)
+                try writer.append(record)
+                try tree.append(record)
                 transactionCount += 1
             }
             findings += RecoveryReport(reader, end, transactionCount: 0).notes.filter { !reader.flaws.contains($0) }

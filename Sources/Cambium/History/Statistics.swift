@@ -20,7 +20,7 @@ public struct Statistics: Sendable {
     init(_ volume: any Volume) throws {
         let timeline = Timeline()
         var replay = Replay(timeline: timeline)
-        let end = try replay.run(try LogReader(volume))
+        let end = try replay.run(try LogReader(volume), makesDurable: true)
         let graph = timeline.head
         objectCount = graph.objectCount
         linkCount = graph.linkCount

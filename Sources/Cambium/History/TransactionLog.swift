@@ -21,7 +21,7 @@ public struct TransactionLog {
         }
 
         /// What it did. Throws `.notFound` where that was redacted, `.damaged` where it cannot be decoded.
-        public func ops() throws(CambiumError) -> [Op] { try record.ops() }
+        public func ops() throws -> [Op] { try record.ops() }
     }
 
     /// Throws `.notFound` where there is no store, `.damaged` where its settings cannot be read.
@@ -33,12 +33,12 @@ public struct TransactionLog {
     ///
     /// Throws `.damaged` where the log is corrupt, after all that verifies before; and what `body` throws.
     public func forEach(from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (Entry) throws -> Void) throws {
-        _ = try reader.scan(from: first) { try body(Entry($0)) }
+        _ = try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }
     }
 
     /// Segments, and bytes in them up to the last transaction.
     public func size() throws -> (segmentCount: Int, byteCount: Int) {
-        let end = try reader.scan { _ in }
+        let end = try reader.scan(makesDurable: true) { _ in }
         return (end.segmentCount, end.byteCount)
     }
 }

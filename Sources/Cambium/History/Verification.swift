@@ -47,14 +47,14 @@ public struct Verification: Sendable {
         }
         var redacted: TransactionNumber?
         let end = try replay.run(
-            reader,
+            reader, makesDurable: true,
             until: { record in
                 guard case .redacted = record.payload else { return false }
                 redacted = record.number
                 return true
             },
             observe: { record in
-                tree.append(record)
+                try tree.append(record)
                 count += 1
             })
         logByteCount = end.byteCount

@@ -22,8 +22,6 @@ struct ImportBatch {
     private(set) var errors: [ImportReport.RowError] = []
     private(set) var counts: [EntityNumber: NetCounts] = [:]
     private(set) var repeated: [EntityNumber: Int] = [:]
-    /// The ops that the rows come to; nil where nothing changes.
-    private(set) var payload: [UInt8]?
     private let refused: [Int: ImportReport.RowError]
     private var seen: [RowSet] = []
     private let parser = JSONParser()
@@ -53,9 +51,6 @@ struct ImportBatch {
             try row(document, documents, &planner, target, &draft)
         }
         counts = draft.netCounts(seen: seen)
-        var writer = OpCodec.PayloadWriter()
-        try draft.deriveOps { op in writer.append(op) }
-        payload = writer.opCount > 0 ? writer.finish() : nil
         return isAtEnd
     }
 

@@ -37,9 +37,9 @@ struct ImportRun {
             let firstRow = report.rowCount
             var batch = ImportBatch(firstRow: firstRow, refused: refused)
             do {
-                let receipt = try store.transact(author) { [options, entity] draft in
-                    isAtEnd = try batch.apply(&documents, to: &draft, entity, options)
-                    return options.effect == .commit ? batch.payload : nil
+                let receipt = try store.transact(author) { [options, entity] transaction in
+                    isAtEnd = try batch.apply(&documents, to: &transaction.draft, entity, options)
+                    if options.effect == .commit { try transaction.deriveOps() }
                 }
                 report.logByteCount += receipt.logByteCount
                 report.transaction = receipt.transaction ?? report.transaction

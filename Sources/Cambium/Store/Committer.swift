@@ -20,6 +20,7 @@ final class Committer: @unchecked Sendable {
     private let lock: (any VolumeLock)?
     private let surroundings: Surroundings
     private let observer: (@Sendable (_ transaction: TransactionNumber, _ payload: [UInt8]) -> Void)?
+    private let sealing: Sealing?
     private let writing = WriterLock()
     private let visible: Mutex<Graph>
     /// Where a group that nobody blocks for is led.
@@ -37,7 +38,7 @@ final class Committer: @unchecked Sendable {
     init(
         timeline: Timeline, log: LogWriter?, lock: (any VolumeLock)?, durability: Durability, requests: RequestWindow,
         surroundings: Surroundings,
-        observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)?
+        observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)?, sealing: Sealing? = nil
     ) {
         self.requests = requests
         self.timeline = timeline
@@ -46,12 +47,19 @@ final class Committer: @unchecked Sendable {
         self.durability = durability
         self.surroundings = surroundings
         self.observer = observer
+        self.sealing = sealing
         visible = Mutex(timeline.head)
         lastSyncTime = Atomic(surroundings.now())
         lastTime = log?.lastTime ?? 0
     }
 
-    deinit { lock?.unlock() }
+    deinit {
+        sealing?.close()
+        lock?.unlock()
+    }
+
+    /// Why a segment could not be sealed; nil where none was tried in vain.
+    var sealingFailure: CambiumError? { sealing?.failure }
 
     /// The newest graph that is as durable as the store promises.
     var graph: Graph { visible.withLock { $0 } }
@@ -63,6 +71,8 @@ final class Committer: @unchecked Sendable {
         fileprivate let transaction: TransactionNumber?
         fileprivate let graph: Graph
         fileprivate let byteCount: Int
+        /// Whether its transaction is written in the group's frame.
+        fileprivate let isInFrame: Bool
         /// What the commit waits for; nil where it is as durable as it has to be.
         fileprivate let group: CommitGroup?
         fileprivate let leads: Bool
@@ -75,7 +85,7 @@ final class Committer: @unchecked Sendable {
                 let what = "The request '\(repeated.request)' was applied as transaction \(repeated.transaction)."
                 return .failure(CambiumError(.repeated, what, underlying: repeated))
             }
-            let share = transaction == nil || byteCount > 0 ? byteCount : group?.shareByteCount ?? 0
+            let share = byteCount + (isInFrame ? group?.shareByteCount ?? 0 : 0)
             return .success(Receipt(transaction: transaction, logByteCount: share, graph: graph))
         }
     }
@@ -92,11 +102,9 @@ final class Committer: @unchecked Sendable {
     ///
     /// - Parameter blocks: whether `settle` follows on this thread; else what has to be led is led elsewhere, whether anybody asks
     ///   for the outcome or not.
-    /// - Parameter body: returns the transaction's payload too, nil where there is nothing to write.
     /// - Returns: what `body` returned; nil where the author's request was applied before, which settling tells.
     func commit<Value>(
-        _ author: Author, _ asked: Durability?, checks: Checks = .all, blocks: Bool,
-        _ body: (inout WriteTransaction) throws -> (Value, payload: [UInt8]?)
+        _ author: Author, _ asked: Durability?, checks: Checks = .all, blocks: Bool, _ body: (inout WriteTransaction) throws -> Value
     ) throws -> (Value?, Pending) {
         try author.check()
         return try writing.hold {
@@ -108,30 +116,42 @@ final class Committer: @unchecked Sendable {
                 pending.repeated = RepeatedRequest(request: request, transaction: number)
                 return (nil, pending)
             }
-            var transaction = WriteTransaction(draft: timeline.draft())
-            let (value, payload) = try body(&transaction)
-            guard let payload else { return (value, join(nil, transaction.takeDraft().original, level, blocks: blocks)) }
-            return (value, try commit(transaction.takeDraft(), author, payload, checks, level, blocks: blocks))
+            var transaction = WriteTransaction(draft: timeline.draft(), ops: makeOpWriter())
+            let value = try body(&transaction)
+            if transaction.ops.opCount == 0 {
+                return (value, join(nil, transaction.takeDraft().original, level, blocks: blocks))
+            }
+            return (value, try commit(transaction, author, checks, level, blocks: blocks))
         }
     }
 
+    private func makeOpWriter() -> OpWriter {
+        guard let log else { return OpWriter(keepsOps: observer != nil) }
+        return log.makeOpWriter(log.lastTransaction.next)
+    }
+
     private func commit(
-        _ draft: consuming Draft, _ author: Author, _ payload: [UInt8], _ checks: Checks, _ level: Durability, blocks: Bool
-    ) throws(CambiumError) -> Pending {
+        _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, blocks: Bool
+    ) throws -> Pending {
+        let ops = transaction.ops
+        var draft = transaction.takeDraft()
         if checks == .all { try draft.check() }
         let number = TransactionNumber(rawValue: draft.transaction)
+        let encoded = try ops.finish()
+        let observed = try observer == nil ? [] : encoded.payload.bytes()
         lastTime = max(surroundings.now(), lastTime)
         if let log {
             let metadata = TransactionMetadata(
                 time: lastTime, actor: author.actor, message: author.message, requestID: author.requestID)
-            if !log.hasRoom(for: payload) { _ = try writeStaged() }
-            try log.stage(metadata, payload)
+            if !log.hasRoom(for: encoded) { _ = try writeStaged() }
+            try log.stage(metadata, encoded)
+            if let full = log.takeFullSegment() { sealing?.add(full) }
         }
         let isSynced = level == .synced
-        let byteCount = isSynced ? 0 : try writeStaged()
+        let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged())
         let graph = try timeline.publish(draft, isTentative: isSynced) { if !isSynced { show($0) } }
         if let request = author.requestID { requests.note(request, number) }
-        observer?(number, payload)
+        observer?(number, observed)
         return join(number, graph, level, blocks: blocks, byteCount: byteCount)
     }
 
@@ -149,7 +169,7 @@ final class Committer: @unchecked Sendable {
                     ? !(log?.hasStaged ?? false)
                     : surroundings.now() - lastSyncTime.load(ordering: .relaxed) < interval.microseconds
             }
-        if isDurable { return Pending(transaction: number, graph: graph, byteCount: byteCount, group: nil, leads: false) }
+        if isDurable { return Pending(transaction: number, graph: graph, byteCount: byteCount, isInFrame: false, group: nil, leads: false) }
         let group = openGroup
         if number != nil, level == .synced { group.transactionCount += 1 }
         group.graph = graph
@@ -157,7 +177,9 @@ final class Committer: @unchecked Sendable {
         let leads = !isSyncing
         isSyncing = true
         if leads, !blocks { queue.async { self.lead() } }
-        return Pending(transaction: number, graph: graph, byteCount: byteCount, group: group, leads: leads && blocks)
+        return Pending(
+            transaction: number, graph: graph, byteCount: byteCount, isInFrame: number != nil && level == .synced, group: group,
+            leads: leads && blocks)
     }
 
     private func level(_ asked: Durability?) throws(CambiumError) -> Durability {
@@ -284,6 +306,7 @@ final class Committer: @unchecked Sendable {
         }
         guard let pending else { return }
         defer { lock?.unlock() }
+        sealing?.close()
         let settled = Result { () throws(CambiumError) in try settle(pending) }
         try writing.hold { () throws(CambiumError) in
             try log?.close()
@@ -295,6 +318,7 @@ final class Committer: @unchecked Sendable {
     /// Gives up the lock and nothing else, as the death of the process does.
     func abandon() {
         writing.hold { isClosed = true }
+        sealing?.close()
         lock?.unlock()
     }
 

@@ -13,30 +13,37 @@ struct Replay {
     /// cannot be applied. Complexity: O(log).
     mutating func run(
         _ reader: LogReader, makesDurable: Bool = false, until isPast: (LogRecord) -> Bool = { _ in false },
-        observe: (LogRecord) -> Void = { _ in }
+        observe: (LogRecord) throws -> Void = { _ in }
     ) throws -> LogReader.End {
         var draft = timeline.draft()
         // A log without transactions comes to the graph before the first one.
         draft.beginReplayed(0)
         var isStopped = false
         let end = try reader.scan(makesDurable: makesDurable) { record in
-            observe(record)
+            try observe(record)
             if isStopped || isPast(record) {
                 isStopped = true
                 return
             }
-            draft.beginReplayed(record.number.rawValue)
-            for op in try record.ops() {
-                do throws(CambiumError) {
-                    try draft.apply(op)
-                } catch {
-                    let message = "Transaction \(record.number) cannot be applied: \(error.message)"
-                    throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
-                }
-            }
+            try draft.replay(record)
             transactionCount += 1
         }
         try timeline.publish(draft)
         return end
+    }
+}
+
+extension Draft {
+    /// Applies a transaction of a log. Throws `.damaged` where it cannot be applied.
+    mutating func replay(_ record: LogRecord) throws {
+        beginReplayed(record.number.rawValue)
+        try record.forEachOp { op in
+            do throws(CambiumError) {
+                try apply(op)
+            } catch {
+                let message = "Transaction \(record.number) cannot be applied: \(error.message)"
+                throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
+            }
+        }
     }
 }

@@ -67,24 +67,25 @@ extension Store {
     /// Makes a store on a volume. The first transaction is the schema.
     package static func create(
         _ volume: any Volume, schema: Schema, durability: Durability, author: Author = Author(),
-        surroundings: Surroundings = .system, observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)? = nil
+        surroundings: Surroundings = .system, tuning: LogTuning = .standard,
+        observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)? = nil
     ) throws -> Store {
         let setting: StoreSettings.Durability =
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
         let settings = StoreSettings(
             store: surroundings.randomBytes(16), creationTime: surroundings.now(), durability: setting)
         try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
-        let store = try open(volume, durability: durability, surroundings: surroundings, observer: observer)
+        let store = try open(volume, durability: durability, surroundings: surroundings, tuning: tuning, observer: observer)
         try store.begin(schema, author)
         return store
     }
 
     /// Writes the first transaction.
     private func begin(_ schema: Schema, _ author: Author) throws {
-        _ = try transact(author) { draft in
+        _ = try transact(author) { transaction in
             let op = Op.schema(schema.catalog)
-            try draft.apply(op)
-            return OpCodec.encode([op])
+            try transaction.draft.apply(op)
+            transaction.ops.append(op)
         }
     }
 
@@ -102,7 +103,7 @@ extension Store {
     }
 
     package static func open(
-        _ volume: any Volume, durability: Durability?, surroundings: Surroundings = .system,
+        _ volume: any Volume, durability: Durability?, surroundings: Surroundings = .system, tuning: LogTuning = .standard,
         observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)? = nil
     ) throws -> Store {
         guard try volume.exists(StoreSettings.fileName) else {
@@ -120,11 +121,13 @@ extension Store {
                     if let request = record.metadata.requestID { requests.note(request, record.number) }
                 })
             let durability = durability ?? Durability(reader.settings.durability)
-            let log = try LogWriter(reader, end, keepsRoom: durability == .synced) { surroundings.randomBytes(16) }
+            let log = try LogWriter(reader, end, keepsRoom: durability == .synced, tuning: tuning) { surroundings.randomBytes(16) }
             Heap.giveBack()
+            let sealing = Sealing(SegmentSealer(log), inBackground: tuning.sealsInBackground)
+            for segment in log.sealableSegments(end) { sealing.add(segment) }
             let committer = Committer(
                 timeline: timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
-                observer: observer)
+                observer: observer, sealing: sealing)
             let report = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
             return Store(committer: committer, recovery: report)
         } catch {

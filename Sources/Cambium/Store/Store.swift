@@ -51,9 +51,7 @@ public final class Store: Sendable {
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result
     ) throws -> (result: Result, receipt: Receipt) {
-        let (result, pending) = try committer.commit(author, durability, blocks: true) { transaction in
-            (try body(&transaction), payload: transaction.payload)
-        }
+        let (result, pending) = try committer.commit(author, durability, blocks: true, body)
         let receipt = try committer.settle(pending)
         return (try result.orTold(), receipt)
     }
@@ -85,9 +83,7 @@ public final class Store: Sendable {
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result
     ) throws -> (result: Result, ticket: Ticket) {
-        let (result, pending) = try committer.commit(author, durability, blocks: false) { transaction in
-            (try body(&transaction), payload: transaction.payload)
-        }
+        let (result, pending) = try committer.commit(author, durability, blocks: false, body)
         if result == nil { _ = try committer.settle(pending) }
         return (try result.orTold(), Ticket(committer, pending))
     }
@@ -97,16 +93,14 @@ public final class Store: Sendable {
     public func recordDigest(_ author: Author = Author()) throws -> Receipt {
         let (_, pending) = try committer.commit(author, nil, checks: .none, blocks: true) { transaction in
             let graph = transaction.draft.original
-            return ((), payload: OpCodec.encode([.digest(of: graph.transaction, graph.digest())]))
+            transaction.ops.append(.digest(of: graph.transaction, graph.digest()))
         }
         return try committer.settle(pending)
     }
 
-    /// Runs a transaction that is not recorded op by op. `body` returns the payload, nil where there is nothing to write.
-    func transact(_ author: Author, _ body: (inout Draft) throws -> [UInt8]?) throws -> Receipt {
-        let (_, pending) = try committer.commit(author, nil, blocks: true) { transaction in
-            ((), payload: try body(&transaction.draft))
-        }
+    /// Runs a transaction that is not recorded op by op: `body` changes the draft and appends what that comes to.
+    func transact(_ author: Author, _ body: (inout WriteTransaction) throws -> Void) throws -> Receipt {
+        let (_, pending) = try committer.commit(author, nil, blocks: true, body)
         return try committer.settle(pending)
     }
 
@@ -116,6 +110,10 @@ public final class Store: Sendable {
     public func close() throws(CambiumError) {
         try committer.close()
     }
+
+    /// Why a full segment could not be sealed, which happens behind the back of who writes; it is as it was, and the next opening
+    /// tries again. Nil where nothing failed.
+    public var sealingFailure: CambiumError? { committer.sealingFailure }
 
     /// How many superseded versions readers hold, and the memory that pages take, in bytes.
     public var memory: (pinnedVersionCount: Int, pageByteCount: Int, reservedByteCount: Int) { committer.memory }

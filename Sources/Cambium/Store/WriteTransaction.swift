@@ -14,14 +14,15 @@ public import CambiumModel
 ///     }
 public struct WriteTransaction: ~Copyable {
     var draft: Draft
-    private(set) var ops: [Op] = []
+    /// What was done; what an import did is written here once it is known.
+    var ops: OpWriter
 
-    init(draft: consuming Draft) { self.draft = draft }
+    init(draft: consuming Draft, ops: OpWriter) {
+        self.draft = draft
+        self.ops = ops
+    }
 
     consuming func takeDraft() -> Draft { draft }
-
-    /// The canonical bytes of what was done; nil where nothing was.
-    var payload: [UInt8]? { ops.isEmpty ? nil : OpCodec.encode(ops) }
 
     public var schema: Schema { draft.schema }
 
@@ -165,6 +166,13 @@ public struct WriteTransaction: ~Copyable {
     private mutating func record(_ op: Op) throws(CambiumError) {
         try draft.apply(op)
         ops.append(op)
+    }
+
+    /// Records what the draft has come to since it began to track its changes.
+    mutating func deriveOps() throws(CambiumError) {
+        var ops = ops
+        try draft.deriveOps { op in ops.append(op) }
+        self.ops = ops
     }
 
     private borrowing func entity(of id: ObjectID) throws(CambiumError) -> Entity {

@@ -6,7 +6,6 @@ public enum OpCodec {
     /// The canonical bytes of a transaction's ops.
     public static func encode(_ ops: [Op]) -> [UInt8] {
         var writer = ByteWriter(capacity: 64)
-        writer.writeVarint(ops.count)
         for op in ops { encode(op, to: &writer) }
         return writer.bytes
     }
@@ -14,33 +13,15 @@ public enum OpCodec {
     /// Throws a `DecodingError` with the offset at which the bytes are not what an encoder writes.
     public static func decode(_ payload: ArraySlice<UInt8>) throws(DecodingError) -> [Op] {
         var reader = ByteReader(payload)
-        let count = try reader.readCount(max: reader.remaining, "ops")
         var ops: [Op] = []
-        ops.reserveCapacity(count)
-        for _ in 0..<count { ops.append(try decodeOp(&reader)) }
-        try reader.finish()
+        while reader.remaining > 0 { ops.append(try decodeOp(&reader)) }
         return ops
     }
 
-    /// Ops that are encoded as they come, so that all of them need not be in memory at once.
-    public struct PayloadWriter {
-        private var writer = ByteWriter()
-        public private(set) var opCount = 0
-
-        public init() {}
-
-        public mutating func append(_ op: Op) {
-            OpCodec.encode(op, to: &writer)
-            opCount += 1
-        }
-
-        /// The canonical bytes of all of them.
-        public consuming func finish() -> [UInt8] {
-            var payload = ByteWriter(capacity: writer.count + 10)
-            payload.writeVarint(opCount)
-            payload.write(writer.bytes)
-            return payload.bytes
-        }
+    /// Calls `body` with each op. Throws as `decode`, and what `body` throws.
+    static func forEach(in payload: ArraySlice<UInt8>, _ body: (Op) throws -> Void) throws {
+        var reader = ByteReader(payload)
+        while reader.remaining > 0 { try body(try decodeOp(&reader)) }
     }
 
     // MARK: One op

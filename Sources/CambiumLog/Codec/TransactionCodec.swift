@@ -1,12 +1,22 @@
 import CambiumBytes
 import CambiumModel
 
-/// What a record holds of a transaction's ops.
-public enum Payload: Sendable, Equatable {
+/// What stands in a segment for a transaction's ops.
+enum StoredPayload: Equatable {
     /// The canonical bytes of the ops.
     case present(ArraySlice<UInt8>)
-    /// The ops were removed; what proves that they are the ones that were removed is left. 32 bytes.
+    /// They are in a file of their own.
+    case file(OpsFileReference)
+    /// They were removed. 32 bytes.
     case redacted(commitment: [UInt8])
+
+    init(_ payload: Payload) {
+        switch payload {
+        case .present(let bytes): self = .present(bytes)
+        case .file(let file): self = .file(file.reference)
+        case .redacted(let commitment): self = .redacted(commitment: commitment)
+        }
+    }
 }
 
 /// The strings of a segment that are written once and named by number afterwards. FORMAT.md 4, "interned".
@@ -70,13 +80,18 @@ struct TransactionCodec {
     }
 
     /// Appends a transaction; its time must not be before that of the one before.
-    mutating func encode(_ metadata: TransactionMetadata, _ payload: [UInt8], salt: [UInt8]?, to writer: inout ByteWriter) {
+    mutating func encode(_ metadata: TransactionMetadata, _ payload: StoredPayload, salt: [UInt8]?, to writer: inout ByteWriter) {
         precondition(metadata.time >= time, "The times of transactions do not go backwards.")
         var flags: UInt8 = 0
         if metadata.actor != nil { flags |= Format.Flag.actor }
         if metadata.message != nil { flags |= Format.Flag.message }
         if metadata.requestID != nil { flags |= Format.Flag.requestID }
         if salt != nil { flags |= Format.Flag.salt }
+        switch payload {
+        case .present: break
+        case .file: flags |= Format.Flag.opsFile
+        case .redacted: flags |= Format.Flag.redacted
+        }
         writer.writeByte(flags)
         writer.writeVarint(UInt64(metadata.time - time))
         time = metadata.time
@@ -84,15 +99,22 @@ struct TransactionCodec {
         if let message = metadata.message { interned.encode(message, to: &writer) }
         if let requestID = metadata.requestID { ValueCodec.encode(requestID, to: &writer) }
         if let salt { writer.write(salt) }
-        writer.writeBlob(payload)
+        switch payload {
+        case .present(let bytes): writer.writeBlob(bytes)
+        case .file(let reference): reference.encode(to: &writer)
+        case .redacted(let commitment): writer.write(commitment)
+        }
     }
 
     mutating func decode(
         _ reader: inout ByteReader
-    ) throws(DecodingError) -> (metadata: TransactionMetadata, salt: [UInt8]?, payload: Payload) {
+    ) throws(DecodingError) -> (metadata: TransactionMetadata, salt: [UInt8]?, payload: StoredPayload) {
         let offset = reader.offset
         let flags = try reader.readByte()
-        guard flags & ~Format.Flag.all == 0 else { throw .invalid("unknown flags of a transaction", offset: offset) }
+        let places = flags & (Format.Flag.redacted | Format.Flag.opsFile)
+        guard flags & ~Format.Flag.all == 0, places & (places &- 1) == 0 else {
+            throw .invalid("unknown flags of a transaction", offset: offset)
+        }
         let delta = try reader.readVarint()
         let (sum, overflow) = time.addingReportingOverflow(Int64(bitPattern: delta))
         guard !overflow, sum >= time else { throw .invalid("a time out of range", offset: offset) }
@@ -105,6 +127,7 @@ struct TransactionCodec {
         if flags & Format.Flag.redacted != 0 {
             return (metadata, salt, .redacted(commitment: Array(try reader.readBytes(Format.commitmentByteCount))))
         }
+        if flags & Format.Flag.opsFile != 0 { return (metadata, salt, .file(try OpsFileReference.decode(&reader))) }
         return (metadata, salt, .present(try reader.readBlob("payload")))
     }
 }

@@ -48,6 +48,18 @@ public struct Head: Equatable, Sendable {
         return head
     }
 
+    /// The HEAD of a volume. A slot that another process was just writing is looked at once more.
+    static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> (head: Head?, flaws: [String]) {
+        var found: (head: Head?, flaws: [String]) = (nil, ["is missing"])
+        for _ in 0..<3 {
+            guard try volume.exists(fileName) else { break }
+            let newest = newest(try volume.bytes(of: fileName), store: store)
+            found = (newest.head, newest.flaws.map { "is damaged: \($0)" })
+            if found.flaws.isEmpty { break }
+        }
+        return found
+    }
+
     /// The newest valid slot of a HEAD file, and what is wrong with the others.
     static func newest(_ bytes: [UInt8], store: [UInt8]) -> (head: Head?, flaws: [String]) {
         var heads: [Head] = []

@@ -1,164 +1,121 @@
 import CambiumBytes
-public import CambiumModel
+import CambiumModel
 
-/// A transaction as it lies in the log.
-public struct LogRecord: Sendable {
-    public let number: TransactionNumber
-    public let metadata: TransactionMetadata
-    public let payload: Payload
-    let salt: Salt
-    /// The file that holds it, and its frame's offset there.
-    public let file: String
-    public let frameOffset: Int
-    /// Bytes of the log that are its own: those of its frame, where it is the only one in it, else its share of them.
-    public let byteCount: Int
-
-    /// The ops. Throws `.damaged` where they cannot be decoded, `.notFound` where they were redacted.
-    public func ops() throws(CambiumError) -> [Op] {
-        guard case .present(let bytes) = payload else {
-            throw CambiumError(.notFound, "What transaction \(number) did was redacted.")
-        }
-        do {
-            return try OpCodec.decode(bytes)
-        } catch {
-            throw CambiumError(
-                .damaged, "Transaction \(number) cannot be decoded (\(error)).", place: .init(file: file), underlying: error)
-        }
-    }
-
-    /// The transaction with its ops.
-    public func transaction() throws(CambiumError) -> Transaction {
-        Transaction(number: number, metadata: metadata, ops: try ops())
-    }
-
-    /// 32 bytes: the transaction's leaf in the tree.
-    public func leafHash() -> [UInt8] {
-        let commitment =
-            switch payload {
-            case .present(let bytes): Leaf.commitment(salt: salt.bytes(number), payload: bytes)
-            case .redacted(let commitment): commitment
-            }
-        return Array(Leaf.hash(number, metadata, commitment: commitment))
-    }
-}
-
-/// What a payload is hashed with, so that its hash gives nothing of it away.
-enum Salt: Sendable {
-    case seed([UInt8])
-    case explicit([UInt8])
-
-    /// 16 bytes.
-    func bytes(_ number: TransactionNumber) -> [UInt8] {
-        switch self {
-        case .seed(let seed): Leaf.salt(seed: seed, number)
-        case .explicit(let bytes): bytes
-        }
-    }
-}
-
-/// Goes through the frames of one segment, verifying each before it is used.
+/// Goes through the transactions of one segment, frame by frame.
 struct SegmentReader {
-    let path: String
-    let header: SegmentHeader
-    let headerChecksum: UInt32
-    let byteCount: Int
-    private let file: any VolumeFile
+    private var frames: FrameReader
+    private let volume: any Volume
     private(set) var offset = Format.Segment.headerByteCount
     /// The checksum of the last frame that was read.
-    private(set) var lastChecksum: UInt32 = 0
+    private(set) var lastFrameChecksum: UInt32 = 0
     /// The greatest offset up to which a frame that was read says that the segment was durable.
     private(set) var durableOffset = 0
     private(set) var next: TransactionNumber
     private(set) var codec: TransactionCodec
-    private var window: [UInt8] = []
-    private var windowOffset = 0
+    /// What a sealed segment has behind its frames; nil in an open one.
+    let index: SegmentIndex?
+    /// Where the index is.
+    private let indexOffset: Int
 
-    static let windowByteCount = 1 << 20
-
-    /// Throws a `DecodingError` for a header that is none, `CambiumError` where the file cannot be read.
+    /// Throws a `DecodingError` for a header that is none, `CambiumError` where the file cannot be read or is not a segment.
     init(_ volume: any Volume, path: String) throws {
-        self.path = path
-        file = try volume.open(path, .read)
-        byteCount = try file.byteCount()
-        (header, headerChecksum) = try SegmentHeader.decode(try file.read(at: 0, count: Format.Segment.headerByteCount))
-        next = header.firstTransaction
-        codec = TransactionCodec(time: header.creationTime)
+        self.volume = volume
+        frames = try FrameReader(volume, path: path)
+        next = frames.header.firstTransaction
+        codec = TransactionCodec(time: frames.header.creationTime)
+        switch frames.header.kind {
+        case .open:
+            index = nil
+            indexOffset = .max
+        case .sealed:
+            let index = try SegmentIndex.read(&frames)
+            self.index = index
+            indexOffset = index.offset
+        case .ops: throw CambiumError(.damaged, "The file has the ops of a transaction and is no segment.", place: .init(file: path))
+        }
     }
 
-    /// Makes what was in the file when it was opened durable; later bytes are not read.
-    func sync() throws(CambiumError) { try file.sync() }
+    var path: String { frames.path }
+    var header: SegmentHeader { frames.header }
+    var headerChecksum: UInt32 { frames.headerChecksum }
+    var byteCount: Int { frames.byteCount }
+    var isSealed: Bool { index != nil }
+    var isAtEnd: Bool { offset == (isSealed ? indexOffset : byteCount) }
 
-    var isAtEnd: Bool { offset == byteCount }
+    /// What the next segment has to name: the checksum of the last frame, as it was when the segment was appended to.
+    var lastChecksum: UInt32 {
+        index?.previousChecksum ?? (lastFrameChecksum == 0 ? header.previousChecksum : lastFrameChecksum)
+    }
 
-    /// The records of the next frame; nil where no frame verifies at `offset`.
+    /// Makes what was written so far durable.
+    func sync() throws(CambiumError) { try frames.sync() }
+
+    /// Looks at the file again: another process may have written since.
+    mutating func refresh() throws(CambiumError) { try frames.refresh() }
+
+    /// The offset behind the last frame that verifies, from here on.
+    mutating func findEnd() throws(CambiumError) -> Int {
+        var end = offset
+        while end < indexOffset, let next = try frames.end(ofFrameAt: end) { end = next }
+        return end
+    }
+
+    /// Goes to the frame with a transaction, as far as the segment has an index that leads there.
+    mutating func skip(to transaction: TransactionNumber) {
+        guard let index, transaction > header.firstTransaction else { return }
+        let wanted = transaction.rawValue - header.firstTransaction.rawValue
+        let found = index.frame(with: wanted) ?? (index.offset, index.transactionCount)
+        offset = found.offset
+        next = TransactionNumber(rawValue: header.firstTransaction.rawValue + found.firstTransaction)
+    }
+
+    /// The records of the next frame; nil where no frame verifies at `offset`, and at the end.
     ///
     /// Throws `.damaged` for a frame that verifies and cannot be decoded all the same.
     mutating func nextFrame() throws(CambiumError) -> [LogRecord]? {
-        guard let (start, body) = try verifiedFrame(at: offset) else { return nil }
+        guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return nil }
         do {
-            let frame = try Frame.decode(start, body, at: offset)
+            if isSealed { codec = TransactionCodec(time: header.creationTime) }
             let records = try records(frame)
             offset = frame.end
-            lastChecksum = frame.checksum
+            lastFrameChecksum = frame.checksum
             durableOffset = max(durableOffset, frame.durableOffset)
             return records
         } catch {
-            throw CambiumError(
-                .damaged, "The frame at \(offset) verifies and cannot be decoded (\(error)).",
-                place: .init(file: path), underlying: error)
+            throw frames.undecodable(offset, error)
         }
     }
 
     private mutating func records(_ frame: Frame) throws(DecodingError) -> [LogRecord] {
+        guard frame.transactionCount > 0 else { throw .invalid("a frame without transactions", offset: 0) }
         var reader = ByteReader(frame.region)
         var records: [LogRecord] = []
         records.reserveCapacity(min(frame.transactionCount, frame.region.count))
+        let share = frame.byteCount / frame.transactionCount
         for _ in 0..<frame.transactionCount {
-            let (metadata, salt, payload) = try codec.decode(&reader)
+            let (metadata, salt, stored) = try codec.decode(&reader)
+            var byteCount = share
+            let payload: Payload
+            switch stored {
+            case .present(let bytes): payload = .present(bytes)
+            case .redacted(let commitment): payload = .redacted(commitment: commitment)
+            case .file(let reference):
+                payload = .file(OpsFile(volume: volume, store: header.store, transaction: next, reference: reference))
+                byteCount += reference.fileByteCount
+            }
             records.append(
                 LogRecord(
                     number: next, metadata: metadata, payload: payload, salt: salt.map { .explicit($0) } ?? .seed(header.saltSeed),
-                    file: path, frameOffset: frame.offset, byteCount: frame.byteCount / frame.transactionCount))
+                    file: path, frameOffset: frame.offset, byteCount: byteCount))
             next = next.next
         }
         try reader.finish()
         return records
     }
 
-    /// The frame at an offset, if its checksum fits.
-    private mutating func verifiedFrame(at offset: Int) throws(CambiumError) -> (Frame.Start, ArraySlice<UInt8>)? {
-        let first = try bytes(at: offset, count: Format.Frame.headerByteCountMax)
-        guard let start = try? Frame.Start(first), offset + start.byteCount <= byteCount else { return nil }  // No frame.
-        let body = try bytes(at: offset + start.headerByteCount, count: start.bodyByteCount)
-        return Frame.verifies(start, body, at: offset, headerChecksum: headerChecksum) ? (start, body) : nil
-    }
-
-    /// Bytes of the file, fewer at its end.
-    private mutating func bytes(at offset: Int, count: Int) throws(CambiumError) -> ArraySlice<UInt8> {
-        let end = min(offset + count, byteCount)
-        guard offset < end else { return [] }
-        if offset < windowOffset || end > windowOffset + window.count {
-            window = try file.read(at: offset, count: max(end - offset, Self.windowByteCount))
-            windowOffset = offset
-        }
-        let start = min(offset - windowOffset, window.count)
-        return window[start..<min(end - windowOffset, window.count)]
-    }
-
     /// Whether nothing but zeros is behind `offset`: room that a writer kept for more.
-    mutating func isRoomBehind() throws(CambiumError) -> Bool {
-        var position = offset
-        while position < byteCount {
-            let part = try bytes(at: position, count: Self.windowByteCount)
-            guard !part.isEmpty, part.allSatisfy({ $0 == 0 }) else { return false }
-            position += part.count
-        }
-        return true
-    }
+    mutating func isRoomBehind() throws(CambiumError) -> Bool { try frames.hasOnlyZeros(behind: offset) }
 
     /// How far a frame behind `offset` says that the log was durable; 0 where none says so beyond it. Memory for the bytes there.
-    func durableOffsetToldBehind() throws(CambiumError) -> Int {
-        let tail = try file.read(at: offset, count: byteCount - offset)
-        return TailSearch(tail, at: offset, headerChecksum: headerChecksum).durableOffsetTold()
-    }
+    func durableOffsetToldBehind() throws(CambiumError) -> Int { try frames.durableOffsetTold(behind: offset) }
 }

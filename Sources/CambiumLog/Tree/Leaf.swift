@@ -19,11 +19,16 @@ enum Leaf {
         return SHA256.hash(data: envelope.bytes)
     }
 
-    static func commitment(salt: [UInt8], payload: ArraySlice<UInt8>) -> [UInt8] {
-        var hash = SHA256()
-        hash.update(data: salt)
-        hash.update(data: payload)
-        return Array(hash.finalize())
+    /// What stands for a payload in its leaf: the hash of the salt and all of its parts.
+    struct Commitment {
+        private var hash = SHA256()
+
+        init(salt: [UInt8]) { hash.update(data: salt) }
+
+        mutating func add(_ part: ArraySlice<UInt8>) { hash.update(data: part) }
+
+        /// 32 bytes.
+        func finish() -> [UInt8] { Array(hash.finalize()) }
     }
 
     /// The salt of a transaction that brings none of its own.

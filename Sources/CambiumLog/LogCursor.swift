@@ -1,0 +1,233 @@
+import CambiumBytes
+import CambiumModel
+
+/// A place in a log, from which it is read on; somebody may be writing to it.
+struct LogCursor {
+    private let volume: any Volume
+    private let settings: StoreSettings
+    private let first: TransactionNumber
+    private let isBesideWriter: Bool
+    private var head: Head?
+    /// The segments by their first transactions, ascending.
+    private var segments: [TransactionNumber]
+    /// The place in `segments` of the one that is being read, or that is to be opened next.
+    private var index: Int
+    private var reader: SegmentReader?
+    /// The last segment, where it is no more than the beginning of one.
+    private var unfinished: String?
+    private var end: LogReader.End
+
+    /// How often a log that changes meanwhile is judged again.
+    private static let judgementCountMax = 100
+
+    /// - Parameter isBesideWriter: whether another process may write meanwhile, in which case the log is synced before it is read.
+    init(_ log: LogReader, from first: TransactionNumber, isBesideWriter: Bool) throws(CambiumError) {
+        volume = log.volume
+        settings = log.settings
+        head = log.head
+        self.first = first
+        self.isBesideWriter = isBesideWriter
+        end = LogReader.End(lastTime: log.settings.creationTime)
+        segments = try Self.segments(log.volume)
+        index = segments.lastIndex { $0 <= first } ?? 0
+        guard !segments.isEmpty else {
+            throw CambiumError(.damaged, "The log has no segments.", place: .init(file: LogReader.directory))
+        }
+    }
+
+    private static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
+        try volume.list(LogReader.directory).compactMap { name in
+            LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
+        }
+    }
+
+    private var isLast: Bool { index == segments.count - 1 }
+
+    // MARK: Reading on
+
+    /// Calls `body` with every transaction that there is by now, in order.
+    ///
+    /// Throws `.damaged` where a segment is damaged that others follow; and what `body` throws.
+    mutating func advance(_ body: (LogRecord) throws -> Void) throws {
+        while true {
+            if try reader == nil && !openNext() { return }
+            try readFrames(body)
+            if isLast, isBesideWriter { segments += try Self.segments(volume).filter { $0 > segments[index] } }
+            if isLast { return try restartIfReplaced() }
+            try leave(body)
+        }
+    }
+
+    /// Reads what is in the current segment. What another process may still be writing is synced before it is read.
+    private mutating func readFrames(_ body: (LogRecord) throws -> Void) throws {
+        var limit = Int.max
+        if isBesideWriter, isLast {
+            try reader?.refresh()
+            limit = try reader?.findEnd() ?? 0
+            if limit == reader?.offset { return }
+            try reader?.sync()
+        }
+        while let offset = reader?.offset, offset < limit, let records = try reader?.nextFrame() {
+            for record in records {
+                if record.number >= first { try body(record) }
+                end.lastTransaction = record.number
+                end.lastTime = record.metadata.time
+                end.byteCount += record.payload.fileByteCount
+            }
+        }
+    }
+
+    /// Goes to the next segment: the current one must verify to its end.
+    private mutating func leave(_ body: (LogRecord) throws -> Void) throws {
+        if isBesideWriter, reader?.isAtEnd == false {
+            // What was appended before the next segment was made.
+            try reader?.refresh()
+            try readFrames(body)
+        }
+        guard let last = reader else { return }
+        if !last.isAtEnd { throw damage(last.path, last.offset, "A frame does not verify.") }
+        if !last.isSealed { end.openSegments.append((last.header.firstTransaction, last.offset)) }
+        note(last)
+        reader = nil
+        index += 1
+    }
+
+    private mutating func note(_ reader: SegmentReader) {
+        end.segmentCount += 1
+        end.byteCount += reader.isSealed ? reader.byteCount : reader.offset
+        end.tail = tail(reader)
+    }
+
+    private func tail(_ reader: SegmentReader) -> LogReader.SegmentTail {
+        LogReader.SegmentTail(
+            header: reader.header, headerChecksum: reader.headerChecksum, position: reader.offset, lastChecksum: reader.lastChecksum,
+            durableOffset: max(reader.durableOffset, toldByHead(reader.header.firstTransaction)), codec: reader.codec)
+    }
+
+    /// Opens the segment that follows. False where it is the last one and its making was interrupted, or is under way.
+    private mutating func openNext() throws -> Bool {
+        unfinished = nil
+        let path = LogFileName.path(segments[index], .segment)
+        var next: SegmentReader
+        do {
+            next = try SegmentReader(volume, path: path)
+        } catch let error as DecodingError {
+            let byteCount = try volume.byteCount(of: path)
+            let isDurable = head.map { $0.segment == segments[index] } ?? false
+            guard isLast, index > 0, byteCount <= Format.Segment.headerByteCount, !isDurable else {
+                throw damage(path, error.offset, "The segment's header does not verify (\(error)).")
+            }
+            unfinished = path
+            return false
+        } catch let error as CambiumError where error.code == .notFound && isBesideWriter && isLast && index > 0 {
+            unfinished = path
+            return false
+        }
+        guard next.header.store == settings.store else { throw damage(path, 0, "The segment is of another store.") }
+        guard next.header.firstTransaction == segments[index] else {
+            throw damage(path, 0, "The segment is not the one that its name tells.")
+        }
+        if let before = end.tail {
+            guard next.header.firstTransaction == end.lastTransaction.next else {
+                throw damage(path, 0, "The segment begins with transaction \(segments[index]), and \(end.lastTransaction.next) is missing.")
+            }
+            guard next.header.previousChecksum == before.lastChecksum else {
+                throw damage(path, 0, "The segment does not follow the one before.")
+            }
+        } else if index == 0, segments[0].rawValue != 1 {
+            throw damage(path, 0, "The segment begins with transaction \(segments[0]), and those before it are missing.")
+        }
+        next.skip(to: first)
+        end.lastTransaction = TransactionNumber(rawValue: next.next.rawValue - 1)
+        reader = next
+        return true
+    }
+
+    /// A segment without frames may have been replaced by one of the same name since it was opened.
+    private mutating func restartIfReplaced() throws {
+        guard isBesideWriter, let old = reader, old.offset == Format.Segment.headerByteCount,
+            try FrameReader(volume, path: old.path).headerChecksum != old.headerChecksum
+        else { return }
+        reader = nil
+        _ = try openNext()
+    }
+
+    // MARK: Judging
+
+    /// How the log ends, by the table of FORMAT.md 8. What another process writes meanwhile is read on before it is judged.
+    ///
+    /// Throws `.damaged` where the log is corrupt.
+    mutating func judge(_ body: (LogRecord) throws -> Void) throws -> LogReader.End {
+        var verdict = Result { try self.verdict() }
+        for _ in 0..<Self.judgementCountMax {
+            if case .success(.clean) = verdict { break }
+            guard isBesideWriter, try hasMoved() else { break }
+            try advance(body)
+            verdict = Result { try self.verdict() }
+        }
+        end.verdict = try verdict.get()
+        var end = end
+        if let reader {
+            end.segmentCount += 1
+            end.byteCount += reader.isSealed ? reader.byteCount : reader.offset
+            end.tail = tail(reader)
+        }
+        return end
+    }
+
+    /// Looks at everything once more. Returns whether something is not as it was.
+    private mutating func hasMoved() throws -> Bool {
+        let newHead = try Head.read(volume, store: settings.store).head
+        let newSegments = try Self.segments(volume).filter { $0 >= segments[0] }
+        var hasMoved = newHead != head || newSegments != segments
+        head = newHead
+        // A segment whose making was interrupted may be gone, until it is made again.
+        if newSegments.prefix(index + 1) == segments.prefix(index + 1) { segments = newSegments }
+        guard var reader else { return hasMoved || unfinished != nil && openedNow() }
+        try reader.refresh()
+        if try reader.findEnd() != reader.offset { hasMoved = true }
+        self.reader = reader
+        return hasMoved
+    }
+
+    private mutating func openedNow() -> Bool { (try? openNext()) ?? false }  // What is wrong with it is told when it is judged.
+
+    private mutating func verdict() throws -> LogReader.End.Verdict {
+        if let head, !segments.contains(head.segment) {
+            throw damage(LogFileName.path(head.segment, .segment), 0, "The segment is missing, and \(Head.fileName) names it.")
+        }
+        guard var reader else { return .tornCreation(file: unfinished ?? "") }
+        defer { self.reader = reader }
+        if reader.isSealed {
+            throw damage(reader.path, reader.offset, "The segment is sealed, and the one that follows it is missing.")
+        }
+        let segment = reader.header.firstTransaction
+        let told = toldByHead(segment)
+        if told > reader.offset {
+            throw damage(reader.path, reader.offset, "The log was durable up to offset \(told), and no frame verifies here.")
+        }
+        if let head, head.lastTransaction > end.lastTransaction || (head.isClosed && (head.segment != segment || told != reader.offset)) {
+            throw damage(reader.path, reader.offset, "The log does not end where \(Head.fileName) says that it was closed.")
+        }
+        if try reader.isAtEnd || reader.isRoomBehind() { return .clean }
+        let toldBehind = try reader.durableOffsetToldBehind()
+        if toldBehind > reader.offset {
+            throw damage(
+                reader.path, reader.offset,
+                "A later frame says that the log was durable up to offset \(toldBehind), and no frame verifies here.")
+        }
+        return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
+    }
+
+    /// The offset up to which HEAD says that a segment was durable.
+    private func toldByHead(_ segment: TransactionNumber) -> Int {
+        head.flatMap { $0.segment == segment ? Int(clamping: $0.position) : nil } ?? 0
+    }
+
+    private func damage(_ path: String, _ offset: Int, _ what: String) -> CambiumError {
+        CambiumError(
+            .damaged,
+            "\(what) Everything up to transaction \(end.lastTransaction) verifies; nothing was changed. Restore the store from a backup.",
+            place: .init(file: "\(volume.name)/\(path) offset \(offset)"))
+    }
+}

@@ -1,0 +1,19 @@
+/// The sizes by which a log is cut into files. The format does not depend on them; tests make them small.
+public struct LogTuning: Sendable {
+    /// From how many bytes on the ops of a transaction go into a file of their own.
+    public var largeByteCount = 4 << 20
+    /// Bytes of ops in one frame of such a file.
+    public var opsFrameByteCount = 1 << 20
+    /// A segment that has more is followed by another one.
+    public var segmentByteCount = 64 << 20
+    /// Segments with fewer bytes are not sealed.
+    public var sealedByteCountMin = 1 << 20
+    /// Bytes of transactions in one frame of a sealed segment.
+    public var sealedFrameByteCount = 256 << 10
+    /// Whether segments are sealed while others write, or before the commit that found one full returns.
+    public var sealsInBackground = true
+
+    public static let standard = LogTuning()
+
+    public init() {}
+}

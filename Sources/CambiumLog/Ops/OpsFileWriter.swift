@@ -1,0 +1,68 @@
+import CambiumBytes
+import CambiumModel
+
+/// Writes the ops of a large transaction into a file of their own, which no frame of the log names yet.
+///
+/// A file that is not kept is removed when its writer goes away: nothing is left of a transaction that did not happen.
+///
+/// SENDABLE: who owns the writer lets one thread at a time use it.
+final class OpsFileWriter: @unchecked Sendable {
+    private let volume: any Volume
+    private let store: [UInt8]
+    let transaction: TransactionNumber
+    private let file: any VolumeFile
+    private let headerChecksum: UInt32
+    private var path: String
+    private var offset: Int
+    private var reference: OpsFileReference
+    private var isKept = false
+
+    /// Makes the file. Throws `.ioFailure`.
+    init(_ volume: any Volume, header: SegmentHeader) throws(CambiumError) {
+        self.volume = volume
+        store = header.store
+        transaction = header.firstTransaction
+        path = LogFileName.path(transaction, .pending)
+        let bytes = header.encode()
+        // One of a transaction that had this number and was not committed.
+        if try volume.exists(path) { try volume.remove(path) }
+        file = try volume.open(path, .create)
+        headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
+        offset = bytes.count
+        reference = OpsFileReference(payloadByteCount: 0, fileByteCount: 0, headerChecksum: headerChecksum, checksum: 0)
+        try file.write(bytes, at: 0)
+    }
+
+    deinit {
+        file.close()
+        if !isKept { try? volume.remove(path) }  // What cannot be removed is removed by the next opening.
+    }
+
+    /// Writes whole ops as a frame.
+    func append(_ ops: [UInt8], opCount: Int) throws(CambiumError) {
+        let frame = Frame.encode(
+            region: ops, transactionCount: opCount, at: offset, durableOffset: 0, headerChecksum: headerChecksum)
+        try file.write(frame.bytes, at: offset)
+        offset += frame.bytes.count
+        reference.payloadByteCount += ops.count
+        reference.checksum = OpsFileReference.checksum(frame.checksum, from: reference.checksum)
+    }
+
+    /// Makes what was written durable. The directory is not: `publish` has to follow.
+    func finish() throws(CambiumError) -> OpsFile {
+        reference.fileByteCount = offset
+        try file.sync()
+        return OpsFile(volume: volume, store: store, transaction: transaction, reference: reference)
+    }
+
+    /// Gives the file the name that the log is going to name.
+    func publish() throws(CambiumError) {
+        let newPath = LogFileName.path(transaction, .ops)
+        try volume.rename(path, to: newPath)
+        path = newPath
+        try volume.syncDirectory(LogReader.directory)
+    }
+
+    /// The log names the file, or may do so: it stays.
+    func keep() { isKept = true }
+}

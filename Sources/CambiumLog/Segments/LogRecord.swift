@@ -1,0 +1,90 @@
+import CambiumBytes
+public import CambiumModel
+
+/// A transaction as it lies in the log.
+public struct LogRecord: Sendable {
+    public let number: TransactionNumber
+    public let metadata: TransactionMetadata
+    public let payload: Payload
+    let salt: Salt
+    /// The file that holds it, and its frame's offset there.
+    public let file: String
+    public let frameOffset: Int
+    /// Bytes of the log that are its own: those of its frame, where it is the only one in it, else its share of them; and those of
+    /// the file that has its ops.
+    public let byteCount: Int
+
+    /// Calls `body` with each of the ops. At most those of one frame are in memory.
+    ///
+    /// Throws `.damaged` where they cannot be decoded, `.notFound` where they were redacted; and what `body` throws.
+    public func forEachOp(_ body: (Op) throws -> Void) throws {
+        try payload.forEachPart { part in
+            do {
+                try OpCodec.forEach(in: part, body)
+            } catch let error as DecodingError {
+                throw CambiumError(
+                    .damaged, "Transaction \(number) cannot be decoded (\(error)).", place: .init(file: file), underlying: error)
+            }
+        }
+    }
+
+    /// All of the ops. Throws as `forEachOp`.
+    public func ops() throws -> [Op] {
+        var ops: [Op] = []
+        try forEachOp { ops.append($0) }
+        return ops
+    }
+
+    /// 32 bytes: the transaction's leaf in the tree. Throws `.damaged` and `.ioFailure` where a file of ops cannot be read.
+    public func leafHash() throws -> [UInt8] {
+        if case .redacted(let commitment) = payload { return Array(Leaf.hash(number, metadata, commitment: commitment)) }
+        var commitment = Leaf.Commitment(salt: salt.bytes(number))
+        try payload.forEachPart { commitment.add($0) }
+        return Array(Leaf.hash(number, metadata, commitment: commitment.finish()))
+    }
+}
+
+/// What a record holds of a transaction's ops.
+public enum Payload: Sendable, Equatable {
+    /// The canonical bytes of the ops.
+    case present(ArraySlice<UInt8>)
+    /// They are in a file of their own.
+    case file(OpsFile)
+    /// The ops were removed; what proves that they are the ones that were removed is left. 32 bytes.
+    case redacted(commitment: [UInt8])
+
+    /// Bytes of the file that the ops are in; 0 where they are in none.
+    public var fileByteCount: Int { if case .file(let file) = self { file.reference.fileByteCount } else { 0 } }
+
+    /// Calls `body` with the parts of the payload, each of which holds whole ops.
+    ///
+    /// Throws `.damaged` where they do not verify, `.notFound` where they were redacted; and what `body` throws.
+    public func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
+        switch self {
+        case .present(let bytes): try body(bytes)
+        case .file(let file): try file.forEachPart(body)
+        case .redacted: throw CambiumError(.notFound, "What the transaction did was redacted.")
+        }
+    }
+
+    /// All of it. Throws as `forEachPart`.
+    public func bytes() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try forEachPart { bytes += $0 }
+        return bytes
+    }
+}
+
+/// What a payload is hashed with, so that its hash gives nothing of it away.
+enum Salt: Sendable, Equatable {
+    case seed([UInt8])
+    case explicit([UInt8])
+
+    /// 16 bytes.
+    func bytes(_ number: TransactionNumber) -> [UInt8] {
+        switch self {
+        case .seed(let seed): Leaf.salt(seed: seed, number)
+        case .explicit(let bytes): bytes
+        }
+    }
+}

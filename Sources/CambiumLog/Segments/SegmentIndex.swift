@@ -1,0 +1,108 @@
+import CambiumBytes
+import CambiumModel
+
+/// What a sealed segment has behind its frames: where each of them is, and what is in it. FORMAT.md 3, "Index".
+struct SegmentIndex: Equatable {
+    struct Entry: Equatable {
+        /// Of the frame in the file.
+        var byteCount: Int
+        var transactionCount: Int
+        /// Microseconds from the first transaction of the frame before, or from the segment's creation time, to its own first one.
+        var interval: Int64
+    }
+
+    /// The checksum of the last frame of the segment before it was sealed.
+    var previousChecksum: UInt32
+    var entries: [Entry] = []
+
+    /// The offset behind the last of the frames, where the index itself is.
+    var offset: Int { entries.reduce(Format.Segment.headerByteCount) { $0 + $1.byteCount } }
+    var transactionCount: UInt64 { entries.reduce(0) { $0 + UInt64($1.transactionCount) } }
+
+    /// The frame with a transaction, counted from 0 in the segment; nil where it has fewer.
+    func frame(with transaction: UInt64) -> (offset: Int, firstTransaction: UInt64)? {
+        var offset = Format.Segment.headerByteCount
+        var first: UInt64 = 0
+        for entry in entries {
+            if transaction < first + UInt64(entry.transactionCount) { return (offset, first) }
+            offset += entry.byteCount
+            first += UInt64(entry.transactionCount)
+        }
+        return nil
+    }
+
+    // MARK: Bytes
+
+    /// The index as a frame at its offset, and the bytes behind it.
+    func encode(headerChecksum: UInt32) -> [UInt8] {
+        var region = ByteWriter(capacity: 16 + 12 * entries.count)
+        region.write(previousChecksum)
+        region.writeVarint(entries.count)
+        for entry in entries {
+            region.writeVarint(entry.byteCount)
+            region.writeVarint(entry.transactionCount)
+            region.writeVarint(UInt64(entry.interval))
+        }
+        let frame = Frame.encode(
+            region: region.bytes, transactionCount: 0, at: offset, durableOffset: 0, headerChecksum: headerChecksum)
+        return frame.bytes + Self.trailer(offset, headerChecksum)
+    }
+
+    private static func trailer(_ offset: Int, _ headerChecksum: UInt32) -> [UInt8] {
+        var writer = ByteWriter(capacity: Format.Index.trailerByteCount)
+        writer.write(UInt64(offset))
+        var checked = ByteWriter(capacity: Format.Index.trailerByteCount)
+        checked.write(headerChecksum)
+        checked.write(UInt64(offset))
+        writer.write(CRC32C.checksum(checked.bytes))
+        return writer.bytes
+    }
+
+    /// The index of the sealed segment that a reader reads. Throws `.damaged` where it does not verify.
+    static func read(_ reader: inout FrameReader) throws(CambiumError) -> SegmentIndex {
+        func damage(_ what: String, _ offset: Int) -> CambiumError {
+            CambiumError(.damaged, "The index of the sealed segment \(what).", place: .init(file: reader.path + " offset \(offset)"))
+        }
+        let trailerOffset = max(Format.Segment.headerByteCount, reader.byteCount - Format.Index.trailerByteCount)
+        let bytes = Array(try reader.bytes(at: trailerOffset, count: Format.Index.trailerByteCount))
+        var trailer = ByteReader(bytes[...])
+        // Nil says it all: what does not lead to a frame is no trailer.
+        let told = (try? trailer.read(UInt64.self)).flatMap { Int(exactly: $0) } ?? 0
+        guard bytes == Self.trailer(told, reader.headerChecksum) else {
+            throw damage("is not led to by the end of the file", trailerOffset)
+        }
+        guard let frame = try reader.frame(at: told), frame.end == trailerOffset, frame.transactionCount == 0 else {
+            throw damage("does not verify", told)
+        }
+        do {
+            let index = try decode(frame.region, offset: told)
+            guard index.offset == told else { throw damage("does not fit the frames", told) }
+            return index
+        } catch let error as DecodingError {
+            throw reader.undecodable(told, error)
+        } catch let error as CambiumError {
+            throw error
+        } catch {
+            throw damage("cannot be read", told)
+        }
+    }
+
+    private static func decode(_ region: [UInt8], offset indexOffset: Int) throws(DecodingError) -> SegmentIndex {
+        var reader = ByteReader(region[...])
+        var index = SegmentIndex(previousChecksum: try reader.read(UInt32.self))
+        // No frame has fewer than 8 bytes.
+        let count = try reader.readCount(max: (indexOffset - Format.Segment.headerByteCount) / 8, "frames")
+        index.entries.reserveCapacity(count)
+        for _ in 0..<count {
+            let byteCount = try reader.readCount(max: Format.Frame.bodyByteCountMax + Format.Frame.headerByteCountMax, "bytes")
+            let transactionCount = try reader.readCount(max: Format.Frame.regionByteCountMax, "transactions")
+            let offset = reader.offset
+            guard let interval = Int64(exactly: try reader.readVarint()), byteCount > 0, transactionCount > 0 else {
+                throw .invalid("a frame that cannot be", offset: offset)
+            }
+            index.entries.append(Entry(byteCount: byteCount, transactionCount: transactionCount, interval: interval))
+        }
+        try reader.finish()
+        return index
+    }
+}
