@@ -12,19 +12,30 @@ struct LogCommand: ParsableCommand {
     @Option(help: "Only those that name objects of this entity's hierarchy.") var entity: String?
     @Option(help: "Only those of this actor.") var actor: String?
     @Flag(help: "Tell the ops of each.") var ops = false
+    @Flag(help: "Go on with each transaction that another process commits, up to the last one asked for.") var follow = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         var schema = Schema.empty
-        try TransactionLog(of: store).forEach { entry in
-            var ops: [Op] = []
-            // The schema is in the log, and names are needed to understand what follows it.
-            if entry.number.rawValue == 1 || self.ops || object != nil || entity != nil { ops = try entry.ops() }
-            for case .schema(let catalog) in ops { schema = try Schema(catalog: catalog) }
-            guard entry.number.rawValue >= from, entry.number.rawValue <= to, try isWanted(entry, ops, schema) else { return }
-            if self.ops, ops.isEmpty { ops = try entry.ops() }
-            tell(entry, self.ops ? ops : nil, schema)
+        let log = try TransactionLog(of: store)
+        if follow {
+            try log.follow { entry in
+                try tellIfWanted(entry, &schema)
+                return entry.number.rawValue < to
+            }
+        } else {
+            try log.forEach { try tellIfWanted($0, &schema) }
         }
+    }
+
+    private func tellIfWanted(_ entry: TransactionLog.Entry, _ schema: inout Schema) throws {
+        var ops: [Op] = []
+        // The schema is in the log, and names are needed to understand what follows it.
+        if entry.number.rawValue == 1 || self.ops || object != nil || entity != nil { ops = try entry.ops() }
+        for case .schema(let catalog) in ops { schema = try Schema(catalog: catalog) }
+        guard entry.number.rawValue >= from, entry.number.rawValue <= to, try isWanted(entry, ops, schema) else { return }
+        if self.ops, ops.isEmpty { ops = try entry.ops() }
+        tell(entry, self.ops ? ops : nil, schema)
     }
 
     private func isWanted(_ entry: TransactionLog.Entry, _ ops: [Op], _ schema: Schema) throws -> Bool {

@@ -53,7 +53,10 @@ struct LogCursor {
             if try reader == nil && !openNext() { return }
             try readFrames(body)
             if isLast, isBesideWriter { segments += try Self.segments(volume).filter { $0 > segments[index] } }
-            if isLast { return try restartIfReplaced() }
+            if isLast {
+                if try isReplaced() { continue }
+                return
+            }
             try leave(body)
         }
     }
@@ -143,13 +146,13 @@ struct LogCursor {
         return true
     }
 
-    /// A segment without frames may have been replaced by one of the same name since it was opened.
-    private mutating func restartIfReplaced() throws {
+    /// Whether a segment without frames was replaced by one of the same name since it was opened, which has to be opened then.
+    private mutating func isReplaced() throws -> Bool {
         guard isBesideWriter, let old = reader, old.offset == Format.Segment.headerByteCount,
             try FrameReader(volume, path: old.path).headerChecksum != old.headerChecksum
-        else { return }
+        else { return false }
         reader = nil
-        _ = try openNext()
+        return true
     }
 
     // MARK: Judging

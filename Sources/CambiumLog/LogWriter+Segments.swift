@@ -5,7 +5,7 @@ extension LogWriter {
     func rotate() throws(CambiumError) {
         try sync()
         try trim()
-        let full = header.firstTransaction
+        let full = position >= tuning.sealedByteCountMin ? header.firstTransaction : nil
         try beginSegment(time: lastTime)
         try writeHead(isClosed: false)
         fullSegment = full

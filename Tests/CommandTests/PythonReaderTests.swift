@@ -47,6 +47,7 @@ import Testing
                 for copy in 0...(number % 20) { try transaction.insert("Note", ["text": .string("note \(number), \(copy)")]) }
             }
         }
+        #expect(store.sealingFailure == nil)
         try store.close()
         let names = try volume.list("log")
         #expect(names.filter { $0.hasSuffix(".ops") }.count > 20 && names.filter { $0.hasSuffix(".log") }.count > 3)

@@ -1,6 +1,10 @@
 package import CambiumLog
 public import CambiumModel
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// The transactions of a store, as they are in its log.
 public struct TransactionLog {
     private let reader: LogReader
@@ -34,6 +38,26 @@ public struct TransactionLog {
     /// Throws `.damaged` where the log is corrupt, after all that verifies before; and what `body` throws.
     public func forEach(from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (Entry) throws -> Void) throws {
         _ = try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }
+    }
+
+    /// Calls `body` with every transaction from `first` on, and then with each that another process commits, as soon as it is seen
+    /// and durable, until `body` returns false. The thread sleeps meanwhile.
+    ///
+    /// Throws as `forEach`.
+    ///
+    /// - Parameter interval: how long to wait before the log is looked at again.
+    public func follow(
+        from first: TransactionNumber = TransactionNumber(rawValue: 1), every interval: Duration = .milliseconds(50),
+        _ body: (Entry) throws -> Bool
+    ) throws {
+        struct Stop: Error {}
+        var follower = try LogFollower(reader, from: first)
+        do {
+            while true {
+                try follower.advance { if try !body(Entry($0)) { throw Stop() } }
+                usleep(UInt32(clamping: interval.microseconds))
+            }
+        } catch is Stop {}  // That is how it ends.
     }
 
     /// Segments, and bytes in them up to the last transaction.

@@ -87,7 +87,7 @@ struct Frame {
         var reader = ByteReader(body)
         let distance = try reader.readVarint()
         let count = try reader.readVarint()
-        guard distance <= UInt64(offset), count >= 2, count >> 1 <= UInt64(Format.Frame.regionByteCountMax) else {
+        guard distance <= UInt64(offset), count >> 1 <= UInt64(Format.Frame.regionByteCountMax) else {
             throw .invalid("a distance or a number of transactions that cannot be", offset: 0)
         }
         let rest = try reader.readBytes(reader.remaining)

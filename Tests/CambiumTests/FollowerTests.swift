@@ -1,0 +1,127 @@
+import CambiumTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct FollowerTests {
+    private func insert(_ store: Store, _ number: Int, copies: Int = 1) throws {
+        try store.write { transaction in
+            for copy in 0..<copies { try transaction.insert("Note", ["id": .int(Int64(number * 1000 + copy))]) }
+        }
+    }
+
+    @Test(arguments: [Durability.synced, .buffered(every: .seconds(60))])
+    func `a follower sees each transaction once, across segments, sealing and large transactions`(durability: Durability) throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: durability, tuning: .tiny)
+        let follower = try StoreFollower(volume)
+        #expect(follower.graph.export == store.graph.export)
+        for number in 0..<60 {
+            try insert(store, number, copies: number % 9 == 0 ? 20 : 1)
+            if number % 4 == 0 { try insert(store, 500 + number) }
+            #expect(try follower.advance() == (number % 4 == 0 ? 2 : 1))
+            #expect(follower.graph.digest() == store.graph.digest(), "transaction \(number)")
+        }
+        #expect(try follower.advance() == 0)
+        // Another process goes on.
+        try store.close()
+        #expect(try follower.advance() == 0)
+        let next = try Store.open(volume, durability: nil, tuning: .tiny)
+        try insert(next, 2000)
+        #expect(try follower.advance() == 1)
+        #expect(follower.graph.digest() == next.graph.digest())
+        #expect(try volume.list("log").filter { $0.hasSuffix(".log") }.count > 5)
+    }
+
+    @Test func `a follower goes on where a torn tail was cut`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(60)))
+        try insert(store, 1)
+        let follower = try StoreFollower(volume)
+        let path = "log/00000000000000000001.log"
+        store.abandon()
+        try volume.open(path, .update).write([9, 9, 9], at: try #require(volume.contents[path]).count)
+        #expect(try follower.advance() == 0)
+        for round in 2...3 {
+            let next = try Store.open(volume, durability: nil)
+            // The second time a segment without frames is replaced by one of the same name.
+            if round == 3 { try insert(next, 2) }
+            let name = try #require(volume.contents.keys.filter { $0.hasPrefix("log/") }.max())
+            #expect(try follower.advance() == (round == 3 ? 1 : 0))
+            next.abandon()
+            if round == 2 { try volume.open(name, .update).write([9, 9, 9], at: try #require(volume.contents[name]).count) }
+            #expect(follower.graph.digest() == next.graph.digest())
+        }
+    }
+
+    @Test func `what a follower shows is durable`() throws {
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(3600)))
+        let follower = try StoreFollower(volume)
+        for number in 0..<20 {
+            try insert(store, number)
+            try follower.advance()
+            let disk = MemoryVolume(contents: volume.image(seed: UInt64(number)))
+            #expect(try ReadOnlyStore(disk).graph.digest() == follower.graph.digest(), "transaction \(number)")
+        }
+    }
+
+    @Test func `readers beside a busy writer never take it for damage`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }  // What is left of a test is the system's to tidy.
+        let volume = SystemVolume(root: directory.path)
+        try volume.createDirectory("")
+        var tuning = LogTuning.tiny
+        tuning.segmentByteCount = 20_000
+        tuning.sealsInBackground = true
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, tuning: tuning)
+        let isDone = Atomic(false)
+        let failure = Mutex<String?>(nil)
+        let writer = Thread {
+            do {
+                for number in 0..<3000 { try self.insert(store, number, copies: number % 100 == 0 ? 30 : 1) }
+            } catch { failure.withLock { $0 = "writer: \(error)" } }
+            isDone.store(true, ordering: .releasing)
+        }
+        writer.start()
+        let follower = try StoreFollower(volume)
+        var (count, lookCount) = (0, 0)
+        while !isDone.load(ordering: .acquiring) {
+            count += try follower.advance()
+            let seen = try ReadOnlyStore(volume)
+            #expect(seen.graph.transaction >= follower.graph.transaction)
+            if lookCount % 5 == 0 {
+                let verification = try Verification(volume)
+                #expect(verification.isSound, "\(verification.findings)")
+            }
+            lookCount += 1
+        }
+        #expect(failure.withLock { $0 } == nil)
+        count += try follower.advance()
+        #expect(follower.graph.digest() == store.graph.digest() && lookCount > 3 && count > 0)
+        try store.close()
+    }
+
+    @Test func `graphs come as an asynchronous sequence until its task is cancelled`() async throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        let follower = try StoreFollower(volume)
+        let task = Task {
+            var counts: [Int] = []
+            for try await graph in follower.graphs(every: .milliseconds(1)) {
+                counts.append(graph.objectCount)
+                if counts.count < 4 { try insert(store, counts.count) } else { break }
+            }
+            return counts
+        }
+        #expect(try await task.value == [0, 1, 2, 3])
+        let endless = Task {
+            for try await _ in follower.graphs(every: .milliseconds(1)) {}
+        }
+        endless.cancel()
+        try await endless.value
+    }
+}

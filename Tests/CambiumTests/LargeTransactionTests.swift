@@ -1,0 +1,165 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct LargeTransactionTests {
+    private static let file = "log/00000000000000000002.ops"
+
+    /// A store on whose volume the ops of any transaction of more than a few objects are in a file of their own.
+    private func store(_ volume: any Volume, _ durability: Durability = .synced) throws -> Store {
+        try Store.create(volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings(), tuning: .tiny)
+    }
+
+    private func insert(_ numbers: Range<Int>, _ transaction: inout WriteTransaction) throws {
+        for number in numbers {
+            try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")])
+        }
+    }
+
+    private func names(_ volume: any Volume) throws -> [String] {
+        // The schema has a file of its own as well.
+        try volume.list("log").filter { !$0.hasSuffix(".log") && $0 != "00000000000000000001.ops" }
+    }
+
+    /// The files of a store with a large transaction, which was closed.
+    private func files() throws -> [String: [UInt8]] {
+        let volume = MemoryVolume()
+        let store = try store(volume)
+        try store.write { try insert(0..<10, &$0) }
+        try store.close()
+        return volume.contents
+    }
+
+    @Test func `a large import lies in a file of its own, named by a small frame`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        let rows = (0..<60_000).map { number in
+            let noise = [0x1E37_79B9_7F4A_7C15, 0x2545_F491_4F6C_DD1D, 2_654_435_761].map { "\(number &* $0)" }
+            return "{\"id\":\(number),\"title\":\"a title that is long enough: \(noise.joined(separator: ", "))\"}"
+        }
+        let report = try store.importing("Note", rows.joined(separator: "\n"))
+        #expect(report.counts.inserted == 60_000)
+        try store.close()
+        let byteCount = try #require(volume.contents[Self.file]).count
+        #expect(try names(volume) == ["00000000000000000002.ops"])
+        let segment = try #require(volume.contents["log/00000000000000000001.log"])
+        #expect(segment.count < 4096 && report.logByteCount > byteCount && report.logByteCount < byteCount + 100)
+        #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
+        let verification = try Verification(volume)
+        #expect(verification.isSound && verification.logByteCount == byteCount + segment.count)
+        var entries: [TransactionLog.Entry] = []
+        try TransactionLog(volume).forEach { entries.append($0) }
+        #expect(try entries[1].byteCount == report.logByteCount && entries[1].ops().count == 8)
+        let target = MemoryVolume()
+        let repair = try Repair(volume, to: target, surroundings: fixedSurroundings())
+        #expect(repair.findings.isEmpty && repair.root == verification.root)
+        #expect(try Store.reopened(target).graph.digest() == store.graph.digest())
+    }
+
+    @Test(arguments: [Durability.synced, .buffered(every: .seconds(60))])
+    func `nothing is seen of a large transaction before it is committed, nor left of one that was given up`(durability: Durability) throws {
+        struct GivenUp: Error {}
+        let volume = MemoryVolume()
+        let store = try store(volume, durability)
+        let before = store.graph.export
+        #expect(throws: GivenUp.self) {
+            try store.write { transaction in
+                try insert(0..<100, &transaction)
+                #expect(try names(volume) == ["00000000000000000002.pending"])
+                #expect(store.graph.export == before)
+                #expect(try ReadOnlyStore(volume).graph.export == before)
+                #expect(try Verification(volume).isSound)
+                throw GivenUp()
+            }
+        }
+        #expect(try names(volume).isEmpty && store.graph.export == before)
+        // What breaks a rule of the schema is given up as well.
+        #expect(
+            code {
+                try store.write { transaction in
+                    try insert(0..<100, &transaction)
+                    try insert(0..<1, &transaction)
+                }
+            } == .ruleViolated)
+        #expect(try names(volume).isEmpty)
+        try store.write { try insert(0..<100, &$0) }
+        #expect(try names(volume) == ["00000000000000000002.ops"] && store.graph.objectCount == 100)
+    }
+
+    @Test func `a disk that is full at any moment of a large transaction leaves nothing of it, and the store goes on`() throws {
+        func begun() throws -> (FaultyVolume, Store) {
+            let volume = FaultyVolume()
+            return (volume, try store(volume))
+        }
+        let (measured, first) = try begun()
+        let start = measured.operationCount
+        try first.write { try insert(0..<10, &$0) }
+        let operations = start..<measured.operationCount
+        #expect(operations.count > 10)
+        var (failureCount, poisonedCount) = (0, 0)
+        for operation in operations {
+            let (volume, store) = try begun()
+            let before = store.graph.export
+            volume.fail(at: operation, with: 28)
+            if let failure = code(of: { try store.write { try insert(0..<10, &$0) } }) {
+                failureCount += 1
+                #expect(failure == .ioFailure && store.graph.export == before, "operation \(operation)")
+                if let again = code(of: { try store.write { try insert(0..<10, &$0) } }) {
+                    // A sync of the log that failed is not believed, whatever its reason: nothing more is written.
+                    #expect(again == .notWritable, "operation \(operation)")
+                    poisonedCount += 1
+                    store.abandon()
+                    let next = try Store.open(volume, durability: nil, tuning: .tiny)
+                    #expect(try [0, 10].contains(next.graph.objectCount) && Verification(volume).isSound)
+                    continue
+                }
+                #expect(try names(volume) == ["00000000000000000002.ops"] && store.graph.objectCount == 10, "operation \(operation)")
+            }
+            try store.close()
+            let disk = MemoryVolume(contents: volume.image(seed: UInt64(operation)))
+            #expect(try Store.open(disk, durability: nil).graph.export == store.graph.export, "operation \(operation)")
+            #expect(try Verification(disk).isSound, "operation \(operation)")
+        }
+        #expect(failureCount > 8 && poisonedCount == 1)
+    }
+
+    @Test func `a file of ops that is damaged, cut, missing or another one is never believed`() throws {
+        let files = try files()
+        let bytes = try #require(files[Self.file])
+        var other = try self.files()
+        other = [Self.file: try #require(other[Self.file])]
+        var broken: [[UInt8]?] = [nil]
+        for offset in bytes.indices {
+            var damaged = bytes
+            damaged[offset] ^= 1 << UInt8(offset % 8)
+            broken += [damaged, Array(bytes.prefix(offset))]
+        }
+        broken.append(bytes + [0])
+        for (number, content) in broken.enumerated() {
+            var files = files
+            files[Self.file] = content
+            let volume = MemoryVolume(contents: files)
+            #expect(code { _ = try Store.open(volume, durability: nil) } == .damaged, "variant \(number)")
+            #expect(volume.contents == files)
+            #expect(code { _ = try ReadOnlyStore(volume) } == .damaged)
+            #expect(try !Verification(volume).isSound, "variant \(number)")
+        }
+    }
+
+    @Test func `what an interrupted transaction left behind is removed, and what a frame names is not`() throws {
+        var files = try files()
+        let bytes = try #require(files[Self.file])
+        files["log/00000000000000000003.pending"] = Array(bytes.prefix(150))
+        files["log/00000000000000000003.ops"] = bytes
+        files["log/00000000000000000001.log.new"] = [1, 2, 3]
+        #expect(try Verification(MemoryVolume(contents: files)).isSound)
+        let volume = MemoryVolume(contents: files)
+        let store = try Store.open(volume, durability: nil, tuning: .tiny)
+        #expect(try names(volume) == ["00000000000000000002.ops"])
+        try store.write { try insert(10..<20, &$0) }
+        try store.close()
+        #expect(try Store.reopened(volume).graph.objectCount == 20)
+    }
+}

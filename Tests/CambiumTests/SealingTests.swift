@@ -1,0 +1,176 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct SealingTests {
+    /// Sizes with which a segment fills after some dozens of transactions. Nothing is sealed but by the tests.
+    private static let tuning: LogTuning = {
+        var tuning = LogTuning.tiny
+        tuning.largeByteCount = 2000
+        tuning.segmentByteCount = 3000
+        tuning.sealedByteCountMin = .max
+        tuning.sealedFrameByteCount = 700
+        return tuning
+    }()
+
+    /// A store with several segments, which was closed, and what its log tells.
+    private func made() throws -> (volume: MemoryVolume, store: Store, root: String) {
+        let volume = MemoryVolume()
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .buffered(every: .seconds(60)), surroundings: fixedSurroundings(), tuning: Self.tuning
+        )
+        for number in 0..<150 {
+            let author = Author(actor: "actor \(number % 3)", message: number % 4 == 0 ? "message \(number % 8)" : nil)
+            try store.write(author) { transaction in
+                for copy in 0...(number == 77 ? 60 : 0) {
+                    try transaction.insert("Note", ["id": .int(Int64(number * 1000 + copy)), "title": .string("a note, \(number)")])
+                }
+            }
+        }
+        try store.close()
+        return (volume, store, try Verification(volume).root)
+    }
+
+    private func segments(_ volume: MemoryVolume) throws -> [TransactionNumber] {
+        try volume.list("log").compactMap { LogFileName.parse($0) }.filter { $0.suffix == .segment }.map(\.number)
+    }
+
+    private func sealer(_ volume: MemoryVolume) throws -> (SegmentSealer, LogWriter) {
+        let reader = try LogReader(volume)
+        let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false, tuning: Self.tuning) { [UInt8](0..<16) }
+        return (SegmentSealer(writer), writer)
+    }
+
+    private func seal(_ volume: MemoryVolume, _ segments: [TransactionNumber]) throws -> (before: Int, after: Int) {
+        let (sealer, writer) = try sealer(volume)
+        var total = (before: 0, after: 0)
+        for segment in segments {
+            let (before, after) = try #require(try sealer.seal(segment))
+            total = (total.before + before, total.after + after)
+            #expect(try sealer.seal(segment) == nil)
+        }
+        try writer.close()
+        return total
+    }
+
+    private func records(_ volume: MemoryVolume, from first: UInt64 = 1) throws -> [LogRecord] {
+        var records: [LogRecord] = []
+        _ = try LogReader(volume).scan(from: TransactionNumber(rawValue: first)) { records.append($0) }
+        return records
+    }
+
+    @Test func `a sealed segment tells the same in fewer bytes`() throws {
+        let (volume, store, root) = try made()
+        let all = try segments(volume)
+        #expect(all.count > 2)
+        let before = try records(volume)
+        for count in 1..<all.count {
+            let (old, new) = try seal(volume, [all[count - 1]])
+            #expect(new < old)
+            let after = try records(volume)
+            #expect(zip(before, after).allSatisfy { $0.metadata == $1.metadata && $0.payload == $1.payload } && after.count == 151)
+            let verification = try Verification(volume)
+            #expect(verification.isSound && verification.root == root && verification.findings.isEmpty)
+        }
+        let reopened = try Store.open(volume, durability: nil)
+        #expect(reopened.graph.digest() == store.graph.digest())
+        try reopened.write { try $0.insert("Note", ["id": .int(-1)]) }
+        try reopened.close()
+        #expect(try records(volume).count == 152)
+    }
+
+    @Test func `transactions of a sealed segment are read in any order`() throws {
+        let (volume, _, _) = try made()
+        _ = try seal(volume, try segments(volume).dropLast())
+        let all = try records(volume)
+        var random = SplitMix64(seed: 5)
+        for first in (1...151).shuffled(using: &random) {
+            let some = try records(volume, from: UInt64(first))
+            #expect(some.map(\.number) == all[(first - 1)...].map(\.number))
+            #expect(some.first?.metadata == all[first - 1].metadata && some.first?.payload == all[first - 1].payload)
+        }
+        #expect(try records(volume, from: 152).isEmpty)
+    }
+
+    @Test func `what a sealed segment says is verified, byte for byte`() throws {
+        let (volume, _, root) = try made()
+        let all = try segments(volume)
+        let path = LogFileName.path(all[1], .segment)
+        let open = try #require(volume.contents[path])
+        _ = try seal(volume, [all[0], all[1]])
+        let files = volume.contents
+        let bytes = try #require(files[path])
+        func isSound(_ content: [UInt8]?) -> Bool {
+            var files = files
+            files[path] = content
+            return (try? records(MemoryVolume(contents: files)))?.count == 151
+        }
+        for offset in bytes.indices {
+            var damaged = bytes
+            damaged[offset] ^= 1 << UInt8(offset % 8)
+            #expect(!isSound(damaged), "byte \(offset)")
+            if offset % 7 == 0 { #expect(!isSound(Array(bytes.prefix(offset))), "cut to \(offset) bytes") }
+        }
+        #expect(!isSound(nil) && !isSound(bytes + [0]) && isSound(bytes))
+        // The segment as it was before is as good.
+        #expect(isSound(open))
+        #expect(try Verification(MemoryVolume(contents: files)).root == root)
+    }
+
+    @Test func `a crash while a segment is sealed leaves it open or sealed`() throws {
+        let (made, store, _) = try made()
+        let segment = try segments(made)[1]
+        func sealed(_ volume: FaultyVolume) throws {
+            let reader = try LogReader(volume)
+            let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false, tuning: Self.tuning) { [UInt8](0..<16) }
+            try SegmentSealer(writer).seal(segment)
+        }
+        let measured = FaultyVolume(contents: made.contents)
+        try sealed(measured)
+        var sealedCount = 0
+        for operation in 0..<measured.operationCount {
+            let volume = FaultyVolume(contents: made.contents)
+            volume.crash(at: operation)
+            #expect(code { try sealed(volume) } != nil)
+            for seed in 0..<UInt64(6) {
+                let disk = MemoryVolume(contents: volume.image(seed: seed))
+                let opened = try Store.open(disk, durability: nil)
+                #expect(opened.graph.digest() == store.graph.digest(), "operation \(operation), seed \(seed)")
+                try opened.close()
+                #expect(try Verification(disk).findings.isEmpty, "operation \(operation), seed \(seed)")
+                if try SegmentReader(disk, path: LogFileName.path(segment, .segment)).isSealed { sealedCount += 1 }
+            }
+        }
+        #expect(sealedCount > 0)
+    }
+
+    @Test func `full segments are sealed behind the back of who writes, and by the next opening`() throws {
+        var tuning = Self.tuning
+        tuning.sealsInBackground = true
+        let volume = MemoryVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(60)), tuning: tuning)
+        for number in 0..<300 { try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) } }
+        try store.close()
+        func kinds() throws -> [Bool] {
+            try segments(volume).map { try SegmentReader(volume, path: LogFileName.path($0, .segment)).isSealed }
+        }
+        #expect(try !kinds().contains(true))
+        tuning.sealedByteCountMin = 0
+        let again = try Store.open(volume, durability: nil, tuning: tuning)
+        for number in 300..<600 { try again.write { try $0.insert("Note", ["id": .int(Int64(number))]) } }
+        #expect(again.sealingFailure == nil)
+        try again.close()
+        // Closing leaves what is not under way to the next opening.
+        var rounds = 0
+        while try kinds().dropLast().contains(false), rounds < 100 {
+            let opened = try Store.open(volume, durability: nil, tuning: tuning)
+            #expect(opened.graph.digest() == again.graph.digest())
+            try opened.close()
+            rounds += 1
+        }
+        #expect(try kinds().count > 4 && kinds().dropLast().allSatisfy { $0 } && kinds().last == false)
+        #expect(try Verification(volume).isSound)
+    }
+}
