@@ -45,7 +45,7 @@ let package = Package(
             dependencies: ["CambiumLog", "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto")]),
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
-        .executableTarget(name: "KilledWriter", dependencies: ["Cambium"], path: "Tests/KilledWriter"),
+        .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),
         .testTarget(name: "KillTests", dependencies: ["Cambium", "KilledWriter"]),
         .testTarget(name: "RepositoryTests"),
     ],

@@ -7,6 +7,7 @@ struct LogCursor {
     private let settings: StoreSettings
     private let first: TransactionNumber
     private let isBesideWriter: Bool
+    private let salvages: Bool
     private var head: Head?
     /// The segments by their first transactions, ascending.
     private var segments: [TransactionNumber]
@@ -21,12 +22,13 @@ struct LogCursor {
     private static let judgementCountMax = 100
 
     /// - Parameter isBesideWriter: whether another process may write meanwhile, in which case the log is synced before it is read.
-    init(_ log: LogReader, from first: TransactionNumber, isBesideWriter: Bool) throws(CambiumError) {
+    init(_ log: LogReader, from first: TransactionNumber, isBesideWriter: Bool, salvages: Bool = false) throws(CambiumError) {
         volume = log.volume
         settings = log.settings
         head = log.head
         self.first = first
         self.isBesideWriter = isBesideWriter
+        self.salvages = salvages
         end = LogReader.End(lastTime: log.settings.creationTime)
         segments = try Self.segments(log.volume)
         index = segments.lastIndex { $0 <= first } ?? 0
@@ -104,6 +106,7 @@ struct LogCursor {
     private func tail(_ reader: SegmentReader) -> LogReader.SegmentTail {
         LogReader.SegmentTail(
             header: reader.header, headerChecksum: reader.headerChecksum, position: reader.offset, lastChecksum: reader.lastChecksum,
+            isChecksumLost: reader.lostIndex != nil,
             durableOffset: max(reader.durableOffset, toldByHead(reader.header.firstTransaction)), codec: reader.codec)
     }
 
@@ -113,7 +116,7 @@ struct LogCursor {
         let path = LogFileName.path(segments[index], .segment)
         var next: SegmentReader
         do {
-            next = try SegmentReader(volume, path: path)
+            next = try SegmentReader(volume, path: path, salvages: salvages)
         } catch let error as DecodingError {
             let byteCount = try volume.byteCount(of: path)
             let isDurable = head.map { $0.segment == segments[index] } ?? false
@@ -134,12 +137,13 @@ struct LogCursor {
             guard next.header.firstTransaction == end.lastTransaction.next else {
                 throw damage(path, 0, "The segment begins with transaction \(segments[index]), and \(end.lastTransaction.next) is missing.")
             }
-            guard next.header.previousChecksum == before.lastChecksum else {
+            guard before.isChecksumLost || next.header.previousChecksum == before.lastChecksum else {
                 throw damage(path, 0, "The segment does not follow the one before.")
             }
         } else if index == 0, segments[0].rawValue != 1 {
             throw damage(path, 0, "The segment begins with transaction \(segments[0]), and those before it are missing.")
         }
+        if let lost = next.lostIndex { end.flaws.append(lost.description) }
         next.skip(to: first)
         end.lastTransaction = TransactionNumber(rawValue: next.next.rawValue - 1)
         reader = next

@@ -63,6 +63,8 @@ public struct LogReader {
         public var segmentCount = 0
         /// The state in which the last segment is gone on with.
         var tail: SegmentTail?
+        /// What was damaged and passed over.
+        public var flaws: [String] = []
         /// The segments behind which the reading went on and that are not sealed, with the bytes in them.
         var openSegments: [(segment: TransactionNumber, byteCount: Int)] = []
     }
@@ -72,6 +74,8 @@ public struct LogReader {
         let headerChecksum: UInt32
         let position: Int
         let lastChecksum: UInt32
+        /// Whether the checksum is lost, so that it need not be the one that the next segment names.
+        let isChecksumLost: Bool
         /// Up to where HEAD or a frame says that the segment was durable.
         let durableOffset: Int
         let codec: TransactionCodec
@@ -85,11 +89,12 @@ public struct LogReader {
     ///
     /// - Parameter makesDurable: whether another process may write meanwhile: then what is read is made durable first, so that
     ///   nobody acts on what a loss of power may take.
+    /// - Parameter salvages: whether sealed segments are read whose index is damaged; that they are is in the flaws of the end.
     public func scan(
-        from first: TransactionNumber = TransactionNumber(rawValue: 1), makesDurable: Bool = false,
+        from first: TransactionNumber = TransactionNumber(rawValue: 1), makesDurable: Bool = false, salvages: Bool = false,
         _ body: (LogRecord) throws -> Void
     ) throws -> End {
-        var cursor = try LogCursor(self, from: first, isBesideWriter: makesDurable)
+        var cursor = try LogCursor(self, from: first, isBesideWriter: makesDurable, salvages: salvages)
         try cursor.advance(body)
         return try cursor.judge(body)
     }

@@ -40,35 +40,12 @@ public final class LogWriter: @unchecked Sendable {
     /// Bytes in frames and headers that this writer has appended.
     @exclusivity(unchecked) public internal(set) var appendedByteCount = 0
 
+    /// The file whose lock the writing process has.
+    public static let lockFileName = "LOCK"
     /// How long HEAD may lag behind, in microseconds of the transactions' time.
     static let headInterval: Int64 = 1_000_000
 
     // MARK: Making and opening
-
-    /// Makes the files of an empty store. The directory must be there and have none of them.
-    public static func create(
-        _ volume: any Volume, _ settings: StoreSettings, saltSeed: [UInt8]
-    ) throws(CambiumError) {
-        guard try !volume.exists(StoreSettings.fileName) else {
-            throw CambiumError(.cannotCreate, "There is a store at '\(volume.name)' already.")
-        }
-        try volume.createDirectory(LogReader.directory)
-        let first = TransactionNumber(rawValue: 1)
-        let header = SegmentHeader(
-            store: settings.store, firstTransaction: first, creationTime: settings.creationTime, saltSeed: saltSeed,
-            previousChecksum: 0)
-        try volume.create(LogFileName.path(first, .segment), header.encode())
-        try volume.syncDirectory(LogReader.directory)
-        let position = UInt64(Format.Segment.headerByteCount)
-        let heads = [0, 1].map { sequence in
-            Head(sequence: sequence, segment: first, position: position, lastTransaction: .none, isClosed: true).encode(
-                store: settings.store)
-        }
-        try volume.create(Head.fileName, heads[0] + heads[1])
-        // The settings come last: they are what makes the directory a store.
-        try volume.replace(StoreSettings.fileName, settings.encode())
-        try volume.syncDirectory("")
-    }
 
     /// Goes on where a scan of the whole log ended. What the scan found torn is cut first; everything that is kept is made
     /// durable before this returns.

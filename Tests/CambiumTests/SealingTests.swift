@@ -119,6 +119,29 @@ import Testing
         #expect(try Verification(MemoryVolume(contents: files)).root == root)
     }
 
+    @Test func `a repair goes on behind an index that is damaged, and stops at a frame that is`() throws {
+        let (volume, store, root) = try made()
+        let all = try segments(volume)
+        _ = try seal(volume, try segments(volume).dropLast())
+        let path = LogFileName.path(all[0], .segment)
+        let bytes = try #require(volume.contents[path])
+        let indexOffset = try #require(try SegmentReader(volume, path: path).index).offset
+        for offset in indexOffset..<bytes.count {
+            var files = volume.contents
+            files[path]?[offset] ^= 4
+            let target = MemoryVolume()
+            let repair = try Repair(MemoryVolume(contents: files), to: target, surroundings: fixedSurroundings())
+            #expect(repair.root == root && repair.transactionCount == 151 && repair.findings.count == 1, "byte \(offset)")
+            if offset % 16 == 0 { #expect(try Store.reopened(target).graph.digest() == store.graph.digest()) }
+        }
+        for offset in stride(from: Format.Segment.headerByteCount + 600, to: indexOffset, by: 50) {
+            var files = volume.contents
+            files[path]?[offset] ^= 4
+            let repair = try Repair(MemoryVolume(contents: files), to: MemoryVolume(), surroundings: fixedSurroundings())
+            #expect(repair.transactionCount < all[1].rawValue && !repair.findings.isEmpty, "byte \(offset)")
+        }
+    }
+
     @Test func `a crash while a segment is sealed leaves it open or sealed`() throws {
         let (made, store, _) = try made()
         let segment = try segments(made)[1]

@@ -1,4 +1,5 @@
 import Cambium
+import CambiumLog
 import Dispatch
 import Foundation
 
@@ -6,7 +7,8 @@ import Foundation
 //
 //     KilledWriter STORE FIRST THREADS synced|buffered
 //
-// One line for each acknowledged commit: the number of its note.
+// One line for each acknowledged commit: the number of its note. A number that 97 divides has 40 more notes in its transaction, of the
+// numbers from minus 100 times it on downwards, which are enough for a file of their own. Segments are small, and sealed meanwhile.
 
 let arguments = CommandLine.arguments
 guard arguments.count == 5, let first = Int(arguments[2]), let threadCount = Int(arguments[3]) else {
@@ -20,11 +22,17 @@ let definition = SchemaDefinition {
     }
 }
 let durability: Durability = arguments[4] == "synced" ? .synced : .buffered(every: .milliseconds(20))
-let isThere = FileManager.default.fileExists(atPath: arguments[1] + "/store.json")
+var tuning = LogTuning()
+(tuning.largeByteCount, tuning.opsFrameByteCount, tuning.segmentByteCount) = (20_000, 5_000, 60_000)
+(tuning.sealedByteCountMin, tuning.sealedFrameByteCount) = (0, 8_000)
+let volume = SystemVolume(root: arguments[1])
+try volume.createDirectory("")
+// A store whose making was interrupted before its first transaction is made again.
+let isThere = try volume.exists("store.json") && ReadOnlyStore(at: arguments[1]).graph.transaction.rawValue > 0
 let store =
     try isThere
-    ? Store.open(at: arguments[1], durability: durability)
-    : Store.create(at: arguments[1], schema: try Schema(definition), durability: durability)
+    ? Store.open(volume, durability: durability, tuning: tuning)
+    : Store.create(volume, schema: try Schema(definition), durability: durability, tuning: tuning)
 let note = try store.schema.required("Note")
 let (id, text) = (try note.requiredAttribute("id"), try note.requiredAttribute("text"))
 
@@ -34,7 +42,13 @@ DispatchQueue.concurrentPerform(iterations: threadCount) { thread in
         do {
             // Some are longer than a block of the disk.
             let content = String(repeating: "x", count: number % 7 == 0 ? 9000 : number % 50)
-            try store.write { _ = try $0.insert(note, [(id, .int(Int64(number))), (text, .string(content))]) }
+            try store.write { transaction in
+                _ = try transaction.insert(note, [(id, .int(Int64(number))), (text, .string(content))])
+                for other in 0..<(number % 97 == 0 ? 40 : 0) {
+                    let long = Value.string(String(repeating: "y", count: 1000))
+                    _ = try transaction.insert(note, [(id, .int(Int64(-100 * number - other))), (text, long)])
+                }
+            }
         } catch {
             fatalError("\(error)")
         }

@@ -33,6 +33,11 @@ struct Items: Sendable {
         try store.write { transaction in try update(&transaction, index) }.receipt
     }
 
+    /// The same, without waiting for the disk.
+    func enqueue(_ store: Store, _ index: Int) throws -> Ticket {
+        try store.enqueue { transaction in try update(&transaction, index) }.ticket
+    }
+
     func update(_ transaction: inout WriteTransaction, _ index: Int) throws {
         let id = try transaction.find(item, identity: uid(index)).required("item \(uid(index))")
         try transaction.set(id, [(position, .int(Int64(Self.positionMin + index))), (done, .bool(index & 1 != 0))])

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -21,6 +22,18 @@ enum Threads {
             }
         }
         for thread in threads { pthread_join(thread, nil) }
+        if let error = first.error.withLock({ $0 }) { throw error }
+    }
+
+    /// Runs `body` as a task and waits for it. Throws what it throws.
+    static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
+        let first = FirstError()
+        let isDone = DispatchSemaphore(value: 0)
+        Task.detached {
+            do { try await body() } catch { first.error.withLock { $0 = error } }
+            isDone.signal()
+        }
+        isDone.wait()
         if let error = first.error.withLock({ $0 }) { throw error }
     }
 

@@ -47,10 +47,10 @@ public struct Repair: Sendable {
         findings = (finding.map { [$0] } ?? []) + reader.flaws
         var settings = reader.settings
         settings.store = surroundings.randomBytes(16)
+        let lock = try target.lock(LogWriter.lockFileName)
+        defer { lock.unlock() }
+        try LogWriter.create(target, settings, saltSeed: surroundings.randomBytes(16))
         do {
-            try LogWriter.create(target, settings, saltSeed: surroundings.randomBytes(16))
-            let lock = try target.lock("LOCK")
-            defer { lock.unlock() }
             let empty = try LogReader(target)
             let writer = try LogWriter(empty, try empty.scan { _ in }, keepsRoom: false) { surroundings.randomBytes(16) }
             try copy(reader, to: writer)
@@ -66,7 +66,7 @@ public struct Repair: Sendable {
         let timeline = Timeline()
         var tree = LogTree()
         do {
-            let end = try reader.scan { record in
+            let end = try reader.scan(salvages: true) { record in
                 if case .redacted = record.payload {
                     throw CambiumError(.damaged, "Transaction \(record.number) is redacted, and what follows builds on it.")
                 }
@@ -77,6 +77,7 @@ public struct Repair: Sendable {
                 try tree.append(record)
                 transactionCount += 1
             }
+            findings += end.flaws
             findings += RecoveryReport(reader, end, transactionCount: 0).notes.filter { !reader.flaws.contains($0) }
         } catch let error as CambiumError where error.code == .damaged {
             if transactionCount == 0 { throw error }

@@ -30,7 +30,7 @@ public struct RecoveryReport: Sendable, Equatable {
 }
 
 extension Store {
-    /// Makes a store in a directory that is not there yet, or is empty.
+    /// Makes a store in a directory that is not there yet, is empty, or has what an interrupted making left behind.
     ///
     /// Throws `.cannotCreate` where something is in the way, `.ioFailure` where the system refuses.
     public static func create(
@@ -41,12 +41,6 @@ extension Store {
             throw CambiumError(.invalidInput, "A store that is kept in memory has no path; use Store.inMemory.")
         }
         let volume = SystemVolume(root: path)
-        let names = try volume.list("")
-        guard names.isEmpty else {
-            let isStore = names.contains(StoreSettings.fileName)
-            let what = isStore ? "There is a store at '\(path)' already" : "'\(path)' is not empty"
-            throw CambiumError(.cannotCreate, "\(what); choose another place.")
-        }
         try volume.createDirectory("")
         return try create(
             volume, schema: schema, durability: durability, author: author, surroundings: surroundings)
@@ -74,8 +68,16 @@ extension Store {
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
         let settings = StoreSettings(
             store: surroundings.randomBytes(16), creationTime: surroundings.now(), durability: setting)
-        try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
-        let store = try open(volume, durability: durability, surroundings: surroundings, tuning: tuning, observer: observer)
+        let lock = try volume.lock(LogWriter.lockFileName)
+        let store: Store
+        do {
+            try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
+            store = try open(
+                volume, lock, durability: durability, surroundings: surroundings, tuning: tuning, observer: observer)
+        } catch {
+            lock.unlock()
+            throw error
+        }
         try store.begin(schema, author)
         return store
     }
@@ -109,31 +111,38 @@ extension Store {
         guard try volume.exists(StoreSettings.fileName) else {
             throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' makes one.")
         }
-        let lock = try volume.lock("LOCK")
+        let lock = try volume.lock(LogWriter.lockFileName)
         do {
-            let reader = try LogReader(volume)
-            let timeline = Timeline()
-            var replay = Replay(timeline: timeline)
-            var requests = RequestWindow(countMax: reader.settings.requestWindow)
-            let end = try replay.run(
-                reader,
-                observe: { record in
-                    if let request = record.metadata.requestID { requests.note(request, record.number) }
-                })
-            let durability = durability ?? Durability(reader.settings.durability)
-            let log = try LogWriter(reader, end, keepsRoom: durability == .synced, tuning: tuning) { surroundings.randomBytes(16) }
-            Heap.giveBack()
-            let sealing = Sealing(SegmentSealer(log), inBackground: tuning.sealsInBackground)
-            for segment in log.sealableSegments(end) { sealing.add(segment) }
-            let committer = Committer(
-                timeline: timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
-                observer: observer, sealing: sealing)
-            let report = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
-            return Store(committer: committer, recovery: report)
+            return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning, observer: observer)
         } catch {
             lock.unlock()
             throw error
         }
+    }
+
+    private static func open(
+        _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, surroundings: Surroundings, tuning: LogTuning,
+        observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)?
+    ) throws -> Store {
+        let reader = try LogReader(volume)
+        let timeline = Timeline()
+        var replay = Replay(timeline: timeline)
+        var requests = RequestWindow(countMax: reader.settings.requestWindow)
+        let end = try replay.run(
+            reader,
+            observe: { record in
+                if let request = record.metadata.requestID { requests.note(request, record.number) }
+            })
+        let durability = durability ?? Durability(reader.settings.durability)
+        let log = try LogWriter(reader, end, keepsRoom: durability == .synced, tuning: tuning) { surroundings.randomBytes(16) }
+        Heap.giveBack()
+        let sealing = Sealing(SegmentSealer(log), inBackground: tuning.sealsInBackground)
+        for segment in log.sealableSegments(end) { sealing.add(segment) }
+        let committer = Committer(
+            timeline: timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
+            observer: observer, sealing: sealing)
+        let report = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
+        return Store(committer: committer, recovery: report)
     }
 }
 

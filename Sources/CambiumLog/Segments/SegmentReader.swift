@@ -12,13 +12,17 @@ struct SegmentReader {
     private(set) var durableOffset = 0
     private(set) var next: TransactionNumber
     private(set) var codec: TransactionCodec
-    /// What a sealed segment has behind its frames; nil in an open one.
+    /// What a sealed segment has behind its frames; nil in an open one, and where it is lost.
     let index: SegmentIndex?
+    /// Why a sealed segment is read without its index.
+    let lostIndex: CambiumError?
     /// Where the index is.
     private let indexOffset: Int
 
     /// Throws a `DecodingError` for a header that is none, `CambiumError` where the file cannot be read or is not a segment.
-    init(_ volume: any Volume, path: String) throws {
+    ///
+    /// - Parameter salvages: whether a sealed segment whose index is damaged is read as far as its frames verify.
+    init(_ volume: any Volume, path: String, salvages: Bool = false) throws {
         self.volume = volume
         frames = try FrameReader(volume, path: path)
         next = frames.header.firstTransaction
@@ -26,20 +30,36 @@ struct SegmentReader {
         switch frames.header.kind {
         case .open:
             index = nil
+            lostIndex = nil
             indexOffset = .max
         case .sealed:
-            let index = try SegmentIndex.read(&frames)
-            self.index = index
-            indexOffset = index.offset
+            do throws(CambiumError) {
+                let index = try SegmentIndex.read(&frames)
+                self.index = index
+                lostIndex = nil
+                indexOffset = index.offset
+            } catch {
+                guard salvages, error.code == .damaged else { throw error }
+                index = nil
+                lostIndex = error
+                indexOffset = try Self.endWithoutIndex(&frames)
+            }
         case .ops: throw CambiumError(.damaged, "The file has the ops of a transaction and is no segment.", place: .init(file: path))
         }
+    }
+
+    /// Where the frames with transactions end.
+    private static func endWithoutIndex(_ frames: inout FrameReader) throws(CambiumError) -> Int {
+        var offset = Format.Segment.headerByteCount
+        while let frame = try frames.frame(at: offset), frame.transactionCount > 0 { offset = frame.end }
+        return offset
     }
 
     var path: String { frames.path }
     var header: SegmentHeader { frames.header }
     var headerChecksum: UInt32 { frames.headerChecksum }
     var byteCount: Int { frames.byteCount }
-    var isSealed: Bool { index != nil }
+    var isSealed: Bool { header.kind == .sealed }
     var isAtEnd: Bool { offset == (isSealed ? indexOffset : byteCount) }
 
     /// What the next segment has to name: the checksum of the last frame, as it was when the segment was appended to.

@@ -1,0 +1,67 @@
+import CambiumBytes
+public import CambiumModel
+
+extension LogWriter {
+    /// Makes the files of an empty store, in the place of those that an interrupted making left behind. The directory must be
+    /// there, and the caller must have its lock.
+    ///
+    /// Throws `.cannotCreate` where there is something else.
+    public static func create(
+        _ volume: any Volume, _ settings: StoreSettings, saltSeed: [UInt8]
+    ) throws(CambiumError) {
+        try removeInterrupted(volume)
+        try volume.createDirectory(LogReader.directory)
+        let first = TransactionNumber(rawValue: 1)
+        let header = SegmentHeader(
+            store: settings.store, firstTransaction: first, creationTime: settings.creationTime, saltSeed: saltSeed,
+            previousChecksum: 0)
+        try volume.create(LogFileName.path(first, .segment), header.encode())
+        try volume.syncDirectory(LogReader.directory)
+        let position = UInt64(Format.Segment.headerByteCount)
+        let heads = [0, 1].map { sequence in
+            Head(sequence: sequence, segment: first, position: position, lastTransaction: .none, isClosed: true).encode(
+                store: settings.store)
+        }
+        try volume.create(Head.fileName, heads[0] + heads[1])
+        // The settings come last: they are what makes the directory a store.
+        try volume.replace(StoreSettings.fileName, settings.encode())
+        try volume.syncDirectory("")
+    }
+
+    /// Removes what a process left behind that ended before the first transaction of a new store was in its log.
+    private static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
+        let replacement = StoreSettings.fileName + LogFileName.replacementSuffix
+        let ours = [StoreSettings.fileName, replacement, Head.fileName]
+        let names = try volume.list("").filter { $0 != lockFileName }
+        let logNames = try volume.list(LogReader.directory)
+        if names.isEmpty && logNames.isEmpty { return }
+        guard names.allSatisfy({ ours.contains($0) || $0 == LogReader.directory }) else {
+            throw CambiumError(.cannotCreate, "'\(volume.name)' is not empty; choose another place.")
+        }
+        guard isInterrupted(volume, logNames) else {
+            throw CambiumError(.cannotCreate, "There is a store at '\(volume.name)' already; choose another place.")
+        }
+        // The settings go first: without them nobody takes the rest for a store.
+        for name in ours where names.contains(name) { try volume.remove(name) }
+        try volume.syncDirectory("")
+        for name in logNames { try volume.remove(LogReader.directory + "/" + name) }
+        try volume.syncDirectory(LogReader.directory)
+    }
+
+    /// Whether a log never had a transaction: then nothing is lost with it.
+    private static func isInterrupted(_ volume: any Volume, _ logNames: [String]) -> Bool {
+        do {
+            let hasSettings = try volume.exists(StoreSettings.fileName)
+            let segments = logNames.compactMap { LogFileName.parse($0) }.filter { $0.suffix == .segment }
+            if segments.isEmpty { return !hasSettings }
+            guard segments.count == 1, segments[0].number.rawValue == 1 else { return false }
+            let path = LogFileName.path(segments[0].number, .segment)
+            if !hasSettings, try volume.byteCount(of: path) <= Format.Segment.headerByteCount { return true }
+            let log = try hasSettings ? LogReader(volume) : LogReader(volume, settings: LogReader.settingsTold(by: volume))
+            return try log.scan { _ in }.lastTransaction == .none
+        } catch {
+            // What cannot be read may be worth a repair.
+            return false
+        }
+    }
+}
