@@ -1,31 +1,43 @@
 /// Appends numbers and bytes to a buffer, little-endian. `ByteReader` reads them back.
+///
+/// What small transactions are encoded with is inlinable: a generic function is specialised only where its body can be seen.
 public struct ByteWriter: Sendable {
-    public private(set) var bytes: [UInt8]
+    @usableFromInline var buffer: [UInt8]
+
+    @inlinable public var bytes: [UInt8] { buffer }
 
     public init(capacity: Int = 0) {
-        bytes = []
-        bytes.reserveCapacity(capacity)
+        buffer = []
+        if capacity > 0 { buffer.reserveCapacity(capacity) }
     }
 
-    public var count: Int { bytes.count }
+    @inlinable public var count: Int { buffer.count }
 
-    public mutating func writeByte(_ value: UInt8) { bytes.append(value) }
+    @inlinable public mutating func writeByte(_ value: UInt8) { buffer.append(value) }
 
     /// Fixed width, little-endian.
-    public mutating func write<T: FixedWidthInteger>(_ value: T) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    @inlinable public mutating func write<T: FixedWidthInteger>(_ value: T) {
+        withUnsafeBytes(of: value.littleEndian) { buffer.append(contentsOf: $0) }
     }
 
     /// LEB128: 7 bits a byte, the lowest first, the top bit set on all but the last; at most 10 bytes.
+    @inlinable
     public mutating func writeVarint(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
+        if value < 0x80 { return buffer.append(UInt8(truncatingIfNeeded: value)) }
+        writeLongVarint(value)
     }
 
+    @usableFromInline
+    mutating func writeLongVarint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            buffer.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        buffer.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    @inlinable
     public mutating func writeVarint(_ value: Int) {
         precondition(value >= 0, "Counts are not negative.")
         writeVarint(UInt64(value))
@@ -36,26 +48,26 @@ public struct ByteWriter: Sendable {
         writeVarint(UInt64(bitPattern: value << 1) ^ UInt64(bitPattern: value >> 63))
     }
 
-    public mutating func write(_ value: UnsafeRawBufferPointer) { bytes.append(contentsOf: value) }
+    public mutating func write(_ value: UnsafeRawBufferPointer) { buffer.append(contentsOf: value) }
 
-    public mutating func write<C: Collection<UInt8>>(_ value: C) { bytes.append(contentsOf: value) }
+    @inlinable public mutating func write<C: Collection<UInt8>>(_ value: C) { buffer.append(contentsOf: value) }
 
     /// A length and that many bytes.
-    public mutating func writeBlob<C: Collection<UInt8>>(_ value: C) {
+    @inlinable public mutating func writeBlob<C: Collection<UInt8>>(_ value: C) {
         writeVarint(value.count)
-        bytes.append(contentsOf: value)
+        buffer.append(contentsOf: value)
     }
 
     /// Empties the buffer and keeps its memory for what comes next, if that is not more than `capacityMax` bytes.
     public mutating func removeAll(keepingAtMost capacityMax: Int) {
-        bytes.removeAll(keepingCapacity: bytes.capacity <= capacityMax)
+        buffer.removeAll(keepingCapacity: buffer.capacity <= capacityMax)
     }
 
     /// Writes over bytes that are there already.
-    public mutating func overwrite<T: FixedWidthInteger>(_ value: T, at offset: Int) {
-        withUnsafeBytes(of: value.littleEndian) { source in
-            bytes.replaceSubrange(offset..<offset + source.count, with: source)
-        }
+    @inlinable public mutating func overwrite<T: FixedWidthInteger>(_ value: T, at offset: Int) {
+        precondition(offset >= 0 && offset + MemoryLayout<T>.size <= buffer.count, "What is written over is there.")
+        // SAFETY: the bytes that are written over lie inside of the buffer.
+        buffer.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self) }
     }
 
     public static func varintByteCount(_ value: UInt64) -> Int {

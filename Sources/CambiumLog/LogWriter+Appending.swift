@@ -6,13 +6,16 @@ extension LogWriter {
     ///
     /// - Parameter transaction: its number.
     public func makeOpWriter(_ transaction: TransactionNumber) -> OpWriter {
-        let (volume, store, makeSaltSeed) = (volume, settings.store, makeSaltSeed)
-        return OpWriter(tuning) { () throws(CambiumError) in
-            // The random bytes make the file another one than any that was there before for this number.
-            let header = SegmentHeader(
-                kind: .ops, store: store, firstTransaction: transaction, creationTime: 0, saltSeed: makeSaltSeed(), previousChecksum: 0)
-            return try OpsFileWriter(volume, header: header)
-        }
+        OpWriter(log: self, transaction)
+    }
+
+    /// Makes the file for the ops of a large transaction.
+    func makeOpsFile(_ transaction: TransactionNumber) throws(CambiumError) -> OpsFileWriter {
+        // The random bytes make the file another one than any that was there before for this number.
+        let header = SegmentHeader(
+            kind: .ops, store: settings.store, firstTransaction: transaction, creationTime: 0, saltSeed: makeSaltSeed(), previousChecksum: 0
+        )
+        return try OpsFileWriter(volume, header: header)
     }
 
     /// Encodes a transaction that is to be written with those staged before it. Its number follows the last one.
@@ -75,21 +78,22 @@ extension LogWriter {
     public func write() throws(CambiumError) -> Int {
         try checkPoison()
         guard staged.count > 0 else { return 0 }
-        let (bytes, checksum) = Frame.encode(
+        let checksum = Frame.encode(
             region: writer.bytes, transactionCount: staged.count, at: position, durableOffset: durablePosition,
-            headerChecksum: headerChecksum)
-        if keepsRoom, bytes.count < Self.roomByteCount { keepRoom(behind: position + bytes.count) }
+            headerChecksum: headerChecksum, to: &frame)
+        let byteCount = frame.count
+        if keepsRoom, byteCount < Self.roomByteCount { keepRoom(behind: position + byteCount) }
         do {
-            try file.write(bytes, at: position)
+            try file.write(frame.bytes, at: position)
         } catch {
             try undoStaged(after: error)
         }
-        roomEnd = max(roomEnd, position + bytes.count)
-        position += bytes.count
-        appendedByteCount += bytes.count
+        roomEnd = max(roomEnd, position + byteCount)
+        position += byteCount
+        appendedByteCount += byteCount
         lastChecksum = checksum
         clearStaged(keepsFiles: true)
-        return bytes.count
+        return byteCount
     }
 
     /// Writes zeros ahead of a frame, so that no frame is whole on the disk whose writing failed. What the disk has no room for is
@@ -137,6 +141,7 @@ extension LogWriter {
             namesFiles = true
         }
         writer.removeAll(keepingAtMost: Format.Frame.blockByteCount)
+        frame.removeAll(keepingAtMost: Format.Frame.blockByteCount)
         staged = Staged()
     }
 

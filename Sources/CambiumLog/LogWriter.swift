@@ -22,6 +22,8 @@ public final class LogWriter: @unchecked Sendable {
     var headTime: Int64
     @exclusivity(unchecked) var poison: CambiumError?
     @exclusivity(unchecked) var writer = ByteWriter(capacity: 1024)
+    /// The last frame; kept for its memory.
+    @exclusivity(unchecked) var frame = ByteWriter(capacity: 1024)
     @exclusivity(unchecked) var staged = Staged()
     /// The length of the segment's file: where room is kept, zeros follow `position`.
     @exclusivity(unchecked) var roomEnd: Int

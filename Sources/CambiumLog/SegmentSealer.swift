@@ -111,12 +111,13 @@ private struct SealedBlock {
     }
 
     mutating func write(to file: any VolumeFile) throws(CambiumError) {
-        let frame = Frame.encode(
-            region: writer.bytes, transactionCount: count, at: offset, durableOffset: 0, headerChecksum: headerChecksum)
+        var frame = ByteWriter()
+        _ = Frame.encode(
+            region: writer.bytes, transactionCount: count, at: offset, durableOffset: 0, headerChecksum: headerChecksum, to: &frame)
         try file.write(frame.bytes, at: offset)
         index.entries.append(
-            .init(byteCount: frame.bytes.count, transactionCount: count, interval: firstTime - lastFirstTime))
-        offset += frame.bytes.count
+            .init(byteCount: frame.count, transactionCount: count, interval: firstTime - lastFirstTime))
+        offset += frame.count
         lastFirstTime = firstTime
         codec = TransactionCodec(time: header.creationTime)
         writer.removeAll(keepingAtMost: 1 << 20)

@@ -13,6 +13,8 @@ import Synchronization
 /// SENDABLE: what changes is touched while `writing` is held, or is under a mutex, or is atomic.
 final class Committer: @unchecked Sendable {
     let durability: Durability
+    /// What `durability` lets pass between two syncs, in microseconds.
+    private let ownInterval: Int64
     let timeline: Timeline
     /// Nil for a store that is kept in memory.
     private let log: LogWriter?
@@ -45,6 +47,7 @@ final class Committer: @unchecked Sendable {
         self.log = log
         self.lock = lock
         self.durability = durability
+        ownInterval = durability.interval
         self.surroundings = surroundings
         self.observer = observer
         self.sealing = sealing
@@ -102,10 +105,10 @@ final class Committer: @unchecked Sendable {
     ///
     /// - Parameter blocks: whether `settle` follows on this thread; else what has to be led is led elsewhere, whether anybody asks
     ///   for the outcome or not.
-    /// - Returns: what `body` returned; nil where the author's request was applied before, which settling tells.
-    func commit<Value>(
-        _ author: Author, _ asked: Durability?, checks: Checks = .all, blocks: Bool, _ body: (inout WriteTransaction) throws -> Value
-    ) throws -> (Value?, Pending) {
+    /// - Parameter body: is not called where the author's request was applied before, which settling tells.
+    func commit(
+        _ author: Author, _ asked: Durability?, checks: Checks = .all, blocks: Bool, _ body: (inout WriteTransaction) throws -> Void
+    ) throws -> Pending {
         try author.check()
         return try writing.hold {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
@@ -114,14 +117,14 @@ final class Committer: @unchecked Sendable {
                 // Its transaction may not be durable yet.
                 var pending = join(nil, timeline.head, level, blocks: blocks)
                 pending.repeated = RepeatedRequest(request: request, transaction: number)
-                return (nil, pending)
+                return pending
             }
             var transaction = WriteTransaction(draft: timeline.draft(), ops: makeOpWriter())
-            let value = try body(&transaction)
+            try body(&transaction)
             if transaction.ops.opCount == 0 {
-                return (value, join(nil, transaction.takeDraft().original, level, blocks: blocks))
+                return join(nil, transaction.takeDraft().original, level, blocks: blocks)
             }
-            return (value, try commit(transaction, author, checks, level, blocks: blocks))
+            return try commit(transaction, author, checks, level, blocks: blocks)
         }
     }
 
@@ -139,7 +142,8 @@ final class Committer: @unchecked Sendable {
         let number = TransactionNumber(rawValue: draft.transaction)
         let encoded = try ops.finish()
         let observed = try observer == nil ? [] : encoded.payload.bytes()
-        lastTime = max(surroundings.now(), lastTime)
+        let time = surroundings.now()
+        lastTime = max(time, lastTime)
         if let log {
             let metadata = TransactionMetadata(
                 time: lastTime, actor: author.actor, message: author.message, requestID: author.requestID)
@@ -152,22 +156,22 @@ final class Committer: @unchecked Sendable {
         let graph = try timeline.publish(draft, isTentative: isSynced) { if !isSynced { show($0) } }
         if let request = author.requestID { requests.note(request, number) }
         observer?(number, observed)
-        return join(number, graph, level, blocks: blocks, byteCount: byteCount)
+        return join(number, graph, level, blocks: blocks, byteCount: byteCount, at: time)
     }
 
     /// Notes what a commit has to wait for. Only while `writing` is held.
     private func join(
-        _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, blocks: Bool, byteCount: Int = 0
+        _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, blocks: Bool, byteCount: Int = 0, at time: Int64 = 0
     ) -> Pending {
         let isDurable: Bool =
             switch level {
             case .memory: true
             // What a transaction without changes has read may not be durable yet.
             case .synced: number == nil && !isSyncing && log?.isDurable ?? true
-            case .buffered(let interval):
+            case .buffered:
                 number == nil
                     ? !(log?.hasStaged ?? false)
-                    : surroundings.now() - lastSyncTime.load(ordering: .relaxed) < interval.microseconds
+                    : time - lastSyncTime.load(ordering: .relaxed) < (level == durability ? ownInterval : level.interval)
             }
         if isDurable { return Pending(transaction: number, graph: graph, byteCount: byteCount, isInFrame: false, group: nil, leads: false) }
         let group = openGroup

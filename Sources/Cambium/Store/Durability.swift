@@ -11,6 +11,9 @@ public enum Durability: Hashable, Sendable {
     /// Whether this is at least as strong as another level.
     func covers(_ other: Durability) -> Bool { strength >= other.strength }
 
+    /// How long a commit may stay unsynced, in microseconds.
+    var interval: Int64 { if case .buffered(let interval) = self { interval.microseconds } else { 0 } }
+
     private var strength: Int {
         switch self {
         case .synced: 2

@@ -47,13 +47,23 @@ public final class Store: Sendable {
     /// - Throws: what `body` throws; `.repeated`, with a `RepeatedRequest`, where the author's request was applied before, in which
     ///   case `body` is not called; `.ruleViolated`; `.ioFailure` and `.notWritable` where the log cannot be written.
     @discardableResult
+    @inlinable
     public func write<Result>(
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result
     ) throws -> (result: Result, receipt: Receipt) {
-        let (result, pending) = try committer.commit(author, durability, blocks: true, body)
-        let receipt = try committer.settle(pending)
-        return (try result.orTold(), receipt)
+        var result: Result?
+        let receipt = try settled(author, durability) { transaction in result = try body(&transaction) }
+        guard let result else { preconditionFailure("A commit that succeeds has called its closure.") }
+        return (result, receipt)
+    }
+
+    /// What `write` does, but for the type of the result: that is specialised where it is called.
+    @usableFromInline
+    func settled(
+        _ author: Author, _ durability: Durability?, _ body: (inout WriteTransaction) throws -> Void
+    ) throws -> Receipt {
+        try committer.settle(try committer.commit(author, durability, blocks: true, body))
     }
 
     /// As the blocking `write`. The closure runs on a thread of the store's own, one after the other; nobody's thread waits for
@@ -83,15 +93,19 @@ public final class Store: Sendable {
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result
     ) throws -> (result: Result, ticket: Ticket) {
-        let (result, pending) = try committer.commit(author, durability, blocks: false, body)
-        if result == nil { _ = try committer.settle(pending) }
-        return (try result.orTold(), Ticket(committer, pending))
+        var result: Result?
+        let pending = try committer.commit(author, durability, blocks: false) { transaction in result = try body(&transaction) }
+        guard let result else {
+            _ = try committer.settle(pending)
+            throw CambiumError(.repeated, "The request was applied before.")
+        }
+        return (result, Ticket(committer, pending))
     }
 
     /// Writes the digest of the newest graph into the log: a replay that comes to another one stops there.
     @discardableResult
     public func recordDigest(_ author: Author = Author()) throws -> Receipt {
-        let (_, pending) = try committer.commit(author, nil, checks: .none, blocks: true) { transaction in
+        let pending = try committer.commit(author, nil, checks: .none, blocks: true) { transaction in
             let graph = transaction.draft.original
             transaction.ops.append(.digest(of: graph.transaction, graph.digest()))
         }
@@ -100,7 +114,7 @@ public final class Store: Sendable {
 
     /// Runs a transaction that is not recorded op by op: `body` changes the draft and appends what that comes to.
     func transact(_ author: Author, _ body: (inout WriteTransaction) throws -> Void) throws -> Receipt {
-        let (_, pending) = try committer.commit(author, nil, blocks: true, body)
+        let pending = try committer.commit(author, nil, blocks: true, body)
         return try committer.settle(pending)
     }
 
@@ -141,14 +155,6 @@ public struct Ticket: Sendable {
     }
 
     func whenSettled(_ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) { committer.whenSettled(pending, body) }
-}
-
-extension Optional {
-    /// A commit without a result is that of a repeated request, which settling has thrown.
-    fileprivate func orTold() throws(CambiumError) -> Wrapped {
-        guard let self else { throw CambiumError(.repeated, "The request was applied before.") }
-        return self
-    }
 }
 
 extension Duration {

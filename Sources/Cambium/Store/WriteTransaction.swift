@@ -68,12 +68,12 @@ public struct WriteTransaction: ~Copyable {
 
     /// Changes several attributes of an object in one op.
     public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
-        let entity = try entity(of: id)
+        guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { throw missing(id) }
         var changed: [Assignment] = []
         changed.reserveCapacity(values.count)
         for (attribute, value) in values {
             try check(attribute, value, entity)
-            if draft.value(of: attribute, of: id) != value { changed.append(Assignment(attribute.number, value)) }
+            if !draft.holds(value, attribute, at: place) { changed.append(Assignment(attribute.number, value)) }
         }
         if !changed.isEmpty { try record(.set(id, changed)) }
     }
@@ -176,10 +176,12 @@ public struct WriteTransaction: ~Copyable {
     }
 
     private borrowing func entity(of id: ObjectID) throws(CambiumError) -> Entity {
-        guard let entity = draft.entity(of: id) else {
-            throw CambiumError(.notFound, "There is no object \(schema.entity(id.root)?.name ?? "?")/\(id.serial).")
-        }
+        guard let entity = draft.entity(of: id) else { throw missing(id) }
         return entity
+    }
+
+    private borrowing func missing(_ id: ObjectID) -> CambiumError {
+        CambiumError(.notFound, "There is no object \(schema.entity(id.root)?.name ?? "?")/\(id.serial).")
     }
 
     private borrowing func check(_ attribute: Attribute, _ value: Value, _ entity: Entity) throws(CambiumError) {

@@ -99,8 +99,7 @@ extension Draft {
         for assignment in assignments {
             let attribute = try attribute(assignment.property, entity)
             let slot = table.slot(of: attribute.number)
-            let cell = try StoredCell(assignment.value, attribute)
-            cell.withCell { _ = set(table, place.row, slot, $0) }
+            _ = try attribute.withCell(of: assignment.value) { set(table, place.row, slot, $0) }
             if assignment.value.isNull, !attribute.isOptional { pending.noteObject(table.index, place.row) }
         }
         setProvenance(table.index, place.row, TableLayout.changedSlot)
@@ -111,7 +110,10 @@ extension Draft {
     ) throws(CambiumError) {
         if value.isNull { return }
         let slot = table.slot(of: attribute.number)
-        try StoredCell(value, attribute).withCell { store(table.index, row, slot, table.columns[slot], $0) }
+        _ = try attribute.withCell(of: value) {
+            store(table.index, row, slot, table.columns[slot], $0)
+            return true
+        }
     }
 
     private func attribute(_ number: PropertyNumber, _ entity: Entity) throws(CambiumError) -> Attribute {

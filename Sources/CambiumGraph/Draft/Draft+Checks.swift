@@ -4,6 +4,7 @@ extension Draft {
     /// Checks everything that has to hold at the end of a transaction: mandatory attributes, numbers of members, uniqueness,
     /// denied deletions. Throws `.ruleViolated` with a `RuleViolations` that has all of them. Complexity: O(changes).
     public mutating func check() throws(CambiumError) {
+        if pending.isEmpty { return }
         let violations = violations()
         guard !violations.isEmpty else { return }
         let shown = violations.prefix(20).map(\.description)
@@ -72,7 +73,7 @@ extension Draft {
         return [Violation(object: object, rule: .deleteDenied(relationship: relationship.name, by: text(place)))]
     }
 
-    func place(of id: ObjectID) -> ObjectPlace? { reader.place(of: id, layout) }
+    package func place(of id: ObjectID) -> ObjectPlace? { reader.place(of: id, layout) }
 
     private func text(_ place: ObjectPlace) -> String {
         "\(entity(at: place)?.name ?? "?")/\(id(place).serial)"

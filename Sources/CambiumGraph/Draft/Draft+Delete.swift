@@ -31,7 +31,7 @@ extension Draft {
         return found
     }
 
-    func entity(at place: ObjectPlace) -> Entity? {
+    package func entity(at place: ObjectPlace) -> Entity? {
         let table = layout.tables[Int(place.table)]
         return schema.entity(reader.rows(table.index).entity(place.row, table))
     }

@@ -16,6 +16,17 @@ extension Draft {
         return reader.value(of: layout.field(attribute), at: place)
     }
 
+    /// Whether an attribute of an object's entity has this value; false where the value is not of the attribute's type, which
+    /// applying it says.
+    package borrowing func holds(_ value: Value, _ attribute: Attribute, at place: ObjectPlace) -> Bool {
+        let table = layout.tables[Int(place.table)]
+        let slot = table.slot(of: attribute.number)
+        let isEqual = try? attribute.withCell(of: value) {
+            reader.rows(table.index).equals(place.row, slot, table.columns[slot], $0)
+        }
+        return isEqual == true
+    }
+
     /// The ids that a relationship leads to: in order where it is ordered, else ascending.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         guard let place = place(of: id) else { return nil }

@@ -22,8 +22,8 @@ public struct Draft: ~Copyable {
     var pending = PendingChecks()
     /// Which objects changed; kept where the ops are derived afterwards.
     var touched: TouchedRows?
-    private var superseded: [PageRef] = []
-    private var born: [PageRef] = []
+    private var superseded: PageList
+    private var born: PageList
     private var isPublished = false
     private var groupCache = GroupCache()
 
@@ -42,12 +42,14 @@ public struct Draft: ~Copyable {
         layout = base.layout
         directory = base.directory
         transaction = base.reader.transaction + 1
+        superseded = base.space.takeList()
+        born = base.space.takeList()
     }
 
     deinit {
         if isPublished { return }
         // A page that was released already may have been handed out again and stand here twice.
-        for page in born where chunks.birth(page) == epoch { space.release(page) }
+        for page in born.elements where chunks.birth(page) == epoch { space.release(page) }
     }
 
     public var schema: Schema { layout.schema }
@@ -57,13 +59,13 @@ public struct Draft: ~Copyable {
 
     var reader: Reader { Reader(chunks: chunks, directory: directory) }
 
-    mutating func takeSuperseded() -> [PageRef] {
-        defer { superseded = [] }
+    mutating func takeSuperseded() -> PageList {
+        defer { superseded = PageList() }
         return superseded
     }
 
-    mutating func takeBorn() -> [PageRef] {
-        defer { born = [] }
+    mutating func takeBorn() -> PageList {
+        defer { born = PageList() }
         return born
     }
 
@@ -98,12 +100,15 @@ extension Draft {
 
     @inline(never)
     private mutating func copy(_ page: PageRef) -> PageRef {
-        let granules = chunks.granules(page)
         let source = chunks[page]
-        let kind = source.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self)
-        let copy = allocate(granules: granules, PageKind(rawValue: kind) ?? .free)
+        let birth = source.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+        // The size and the kind, without the link of a free page.
+        let tail = UInt64(source.load(fromByteOffset: PageLayout.granulesOffset, as: UInt32.self))
+        let granules = Int(truncatingIfNeeded: tail & 0xFFFF)
+        let copy = space.allocate(tail: tail, granules: granules, birth: epoch)
+        born.append(copy)
         memcpy(chunks[copy] + PageLayout.header, source + PageLayout.header, (granules - 1) * PageLayout.granule)
-        supersede(page)
+        if birth != 0 { superseded.append(page) }
         return copy
     }
 

@@ -29,7 +29,20 @@ struct StoredCell {
         }
     }
 
-    func withCell(_ body: (Cell) -> Void) {
-        if cell.kind == .bytes { bytes.withUnsafeBytes { body(.bytes($0)) } } else { body(cell) }
+    func withCell<R>(_ body: (Cell) -> R) -> R {
+        cell.kind == .bytes ? bytes.withUnsafeBytes { body(.bytes($0)) } : body(cell)
+    }
+}
+
+extension Attribute {
+    /// Calls `body` with a value in its stored form, its bytes where they are.
+    ///
+    /// Throws `.invalidInput` where the value is not of the attribute's type.
+    func withCell(of value: Value, _ body: (Cell) -> Bool) throws(CambiumError) -> Bool {
+        if type.byteCount != nil, case .fixed(let low, let high)? = StoredForm(value, type: type) { return body(.fixed(low, high)) }
+        guard type == .string, case .string(let text) = value, text.utf8.count <= Blob.byteCountMax else {
+            return try StoredCell(value, self).withCell(body)
+        }
+        return text.utf8Span.span.bytes.withUnsafeBytes { body(.bytes($0)) }
     }
 }

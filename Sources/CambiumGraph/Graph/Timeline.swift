@@ -51,23 +51,30 @@ public final class Timeline: @unchecked Sendable {
     public func publish(
         _ draft: consuming Draft, isTentative: Bool = false, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Graph {
-        guard current.withLock({ $0 === draft.base }) else {
+        draft.stamp()
+        let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space)
+        var previous = version
+        let isNewest = current.withLock { newest in
+            if newest !== draft.base { return false }
+            swap(&newest, &previous)
+            return true
+        }
+        guard isNewest else {
             throw CambiumError(.notWritable, "The draft was made from a version that is no longer the newest; make it again.")
         }
-        draft.stamp()
+        var born = draft.takeBorn()
         if isTentative {
-            if tentative == nil { tentative = Tentative(base: draft.base) }
-            tentative?.born.append((draft.epoch, draft.takeBorn()))
+            if tentative == nil { tentative = Tentative(base: previous) }
+            tentative?.born.append((draft.epoch, born))
+        } else {
+            space.giveBack(&born)
         }
-        let superseded = draft.takeSuperseded()
-        let layout = draft.layout
-        let version = Version(epoch: draft.epoch, directory: draft.directory, layout: layout, space: space)
+        var superseded = draft.takeSuperseded()
         draft.markPublished()
-        var previous = version
-        current.withLock { swap(&$0, &previous) }
         _ = consume draft
         show(Graph(version: version))
         retire(&previous, superseded)
+        space.giveBack(&superseded)
         return Graph(version: version)
     }
 
@@ -76,13 +83,14 @@ public final class Timeline: @unchecked Sendable {
     /// What is needed to take versions back: the last one that stays, which is kept, and the pages of those after it.
     private struct Tentative {
         var base: Version
-        var born: [(epoch: UInt64, pages: [PageRef])] = []
+        var born: [(epoch: UInt64, pages: PageList)] = []
     }
 
     /// The version and those before it stay.
     public func confirm(_ graph: Graph) {
         guard var kept = tentative, graph.version.epoch > kept.base.epoch else { return }
         tentative = nil
+        for index in kept.born.indices where kept.born[index].epoch <= graph.version.epoch { space.giveBack(&kept.born[index].pages) }
         kept.born.removeAll { $0.epoch <= graph.version.epoch }
         kept.base = graph.version
         if !kept.born.isEmpty { tentative = kept }
@@ -101,25 +109,26 @@ public final class Timeline: @unchecked Sendable {
         taken.base.dead = []
         // A page that was released since has another birth, and may stand here twice.
         for (epoch, pages) in taken.born {
-            for page in pages where space.chunks.birth(page) == epoch { space.release(page) }
+            for page in pages.elements where space.chunks.birth(page) == epoch { space.release(page) }
         }
         return Graph(version: taken.base)
     }
 
     /// Frees what no version can reach: a page superseded at D and born at B is needed while a version lives in [B, D).
-    private func retire(_ previous: inout Version, _ superseded: [PageRef]) {
+    private func retire(_ previous: inout Version, _ superseded: PageList) {
         // Nobody can take `previous` any more; if it is unique, no reader holds it. The draft held it and is gone.
         if isKnownUniquelyReferenced(&previous) {
             let count = pinned.count
-            for page in superseded { bury(page, below: count) }
+            for page in superseded.elements { bury(page, below: count) }
         } else {
             // All that the draft superseded was born before it, and so is what this version reaches.
-            previous.dead = superseded
+            previous.dead = Array(superseded.elements)
             pinned.append(previous)
         }
-        reclaim()
+        if !pinned.isEmpty { reclaim() }
     }
 
+    @inline(__always)
     private func bury(_ page: PageRef, below count: Int) {
         if count > 0, space.chunks.birth(page) <= pinned[count - 1].epoch {
             pinned[count - 1].dead.append(page)

@@ -16,9 +16,12 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var liveGranules = 0
     private(set) var chunkCount = 0
 
-    @exclusivity(unchecked) private var freeHeads: [PageRef]
+    /// For each size in granules, the first free page of it.
+    private let freeHeads: UnsafeMutablePointer<PageRef>
     @exclusivity(unchecked) private var cursor = 0
     @exclusivity(unchecked) private var cursorEnd = 0
+    /// Empty lists of pages whose memory the next draft uses.
+    @exclusivity(unchecked) private var spareLists: [PageList] = []
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     private var regionCursor: UnsafeMutableRawPointer?
     private var regionChunksLeft = 0
@@ -26,11 +29,13 @@ final class PageSpace: @unchecked Sendable {
     init() {
         let byteCount = PageLayout.chunkCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride
         chunks = Chunks(table: Self.map(byteCount).assumingMemoryBound(to: UnsafeMutableRawPointer.self))
-        freeHeads = [PageRef](repeating: 0, count: PageLayout.chunkGranules + 1)
+        freeHeads = .allocate(capacity: PageLayout.chunkGranules + 1)
+        freeHeads.initialize(repeating: 0, count: PageLayout.chunkGranules + 1)
         constants = ConstantPages(in: self)
     }
 
     deinit {
+        freeHeads.deallocate()
         for region in regions { munmap(region.base, region.byteCount) }
         munmap(chunks.table, PageLayout.chunkCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride)
     }
@@ -41,13 +46,20 @@ final class PageSpace: @unchecked Sendable {
     /// A page of `granules` x 16 bytes, its content undefined behind the header.
     @inline(__always)
     func allocate(granules: Int, kind: PageKind, birth: UInt64) -> PageRef {
+        allocate(tail: UInt64(UInt16(truncatingIfNeeded: granules)) | UInt64(kind.rawValue) << 16, granules: granules, birth: birth)
+    }
+
+    /// - Parameter tail: the second half of the header, which says the size and the kind.
+    @inline(__always)
+    func allocate(tail: UInt64, granules: Int, birth: UInt64) -> PageRef {
+        // SAFETY: a page is at most a chunk, and there is a head for each size up to that.
+        precondition(granules <= PageLayout.chunkGranules)
         let head = freeHeads[granules]
         let page = head != 0 ? head : carve(granules)
         let pointer = chunks[page]
         if head != 0 { freeHeads[granules] = pointer.load(fromByteOffset: PageLayout.nextFreeOffset, as: PageRef.self) }
         liveGranules &+= granules
         pointer.storeBytes(of: birth, as: UInt64.self)
-        let tail = UInt64(UInt16(truncatingIfNeeded: granules)) | UInt64(kind.rawValue) << 16
         pointer.storeBytes(of: tail, toByteOffset: PageLayout.granulesOffset, as: UInt64.self)
         return page
     }
@@ -67,6 +79,20 @@ final class PageSpace: @unchecked Sendable {
             freeHeads[granules] = page
         #endif
     }
+
+    /// An empty list of pages. Drafts need two each, which should not be grown from nothing every time.
+    func takeList() -> PageList { spareLists.popLast() ?? PageList() }
+
+    /// Takes a list back that is no longer needed.
+    func giveBack(_ list: inout PageList) {
+        guard spareLists.count < Self.spareListCountMax, list.capacity <= Self.spareListCapacityMax else { return }
+        list.removeAll()
+        spareLists.append(list)
+        list = PageList()
+    }
+
+    private static let spareListCountMax = 4
+    private static let spareListCapacityMax = 4096
 
     @inline(never)
     private func carve(_ granules: Int) -> PageRef {

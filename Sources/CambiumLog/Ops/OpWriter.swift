@@ -7,61 +7,69 @@ public struct OpWriter {
     private var writer = ByteWriter()
     public private(set) var opCount = 0
     private let keepsOps: Bool
-    private let tuning: LogTuning
-    private let makeFile: (() throws(CambiumError) -> OpsFileWriter)?
-    private var file: OpsFileWriter?
-    /// Ops that are not in the file yet.
-    private var waitingCount = 0
-    /// Why there is no file of the ops.
-    private var failure: CambiumError?
+    private let log: LogWriter?
+    private let transaction: TransactionNumber
+    private var overflow: Overflow?
+
+    /// What is kept of a transaction that is too large for memory.
+    private struct Overflow {
+        /// Nil where it could not be made or written.
+        var file: OpsFileWriter?
+        /// Ops that are in the file.
+        var opCount = 0
+        /// Why there is no file.
+        var failure: CambiumError?
+    }
 
     /// - Parameter keepsOps: false where nobody needs the bytes: then the ops are counted only.
     public init(keepsOps: Bool = true) {
         self.keepsOps = keepsOps
-        makeFile = nil
-        tuning = .standard
+        log = nil
+        transaction = .none
     }
 
-    init(_ tuning: LogTuning, makeFile: @escaping () throws(CambiumError) -> OpsFileWriter) {
+    /// - Parameter transaction: the number of the transaction that the ops are of.
+    init(log: LogWriter, _ transaction: TransactionNumber) {
         keepsOps = true
-        self.tuning = tuning
-        self.makeFile = makeFile
+        self.log = log
+        self.transaction = transaction
     }
 
-    /// Where the file cannot be written, `finish` tells.
+    /// Where the ops' file cannot be written, `finish` tells.
     public mutating func append(_ op: Op) {
+        if opCount == 0 { writer = ByteWriter(capacity: 64) }
         opCount += 1
-        if !keepsOps || failure != nil { return }
+        if !keepsOps { return }
         OpCodec.encode(op, to: &writer)
-        waitingCount += 1
-        guard makeFile != nil, writer.count >= (file == nil ? tuning.largeByteCount : tuning.opsFrameByteCount) else { return }
-        do throws(CambiumError) {
-            try relieve()
-        } catch {
-            failure = error
-            file = nil
-        }
-        writer.removeAll(keepingAtMost: tuning.largeByteCount)
-        waitingCount = 0
+        guard let log, writer.count >= (overflow == nil ? log.tuning.largeByteCount : log.tuning.opsFrameByteCount) else { return }
+        relieve(log)
     }
 
-    private mutating func relieve() throws(CambiumError) {
-        guard writer.count <= Format.Frame.payloadByteCountMax else {
-            throw CambiumError(
-                .limitExceeded,
-                "One change takes at most \(Format.Frame.payloadByteCountMax >> 20) MiB of log; this one has \(writer.count >> 20).")
+    /// Moves what is in memory to the file.
+    private mutating func relieve(_ log: LogWriter) {
+        var overflow = self.overflow ?? Overflow()
+        do throws(CambiumError) {
+            if overflow.failure == nil {
+                if overflow.file == nil { overflow.file = try log.makeOpsFile(transaction) }
+                try overflow.file?.append(writer.bytes, opCount: opCount - overflow.opCount)
+            }
+        } catch {
+            overflow.failure = error
+            overflow.file = nil
         }
-        if file == nil { file = try makeFile?() }
-        try file?.append(writer.bytes, opCount: waitingCount)
+        overflow.opCount = opCount
+        self.overflow = overflow
+        writer.removeAll(keepingAtMost: log.tuning.largeByteCount)
     }
 
     /// What is to be staged. What is in a file is durable when this returns.
     ///
     /// Throws `.ioFailure` where the file cannot be written, `.limitExceeded` where one op is too large for it.
     public consuming func finish() throws(CambiumError) -> EncodedOps {
-        if let failure { throw failure }
-        guard let file else { return EncodedOps(payload: .present(writer.bytes[...]), file: nil) }
-        if waitingCount > 0 { try file.append(writer.bytes, opCount: waitingCount) }
+        guard let overflow else { return EncodedOps(payload: .present(writer.bytes[...]), file: nil) }
+        if let failure = overflow.failure { throw failure }
+        guard let file = overflow.file else { preconditionFailure("What is not in memory is in a file, or could not be.") }
+        if writer.count > 0 { try file.append(writer.bytes, opCount: opCount - overflow.opCount) }
         return EncodedOps(payload: .file(try file.finish()), file: file)
     }
 }

@@ -16,6 +16,8 @@ final class OpsFileWriter: @unchecked Sendable {
     private var offset: Int
     private var reference: OpsFileReference
     private var isKept = false
+    /// The last frame; kept for its memory.
+    private var frame = ByteWriter()
 
     /// Makes the file. Throws `.ioFailure`.
     init(_ volume: any Volume, header: SegmentHeader) throws(CambiumError) {
@@ -39,13 +41,21 @@ final class OpsFileWriter: @unchecked Sendable {
     }
 
     /// Writes whole ops as a frame.
+    ///
+    /// Throws `.ioFailure`, and `.limitExceeded` where a frame cannot hold them.
     func append(_ ops: [UInt8], opCount: Int) throws(CambiumError) {
-        let frame = Frame.encode(
-            region: ops, transactionCount: opCount, at: offset, durableOffset: 0, headerChecksum: headerChecksum)
+        guard ops.count <= Format.Frame.payloadByteCountMax else {
+            throw CambiumError(
+                .limitExceeded,
+                "One change takes at most \(Format.Frame.payloadByteCountMax >> 20) MiB of log; this one has \(ops.count >> 20).")
+        }
+        frame.removeAll(keepingAtMost: Format.Frame.blockByteCount)
+        let checksum = Frame.encode(
+            region: ops, transactionCount: opCount, at: offset, durableOffset: 0, headerChecksum: headerChecksum, to: &frame)
         try file.write(frame.bytes, at: offset)
-        offset += frame.bytes.count
+        offset += frame.count
         reference.payloadByteCount += ops.count
-        reference.checksum = OpsFileReference.checksum(frame.checksum, from: reference.checksum)
+        reference.checksum = OpsFileReference.checksum(checksum, from: reference.checksum)
     }
 
     /// Makes what was written durable. The directory is not: `publish` has to follow.

@@ -16,25 +16,28 @@ struct Frame {
 
     // MARK: Encoding
 
-    /// The bytes of a frame at an offset, and its checksum.
+    /// Writes a frame for an offset into an empty buffer.
+    ///
+    /// - Returns: its checksum.
     static func encode(
-        region: [UInt8], transactionCount: Int, at offset: Int, durableOffset: Int, headerChecksum: UInt32
-    ) -> (bytes: [UInt8], checksum: UInt32) {
-        var body = ByteWriter(capacity: region.count + 16)
-        body.writeVarint(offset - durableOffset)
-        if region.count >= Format.Frame.compressedByteCountMin, let blocks = Blocks.encode(region) {
-            body.writeVarint(UInt64(transactionCount) << 1 | 1)
-            body.write(blocks)
-        } else {
-            body.writeVarint(UInt64(transactionCount) << 1)
-            body.write(region)
-        }
-        var frame = ByteWriter(capacity: body.count + Format.Frame.headerByteCountMax)
-        frame.writeVarint(body.count)
-        let checksum = Self.checksum(headerChecksum, offset, length: frame.bytes[...], body: body.bytes[...])
-        frame.write(checksum)
-        frame.write(body.bytes)
-        return (frame.bytes, checksum)
+        region: [UInt8], transactionCount: Int, at offset: Int, durableOffset: Int, headerChecksum: UInt32,
+        to frame: inout ByteWriter
+    ) -> UInt32 {
+        let blocks = region.count >= Format.Frame.compressedByteCountMin ? Blocks.encode(region) : nil
+        let distance = UInt64(offset - durableOffset)
+        let count = UInt64(transactionCount) << 1 | (blocks == nil ? 0 : 1)
+        let contentByteCount = blocks?.count ?? region.count
+        frame.writeVarint(ByteWriter.varintByteCount(distance) + ByteWriter.varintByteCount(count) + contentByteCount)
+        let lengthByteCount = frame.count
+        frame.write(UInt32(0))
+        frame.writeVarint(distance)
+        frame.writeVarint(count)
+        frame.write(blocks ?? region)
+        let checksum = Self.checksum(
+            headerChecksum, offset, length: frame.bytes[..<lengthByteCount],
+            body: frame.bytes[(lengthByteCount + Format.Frame.checksumByteCount)...])
+        frame.overwrite(checksum, at: lengthByteCount)
+        return checksum
     }
 
     static func checksum(

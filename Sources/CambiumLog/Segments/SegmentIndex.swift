@@ -43,8 +43,9 @@ struct SegmentIndex: Equatable {
             region.writeVarint(entry.transactionCount)
             region.writeVarint(UInt64(entry.interval))
         }
-        let frame = Frame.encode(
-            region: region.bytes, transactionCount: 0, at: offset, durableOffset: 0, headerChecksum: headerChecksum)
+        var frame = ByteWriter()
+        _ = Frame.encode(
+            region: region.bytes, transactionCount: 0, at: offset, durableOffset: 0, headerChecksum: headerChecksum, to: &frame)
         return frame.bytes + Self.trailer(offset, headerChecksum)
     }
 

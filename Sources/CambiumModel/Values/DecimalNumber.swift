@@ -5,16 +5,22 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
     public static let digitCountMax = 38
     public static let exponentRange = -128...127
 
+    // In words of 64 and 16 bits, so that a `Value` takes 24 bytes; as a UInt128 and an Int it would take 48.
+    private let low: UInt64
+    private let high: UInt64
+    private let power: Int16
     public let isNegative: Bool
-    public let coefficient: UInt128
-    public let exponent: Int
+
+    public var coefficient: UInt128 { UInt128(high) << 64 | UInt128(low) }
+    public var exponent: Int { Int(power) }
 
     public static let zero = DecimalNumber(isNegative: false, coefficient: 0, exponent: 0)
 
     private init(isNegative: Bool, coefficient: UInt128, exponent: Int) {
         self.isNegative = isNegative
-        self.coefficient = coefficient
-        self.exponent = exponent
+        low = UInt64(truncatingIfNeeded: coefficient)
+        high = UInt64(truncatingIfNeeded: coefficient >> 64)
+        power = Int16(exponent)
     }
 
     /// The number `coefficient` x 10^`exponent`; nil where it has more than 38 digits or its power of ten is out of range.

@@ -1,0 +1,18 @@
+/// References of pages, in the order in which they were added. Emptying it keeps its memory, so that one list serves one draft
+/// after the other.
+struct PageList {
+    private var pages: [PageRef] = []
+    private(set) var count = 0
+
+    /// How many it has memory for.
+    var capacity: Int { pages.count }
+
+    var elements: ArraySlice<PageRef> { pages[..<count] }
+
+    @inline(__always) mutating func append(_ page: PageRef) {
+        if count < pages.count { pages[count] = page } else { pages.append(page) }
+        count &+= 1
+    }
+
+    mutating func removeAll() { count = 0 }
+}
