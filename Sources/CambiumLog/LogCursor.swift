@@ -14,8 +14,8 @@ struct LogCursor {
     /// The place in `segments` of the one that is being read, or that is to be opened next.
     private var index: Int
     private var reader: SegmentReader?
-    /// The last segment, where it is no more than the beginning of one.
-    private var unfinished: String?
+    /// The last segment, where it is no more than the beginning of one; `isGone` where it was taken away since it was listed.
+    private var unfinished: (path: String, isGone: Bool)?
     private var end: LogReader.End
 
     /// How often a log that changes meanwhile is judged again.
@@ -123,10 +123,10 @@ struct LogCursor {
             guard isLast, index > 0, byteCount <= Format.Segment.headerByteCount, !isDurable else {
                 throw damage(path, error.offset, "The segment's header does not verify (\(error)).")
             }
-            unfinished = path
+            unfinished = (path, isGone: false)
             return false
         } catch let error as CambiumError where error.code == .notFound && isBesideWriter && isLast && index > 0 {
-            unfinished = path
+            unfinished = (path, isGone: true)
             return false
         }
         guard next.header.store == settings.store else { throw damage(path, 0, "The segment is of another store.") }
@@ -203,19 +203,16 @@ struct LogCursor {
         if let head, !segments.contains(head.segment) {
             throw damage(LogFileName.path(head.segment, .segment), 0, "The segment is missing, and \(Head.fileName) names it.")
         }
-        guard var reader else { return .tornCreation(file: unfinished ?? "") }
+        guard var reader else {
+            // Who took away what was unfinished may have written to the segment before since.
+            if let tail = end.tail, unfinished?.isGone == false { try checkHead(tail) }
+            return .tornCreation(file: unfinished?.path ?? "")
+        }
         defer { self.reader = reader }
         if reader.isSealed {
             throw damage(reader.path, reader.offset, "The segment is sealed, and the one that follows it is missing.")
         }
-        let segment = reader.header.firstTransaction
-        let told = toldByHead(segment)
-        if told > reader.offset {
-            throw damage(reader.path, reader.offset, "The log was durable up to offset \(told), and no frame verifies here.")
-        }
-        if let head, head.lastTransaction > end.lastTransaction || (head.isClosed && (head.segment != segment || told != reader.offset)) {
-            throw damage(reader.path, reader.offset, "The log does not end where \(Head.fileName) says that it was closed.")
-        }
+        try checkHead(tail(reader))
         if try reader.isAtEnd || reader.isRoomBehind() { return .clean }
         let toldBehind = try reader.durableOffsetToldBehind()
         if toldBehind > reader.offset {
@@ -224,6 +221,24 @@ struct LogCursor {
                 "A later frame says that the log was durable up to offset \(toldBehind), and no frame verifies here.")
         }
         return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
+    }
+
+    /// Throws where HEAD says that the log was durable beyond the end of the last segment with frames.
+    private func checkHead(_ tail: LogReader.SegmentTail) throws {
+        guard let head else { return }
+        let segment = tail.header.firstTransaction
+        let path = LogFileName.path(segment, .segment)
+        // In a sealed segment positions are others than those that HEAD names.
+        let isSealed = tail.header.kind == .sealed
+        let told = toldByHead(segment)
+        if !isSealed, told > tail.position {
+            throw damage(path, tail.position, "The log was durable up to offset \(told), and no frame verifies here.")
+        }
+        let isClosedHere =
+            isSealed ? head.lastTransaction == end.lastTransaction : head.segment == segment && told == tail.position
+        if head.lastTransaction > end.lastTransaction || head.isClosed && !isClosedHere {
+            throw damage(path, tail.position, "The log does not end where \(Head.fileName) says that it was closed.")
+        }
     }
 
     /// The offset up to which HEAD says that a segment was durable.

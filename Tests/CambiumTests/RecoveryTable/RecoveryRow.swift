@@ -1,0 +1,81 @@
+import CambiumModel
+
+@testable import CambiumLog
+
+/// The table of FORMAT.md 8, written from its text and not from the code.
+enum RecoveryRow: CaseIterable {
+    case clean, cutLog, tornTail, corruptTail, unparsable, tornCreation, tornOnly, tornNamed, tornBehindCut
+    case damagedHeader, foreignHeader, laterFormat, missingNamed, noSegments, sealedLast
+
+    enum Outcome: Equatable {
+        case kept, cut, removed
+        case refused(CambiumError.Code)
+    }
+
+    var outcome: Outcome {
+        switch self {
+        case .clean: .kept
+        case .tornTail: .cut
+        case .tornCreation: .removed
+        case .laterFormat: .refused(.unsupportedFormat)
+        default: .refused(.damaged)
+        }
+    }
+}
+
+extension RecoveryCase {
+    private var isOnly: Bool { earlier == nil }
+
+    /// The segments that there are, by the numbers of their first transactions.
+    private var segments: [UInt64] { (isOnly ? [] : [1]) + (last == .missing ? [] : [image.header.firstTransaction.rawValue]) }
+
+    /// Whether HEAD says that the log was durable beyond the end of a segment that is taken for the last one.
+    private func headSaysSo(beyond segment: SegmentImage) -> Bool {
+        guard let head else { return false }
+        let isNamed = head.segment == segment.header.firstTransaction
+        if isNamed, head.position > segment.bytes.count { return true }
+        if head.lastTransaction.rawValue > segment.lastTransaction { return true }
+        return head.isClosed && !(isNamed && head.position == segment.bytes.count)
+    }
+
+    private var namesWhatIsMissing: Bool { head.map { !segments.contains($0.segment.rawValue) } ?? false }
+
+    var row: RecoveryRow {
+        let saysSo = headSaysSo(beyond: image)
+        switch last {
+        case .laterVersion, .laterKind: return .laterFormat
+        case .otherStore, .otherNumber, .ops: return .foreignHeader
+        case .damagedHeaderAndMore, .zerosForAll: return .damagedHeader
+        case .unparsableFrame: return .unparsable
+        case .emptyFile, .partOfHeader, .damagedHeader, .zeroHeader: return rowOfBeginning
+        case .missing: return rowWithoutLast
+        case _ where namesWhatIsMissing: return .missingNamed
+        case .sealed: return .sealedLast
+        case .end, .zeros: return saysSo ? .cutLog : .clean
+        case .garbage, .silentFrame, .nearlyTellingFrame: return saysSo ? .corruptTail : .tornTail
+        case .tellingFrame, .barelyTellingFrame: return .corruptTail
+        }
+    }
+
+    /// What the last file has is no more than the beginning of a segment: the one before it is the last with anything in it.
+    private var rowOfBeginning: RecoveryRow {
+        guard let earlier else { return .tornOnly }
+        if namesWhatIsMissing { return .missingNamed }
+        if head?.segment == image.header.firstTransaction { return .tornNamed }
+        return headSaysSo(beyond: earlier, isSealed: before == .sealed) ? .tornBehindCut : .tornCreation
+    }
+
+    private var rowWithoutLast: RecoveryRow {
+        guard let earlier else { return .noSegments }
+        if namesWhatIsMissing { return .missingNamed }
+        if before == .sealed { return .sealedLast }
+        return headSaysSo(beyond: earlier) ? .cutLog : .clean
+    }
+
+    /// Positions in a segment are no longer those that HEAD names once it is sealed.
+    private func headSaysSo(beyond segment: SegmentImage, isSealed: Bool) -> Bool {
+        guard isSealed, let head else { return headSaysSo(beyond: segment) }
+        let last = head.lastTransaction.rawValue
+        return last > segment.lastTransaction || head.isClosed && last != segment.lastTransaction
+    }
+}

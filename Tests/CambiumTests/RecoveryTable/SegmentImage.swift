@@ -1,0 +1,111 @@
+import CambiumBytes
+import CambiumModel
+
+@testable import CambiumLog
+
+/// The bytes of a segment, put together frame by frame: what no writer writes too.
+struct SegmentImage {
+    static let store = [UInt8](0..<16)
+    static let time: Int64 = 1_700_000_000_000_000
+
+    let header: SegmentHeader
+    private(set) var bytes: [UInt8]
+    /// Where the frames begin.
+    private(set) var offsets: [Int] = []
+    private(set) var lastTransaction: UInt64
+    private(set) var lastChecksum: UInt32
+    private var codec = TransactionCodec(time: time)
+
+    /// - Parameter previous: the checksum of the last frame of the segment before.
+    init(first: UInt64, after previous: UInt32 = 0, kind: Format.FileKind = .open, store: [UInt8] = store, salt: UInt8 = 1) {
+        header = SegmentHeader(
+            kind: kind, store: store, firstTransaction: TransactionNumber(rawValue: first), creationTime: Self.time,
+            saltSeed: [UInt8](repeating: salt, count: Format.saltByteCount), previousChecksum: previous)
+        bytes = header.encode()
+        lastTransaction = first - 1
+        lastChecksum = previous
+    }
+
+    var path: String { LogFileName.path(header.firstTransaction, .segment) }
+    private var headerChecksum: UInt32 { Self.checksum(bytes) }
+
+    /// That of the header that a file begins with.
+    static func checksum(_ bytes: [UInt8]) -> UInt32 { ByteReader.peek(bytes, at: Format.Segment.checksumOffset) }
+
+    /// Appends a frame with some transactions, all before which was durable.
+    mutating func append(_ count: Int = 1) {
+        var region = ByteWriter()
+        for _ in 0..<count { encodeNext(to: &region) }
+        add(region.bytes, count)
+    }
+
+    /// Appends a frame with one transaction that has a payload.
+    mutating func append(payload: [UInt8]) {
+        var region = ByteWriter()
+        encodeNext(payload, to: &region)
+        add(region.bytes, 1)
+    }
+
+    private mutating func add(_ region: [UInt8], _ count: Int) {
+        let frame = Frame.encode(
+            region: region, transactionCount: count, at: bytes.count, durableOffset: bytes.count, headerChecksum: headerChecksum)
+        offsets.append(bytes.count)
+        lastChecksum = frame.checksum
+        bytes += frame.bytes
+    }
+
+    private mutating func encodeNext(_ payload: [UInt8] = [], to region: inout ByteWriter) {
+        lastTransaction += 1
+        let metadata = TransactionMetadata(time: Self.time + Int64(lastTransaction), actor: "actor \(lastTransaction % 2)")
+        codec.encode(metadata, .present(payload[...]), salt: nil, to: &region)
+    }
+
+    /// A frame with the next transaction that verifies at an offset, and says that the segment was durable up to another one.
+    func frame(at offset: Int, durable: Int) -> [UInt8] {
+        var region = ByteWriter()
+        var copy = self
+        copy.encodeNext(to: &region)
+        return Frame.encode(
+            region: region.bytes, transactionCount: 1, at: offset, durableOffset: durable, headerChecksum: headerChecksum
+        ).bytes
+    }
+
+    /// A frame that verifies at the end, and whose region is not what its number of transactions takes.
+    var unparsableFrame: [UInt8] {
+        Frame.encode(
+            region: [255, 255, 255], transactionCount: 1, at: bytes.count, durableOffset: 0, headerChecksum: headerChecksum
+        ).bytes
+    }
+
+    /// The same transactions, a frame for each, as a sealed segment.
+    var sealed: [UInt8] { sealed { _ in } }
+
+    /// As `sealed`, with an index that says something else.
+    func sealed(_ change: (inout SegmentIndex) -> Void) -> [UInt8] {
+        var image = SegmentImage(
+            first: header.firstTransaction.rawValue, after: header.previousChecksum, kind: .sealed, store: header.store,
+            salt: header.saltSeed[0])
+        var index = SegmentIndex(previousChecksum: lastChecksum)
+        var lastTime = Self.time
+        while image.lastTransaction < lastTransaction {
+            image.codec = TransactionCodec(time: Self.time)
+            let offset = image.bytes.count
+            image.append()
+            let time = Self.time + Int64(image.lastTransaction)
+            index.entries.append(.init(byteCount: image.bytes.count - offset, transactionCount: 1, interval: time - lastTime))
+            lastTime = time
+        }
+        change(&index)
+        return image.bytes + index.encode(headerChecksum: image.headerChecksum)
+    }
+
+    /// A header with other bytes at an offset, and a checksum that fits them.
+    static func header(_ bytes: [UInt8], _ changed: UInt8, at offset: Int) -> [UInt8] {
+        var content = Array(bytes.prefix(Format.Segment.checksumOffset))
+        content[offset] = changed
+        var writer = ByteWriter()
+        writer.write(content)
+        writer.write(CRC32C.checksum(content))
+        return writer.bytes
+    }
+}
