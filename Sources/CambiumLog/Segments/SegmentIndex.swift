@@ -19,12 +19,12 @@ struct SegmentIndex: Equatable {
     var offset: Int { entries.reduce(Format.Segment.headerByteCount) { $0 + $1.byteCount } }
     var transactionCount: UInt64 { entries.reduce(0) { $0 + UInt64($1.transactionCount) } }
 
-    /// The frame with a transaction, counted from 0 in the segment; nil where it has fewer.
-    func frame(with transaction: UInt64) -> (offset: Int, firstTransaction: UInt64)? {
+    /// The frame with a transaction; frames and transactions are counted from 0 in the segment. Nil where it has fewer.
+    func frame(with transaction: UInt64) -> (number: Int, offset: Int, firstTransaction: UInt64)? {
         var offset = Format.Segment.headerByteCount
         var first: UInt64 = 0
-        for entry in entries {
-            if transaction < first + UInt64(entry.transactionCount) { return (offset, first) }
+        for (number, entry) in entries.enumerated() {
+            if transaction < first + UInt64(entry.transactionCount) { return (number, offset, first) }
             offset += entry.byteCount
             first += UInt64(entry.transactionCount)
         }

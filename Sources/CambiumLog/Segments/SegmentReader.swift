@@ -18,6 +18,8 @@ struct SegmentReader {
     let lostIndex: CambiumError?
     /// Where the index is.
     private let indexOffset: Int
+    /// How many frames of a sealed segment are before `offset`, and when the first transaction of the last of them was.
+    private var told: (frameCount: Int, time: Int64)
 
     /// Throws a `DecodingError` for a header that is none, `CambiumError` where the file cannot be read or is not a segment.
     ///
@@ -27,6 +29,7 @@ struct SegmentReader {
         frames = try FrameReader(volume, path: path)
         next = frames.header.firstTransaction
         codec = TransactionCodec(time: frames.header.creationTime)
+        told = (0, frames.header.creationTime)
         switch frames.header.kind {
         case .open:
             index = nil
@@ -84,9 +87,10 @@ struct SegmentReader {
     mutating func skip(to transaction: TransactionNumber) {
         guard let index, transaction > header.firstTransaction else { return }
         let wanted = transaction.rawValue - header.firstTransaction.rawValue
-        let found = index.frame(with: wanted) ?? (index.offset, index.transactionCount)
+        let found = index.frame(with: wanted) ?? (index.entries.count, index.offset, index.transactionCount)
         offset = found.offset
         next = TransactionNumber(rawValue: header.firstTransaction.rawValue + found.firstTransaction)
+        told = (found.number, index.entries[..<found.number].reduce(header.creationTime) { $0 &+ $1.interval })
     }
 
     /// The records of the next frame; nil where no frame verifies at `offset`, and at the end.
@@ -94,16 +98,32 @@ struct SegmentReader {
     /// Throws `.damaged` for a frame that verifies and cannot be decoded all the same.
     mutating func nextFrame() throws(CambiumError) -> [LogRecord]? {
         guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return nil }
+        let records: [LogRecord]
         do {
             if isSealed { codec = TransactionCodec(time: header.creationTime) }
-            let records = try records(frame)
-            offset = frame.end
-            lastFrameChecksum = frame.checksum
-            durableOffset = max(durableOffset, frame.durableOffset)
-            return records
+            records = try self.records(frame)
         } catch {
             throw frames.undecodable(offset, error)
         }
+        try compare(frame, records)
+        offset = frame.end
+        lastFrameChecksum = frame.checksum
+        durableOffset = max(durableOffset, frame.durableOffset)
+        return records
+    }
+
+    /// Throws where the index of a sealed segment tells something else of a frame.
+    private mutating func compare(_ frame: Frame, _ records: [LogRecord]) throws(CambiumError) {
+        guard let index else { return }
+        let time = records.first?.metadata.time ?? told.time
+        let entry = SegmentIndex.Entry(
+            byteCount: frame.byteCount, transactionCount: records.count, interval: time &- told.time)
+        guard told.frameCount < index.entries.count, index.entries[told.frameCount] == entry else {
+            throw CambiumError(
+                .damaged, "The index of the sealed segment does not tell the frame that is there.",
+                place: .init(file: "\(path) offset \(offset)"))
+        }
+        told = (told.frameCount + 1, time)
     }
 
     private mutating func records(_ frame: Frame) throws(DecodingError) -> [LogRecord] {
