@@ -8,9 +8,15 @@ import Synchronization
 /// A directory of the file system.
 public struct SystemVolume: Volume {
     public let root: String
+    private let calls: SystemCalls
     public var name: String { root }
 
-    public init(root: String) { self.root = root.hasSuffix("/") && root != "/" ? String(root.dropLast()) : root }
+    public init(root: String) { self.init(root: root, calls: .system) }
+
+    init(root: String, calls: SystemCalls) {
+        self.root = root.hasSuffix("/") && root != "/" ? String(root.dropLast()) : root
+        self.calls = calls
+    }
 
     private func full(_ path: String) -> String { path.isEmpty ? root : root + "/" + path }
 
@@ -24,7 +30,7 @@ public struct SystemVolume: Volume {
         let path = full(path)
         let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno, isCreation: mode == .create) }
-        return SystemFile(descriptor: descriptor, path: path)
+        return SystemFile(descriptor: descriptor, path: path, calls: calls)
     }
 
     public func list(_ directory: String) throws(CambiumError) -> [String] {
@@ -87,14 +93,15 @@ public struct SystemVolume: Volume {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
         defer { Glibc.close(descriptor) }
-        if fsync(descriptor) != 0 { throw SystemFailure.error("sync", path, errno) }
+        let code = SystemCalls.uninterrupted { calls.fsync(descriptor) }
+        if code != 0 { throw SystemFailure.error("sync", path, code) }
     }
 
     public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
         let path = full(path)
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
-        let file = SystemFile(descriptor: descriptor, path: path)
+        let file = SystemFile(descriptor: descriptor, path: path, calls: calls)
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             let holder = String(decoding: (try? file.read(at: 0, count: 20)) ?? [], as: UTF8.self)  // Only for the message.
@@ -139,10 +146,12 @@ extension CambiumError {
 final class SystemFile: VolumeFile, @unchecked Sendable {
     private var descriptor: Int32
     private let path: String
+    private let calls: SystemCalls
 
-    init(descriptor: Int32, path: String) {
+    init(descriptor: Int32, path: String, calls: SystemCalls) {
         self.descriptor = descriptor
         self.path = path
+        self.calls = calls
     }
 
     deinit { close() }
@@ -158,7 +167,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {
                 // SAFETY: what is read lies between what was read and the end of the buffer.
-                let got = pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset + done))
+                let got = calls.pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset + done))
                 if got > 0 {
                     done += got
                 } else if got == 0 {
@@ -179,9 +188,13 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         bytes.withUnsafeBytes { buffer in
             while done < buffer.count {
                 // SAFETY: what is written lies between what was written and the end of the buffer.
-                let put = pwrite(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
-                if put >= 0 {
+                let put = calls.pwrite(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
+                if put > 0 {
                     done += put
+                } else if put == 0 {
+                    // Nothing says that the next call would write something.
+                    failure = EIO
+                    break
                 } else if errno != EINTR {
                     failure = errno
                     break
@@ -192,11 +205,13 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func truncate(to byteCount: Int) throws(CambiumError) {
-        if ftruncate(descriptor, off_t(byteCount)) != 0 { throw SystemFailure.error("truncate", path, errno) }
+        let code = SystemCalls.uninterrupted { calls.ftruncate(descriptor, off_t(byteCount)) }
+        if code != 0 { throw SystemFailure.error("truncate", path, code) }
     }
 
     func sync() throws(CambiumError) {
-        if fdatasync(descriptor) != 0 { throw SystemFailure.error("sync", path, errno) }
+        let code = SystemCalls.uninterrupted { calls.fdatasync(descriptor) }
+        if code != 0 { throw SystemFailure.error("sync", path, code) }
     }
 
     func close() {

@@ -1,0 +1,23 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The calls that read, write and sync files, so that tests can have them do what the system may do and hardly ever does.
+struct SystemCalls: Sendable {
+    var pread = { @Sendable in Glibc.pread($0, $1, $2, $3) }
+    var pwrite = { @Sendable in Glibc.pwrite($0, $1, $2, $3) }
+    var ftruncate = { @Sendable in Glibc.ftruncate($0, $1) }
+    var fdatasync = { @Sendable in Glibc.fdatasync($0) }
+    var fsync = { @Sendable in Glibc.fsync($0) }
+
+    static let system = SystemCalls()
+
+    /// Makes a call again for as long as a signal interrupts it. Returns its error number; 0 where it succeeded.
+    static func uninterrupted(_ call: () -> Int32) -> Int32 {
+        while call() != 0 {
+            let code = errno
+            if code != EINTR { return code }
+        }
+        return 0
+    }
+}
