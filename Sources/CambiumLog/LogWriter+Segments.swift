@@ -55,7 +55,11 @@ extension LogWriter {
         } catch {
             // A segment that nobody goes on in must not be left behind the one that is gone on in.
             do throws(CambiumError) {
-                if !isReplacement, try volume.exists(path) { try volume.remove(path) }
+                if !isReplacement, try volume.exists(path) {
+                    try volume.remove(path)
+                    // Nor come back: HEAD may say that the log was closed before it.
+                    try volume.syncDirectory(LogReader.directory)
+                }
             } catch { poison = error }
             if isReplacement || !error.isOutOfSpace { poison = error }
             throw error

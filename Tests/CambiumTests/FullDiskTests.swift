@@ -1,0 +1,43 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct FullDiskTests {
+    private func insert(_ store: Store, _ number: Int) throws {
+        try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")]) }
+    }
+
+    /// Writes until something fails, and closes what is there then. Nil where that fails too.
+    private func closed(_ volume: FaultyVolume) -> Store? {
+        guard
+            let store = try? Store.create(
+                volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+        else { return nil }
+        for number in 0..<20 {
+            do { try insert(store, number) } catch { break }  // It is not tried again: the store is closed instead.
+        }
+        return (try? store.close()) == nil ? nil : store
+    }
+
+    @Test func `a store that is closed after the disk was full opens again, whatever a loss of power takes`() throws {
+        let measured = FaultyVolume()
+        _ = try #require(closed(measured))
+        var closedCount = 0
+        for operation in 0..<measured.operationCount {
+            let volume = FaultyVolume()
+            volume.fail(at: operation, with: 28)
+            guard let store = closed(volume) else { continue }
+            #expect(volume.hasFailed)
+            closedCount += 1
+            for seed in 0..<UInt64(16) {
+                do {
+                    let found = try Store.open(MemoryVolume(contents: volume.image(seed: seed)), durability: nil)
+                    #expect(found.graph.export == store.graph.export, "operation \(operation), seed \(seed)")
+                } catch { Issue.record("operation \(operation), seed \(seed): \(error)") }
+            }
+        }
+        #expect(closedCount > 20)
+    }
+}
