@@ -170,8 +170,7 @@ final class Committer: @unchecked Sendable {
             case .synced: number == nil && !isSyncing && log?.isDurable ?? true
             case .buffered:
                 number == nil
-                    ? !(log?.hasStaged ?? false)
-                    : time - lastSyncTime.load(ordering: .relaxed) < (level == durability ? ownInterval : level.interval)
+                    ? !(log?.hasStaged ?? false) : !isSyncDue(at: time, level == durability ? ownInterval : level.interval)
             }
         if isDurable { return Pending(transaction: number, graph: graph, byteCount: byteCount, isInFrame: false, group: nil, leads: false) }
         let group = openGroup
@@ -184,6 +183,12 @@ final class Committer: @unchecked Sendable {
         return Pending(
             transaction: number, graph: graph, byteCount: byteCount, isInFrame: number != nil && level == .synced, group: group,
             leads: leads && blocks)
+    }
+
+    /// Whether the last sync is so long ago, or the clock has gone back to before it.
+    private func isSyncDue(at time: Int64, _ interval: Int64) -> Bool {
+        let elapsed = time - lastSyncTime.load(ordering: .relaxed)
+        return elapsed < 0 || elapsed >= interval
     }
 
     private func level(_ asked: Durability?) throws(CambiumError) -> Durability {
