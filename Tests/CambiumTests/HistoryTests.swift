@@ -1,0 +1,130 @@
+import CambiumTesting
+import Synchronization
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct HistoryTests {
+    /// A store whose log has every kind of op, and its exports and digests after each transaction.
+    private func made(_ tuning: LogTuning) throws -> (volume: MemoryVolume, store: Store, states: [String]) {
+        let volume = MemoryVolume()
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        var states = [store.graph.state]
+        func note(_ number: UInt64?) throws {
+            #expect(number == UInt64(states.count) + 1)
+            states.append(store.graph.state)
+        }
+        func write(_ body: (inout WriteTransaction) throws -> Void) throws {
+            let author = Author(actor: "actor \(states.count % 3)", message: "change", requestID: "request \(states.count)")
+            try note(store.write(author, body).receipt.transaction?.rawValue)
+        }
+        var ids: [ObjectID] = []
+        for number in 0..<8 {
+            try write { transaction in
+                let id = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")])
+                ids.append(id)
+                for memo in 0..<3 {
+                    try transaction.link(id, "memos", transaction.insert("Memo", ["text": .string("\(memo)")]), at: 0)
+                }
+                try transaction.link(transaction.insert("Item", ["key": .string("item \(number)")]), "note", id)
+            }
+        }
+        for (number, id) in ids.enumerated() {
+            try write { try $0.set(id, "title", to: .string("another title of \(number)")) }
+            try write { try $0.link(id, "related", ids[(number + 1) % ids.count]) }
+        }
+        let memos = store.graph.members("memos", of: ids[0])
+        try write { try $0.move(ids[0], "memos", memos[0], to: 2) }
+        try write { try $0.unlink(ids[0], "memos", memos[1]) }
+        try write { try $0.unlink(ids[0], "related", ids[1]) }
+        try store.importing("Note", "{\"id\":1,\"title\":\"imported\",\"memos\":[{\"text\":\"x\"}]}\n{\"id\":99,\"related\":[{\"id\":1}]}")
+        try note(store.graph.transaction.rawValue)
+        try note(store.recordDigest().transaction?.rawValue)
+        try write { try $0.delete(ids[2]) }
+        try write { try $0.insert("Tag", ["name": .string("red")]) }
+        return (volume, store, states)
+    }
+
+    @Test(arguments: [false, true])
+    func `a replay up to any transaction gives the exact earlier values`(isTiny: Bool) throws {
+        let (volume, store, states) = try made(isTiny ? .tiny : .standard)
+        try store.close()
+        #expect(Set(states).count == states.count - 1)
+        for (number, state) in states.enumerated() {
+            let past = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: UInt64(number + 1)))).graph
+            #expect(past.state == state, "transaction \(number + 1)")
+        }
+        // Also beside a writer that goes on, and after sealing.
+        let again = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: isTiny ? .tiny : .standard)
+        try again.write { try $0.insert("Tag", ["name": .string("blue")]) }
+        #expect(try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 5))).graph.state == states[4])
+    }
+
+    @Test(arguments: [false, true])
+    func `the log alone brings everything back, whatever kind of change it was`(isTiny: Bool) throws {
+        let (volume, store, states) = try made(isTiny ? .tiny : .standard)
+        store.abandon()
+        var kinds: Set<String> = []
+        try TransactionLog(volume).forEach { for op in try $0.ops() { kinds.insert(op.kindName) } }
+        #expect(kinds == ["schema", "insert", "set", "link", "unlink", "move", "delete", "upsert", "relink", "digest"])
+        // No HEAD, no lock, nothing but the settings and the log.
+        let files = volume.contents.filter { $0.key.hasPrefix("log/") || $0.key == StoreSettings.fileName }
+        #expect(files.count < volume.contents.count)
+        let found = try Store.open(MemoryVolume(contents: files), durability: nil, surroundings: fixedSurroundings())
+        #expect(found.graph.state == states.last && found.graph.transaction.rawValue == UInt64(states.count))
+        #expect(found.graph.invariantFindings().isEmpty && found.schema.entities.map(\.name) == store.schema.entities.map(\.name))
+        #expect(code { try found.write(Author(requestID: "request 3")) { try $0.insert("Tag", ["name": .string("x")]) } } == .repeated)
+    }
+
+    @Test func `times do not go backwards when the clock does, in one process and the next`() throws {
+        let clock = Mutex(Int64(1_700_000_000_000_000))
+        var surroundings = fixedSurroundings()
+        surroundings.now = { clock.withLock { $0 } }
+        let volume = MemoryVolume()
+        func insert(_ store: Store, _ number: Int64) throws { try store.write { try $0.insert("Note", ["id": .int(number)]) } }
+        var store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: surroundings, tuning: .tiny)
+        for number in 0..<40 {
+            clock.withLock { $0 += number % 5 == 0 ? -3_600_000_000 : 1_000_000 }
+            try insert(store, Int64(number))
+            if number % 7 == 6 {
+                try store.close()
+                store = try Store.open(volume, durability: nil, surroundings: surroundings, tuning: .tiny)
+            }
+        }
+        try store.close()
+        var times: [Int64] = []
+        try TransactionLog(volume).forEach { times.append($0.metadata.time) }
+        #expect(times.count == 41 && times == times.sorted() && Set(times).count < times.count)
+        #expect(volume.contents.keys.count { $0.hasSuffix(".log") } > 2)
+        #expect(try Verification(volume).isSound)
+    }
+
+    @Test func `commits are synced as often as was promised when the clock goes backwards`() throws {
+        let clock = Mutex(Int64(1_700_000_000_000_000))
+        var surroundings = fixedSurroundings()
+        surroundings.now = { clock.withLock { $0 } }
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(1)), surroundings: surroundings)
+        clock.withLock { $0 -= 86_400_000_000 }
+        for number in 0..<3 {
+            try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }
+            clock.withLock { $0 += 2_000_000 }
+        }
+        for seed in 0..<UInt64(8) {
+            let found = try Store.open(MemoryVolume(contents: volume.image(seed: seed)), durability: nil)
+            #expect(found.graph.objectCount == 3, "seed \(seed)")
+        }
+        store.abandon()
+    }
+}
+
+extension Graph {
+    fileprivate var state: String { export + "\(digest())" }
+
+    fileprivate func members(_ relationship: String, of id: ObjectID) -> [ObjectID] {
+        guard let entity = entity(of: id), let found = entity.relationship(relationship) else { return [] }
+        return members(found, of: id) ?? []
+    }
+}
