@@ -1,0 +1,79 @@
+import CambiumModel
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// Bytes that are on the disk and are not those of the log.
+@Suite struct ForeignBytesTests {
+    private static let settings = StoreSettings(store: SegmentImage.store, creationTime: SegmentImage.time, durability: .synced)
+
+    private func files(_ segment: [UInt8]) -> MemoryVolume {
+        MemoryVolume(contents: [StoreSettings.fileName: Self.settings.encode(), SegmentImage(first: 1).path: segment])
+    }
+
+    private func image(_ count: Int, store: [UInt8] = SegmentImage.store, salt: UInt8 = 1, first: UInt64 = 1) -> SegmentImage {
+        var image = SegmentImage(first: first, store: store, salt: salt)
+        for _ in 0..<count { image.append() }
+        return image
+    }
+
+    @Test func `frames of a recycled file, of another place or of another store are no transactions`() throws {
+        let log = image(2)
+        let others = [
+            "another store": image(5, store: [UInt8](repeating: 8, count: 16)), "another segment": image(5, first: 9),
+            "the segment that was there before": image(5, salt: 2),
+        ]
+        for (what, other) in others {
+            #expect(other.offsets == image(5).offsets)
+            // As it is where a file's new length is durable and its bytes are those that the disk had there.
+            let recycled = log.bytes + other.bytes.dropFirst(log.bytes.count)
+            let end = try LogReader(files(recycled)).scan { _ in }
+            #expect(end.lastTransaction.rawValue == 2, "\(what)")
+            let (path, byteCount) = (log.path, recycled.count - log.bytes.count)
+            #expect(end.verdict == .tornTail(file: path, offset: log.bytes.count, byteCount: byteCount), "\(what)")
+        }
+        let shifted = log.bytes + [1] + image(5).bytes.dropFirst(log.bytes.count)
+        #expect(try LogReader(files(shifted)).scan { _ in }.lastTransaction.rawValue == 2)
+        // The same bytes in their place are the transactions.
+        #expect(try LogReader(files(log.bytes + image(5).bytes.dropFirst(log.bytes.count))).scan { _ in }.lastTransaction.rawValue == 5)
+    }
+
+    @Test func `writing goes on behind a torn tail without what is left of it ever coming back`() throws {
+        // Frames 3 to 5 were written and not synced; 3 never reached the disk.
+        let (log, all) = (image(2), image(5))
+        let hole = [UInt8](repeating: 0, count: all.offsets[3] - all.offsets[2])
+        let volume = files(log.bytes + hole + all.bytes.dropFirst(all.offsets[3]))
+        // Each of them says that the one before was durable.
+        #expect(code { _ = try Store.open(volume, durability: nil) } == .damaged)
+        var silent = log.bytes + hole
+        silent += log.frame(at: silent.count, durable: log.offsets[1])
+        let torn = files(silent)
+        for round in 0..<3 {
+            let store = try Store.open(torn, durability: .synced, surroundings: fixedSurroundings(seed: UInt64(round)))
+            #expect(store.graph.transaction.rawValue == UInt64(2 + round) && (store.recovery.cutByteCount > 0) == (round == 0))
+            try store.recordDigest()
+            store.abandon()
+        }
+        #expect(try Verification(torn).transactionCount == 5)
+    }
+
+    @Test func `blocks that reach the disk in any order leave a store that opens`() throws {
+        var ends: Set<UInt64> = []
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(3600)))
+        try store.write(durability: .synced) { try $0.insert("Note", ["id": .int(0)]) }
+        let durable = store.graph.transaction.rawValue
+        for number in 1...12 { try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) } }
+        var tornCount = 0
+        for seed in 0..<UInt64(200) {
+            let found = try Store.open(MemoryVolume(contents: volume.image(seed: seed)), durability: nil)
+            #expect(found.graph.transaction.rawValue >= durable, "seed \(seed)")
+            ends.insert(found.graph.transaction.rawValue)
+            if found.recovery.cutByteCount > 0 { tornCount += 1 }
+        }
+        #expect(ends.count > 4 && tornCount > 50)
+        store.abandon()
+    }
+}
