@@ -13,6 +13,8 @@ struct FaultyDisk: Sendable {
     private(set) var operationCount = 0
     var crashOperation: Int?
     var failure: (operation: Int, code: Int32)?
+    private(set) var readCount = 0
+    var readFailure: (read: Int, code: Int32)?
     private(set) var hasFailed = false
 
     init(_ contents: [String: [UInt8]] = [:]) {
@@ -38,9 +40,18 @@ struct FaultyDisk: Sendable {
         }
     }
 
+    /// Counts something that changes nothing, and throws where it is the one that has to fail.
+    mutating func beginRead() throws(CambiumError) {
+        defer { readCount += 1 }
+        guard let readFailure, readFailure.read == readCount else { return }
+        hasFailed = true
+        throw CambiumError(.ioFailure, "The disk refused to read.", underlying: SystemError(code: readFailure.code))
+    }
+
     mutating func recover() {
         crashOperation = nil
         failure = nil
+        readFailure = nil
         hasFailed = false
     }
 
@@ -124,8 +135,11 @@ struct FaultyContent: Sendable {
     func image(_ random: inout SplitMix64) -> [UInt8] {
         var bytes = durable
         for change in pending {
-            switch (change, Int.random(in: 0..<3, using: &random)) {
+            switch (change, Int.random(in: 0..<4, using: &random)) {
             case (_, 0): break
+            case (.write(let written, let offset), 3) where offset + written.count > bytes.count:
+                // The file has its new length, and not the bytes.
+                Self.apply(.write([UInt8](repeating: 0, count: offset + written.count - bytes.count), offset: bytes.count), to: &bytes)
             case (.write(let written, let offset), 1):
                 let start = Int.random(in: 0...written.count, using: &random)
                 let end = Int.random(in: start...written.count, using: &random)

@@ -10,7 +10,11 @@ import Synchronization
 ///     ...
 ///     let disk = MemoryVolume(contents: volume.image(seed: 3))
 ///
-/// An operation is a call that changes something: create, write, truncate, sync, rename, remove, and syncing a directory.
+/// An operation is a call that changes something: create, write, truncate, sync, rename, remove, and syncing a directory. What
+/// changes nothing is counted apart.
+///
+/// Interruptions and short reads or writes are no faults of a volume: who implements one sees to it that a call ends or fails. A
+/// write that fails has done a part of its work, and that is all of it that is seen here.
 public final class FaultyVolume: Volume {
     private let state = Mutex(FaultyDisk())
     private let locks = MemoryVolume()
@@ -32,6 +36,12 @@ public final class FaultyVolume: Volume {
     /// Has one operation, counted from 0, fail with an error number. A write that fails is done in part; a sync that fails makes
     /// nothing durable, and what it was for is not tried again by later ones.
     public func fail(at operation: Int, with code: Int32) { state.withLock { $0.failure = (operation, code) } }
+
+    /// The calls so far that look at something and change nothing: opening, reading, listing, and asking for lengths and names.
+    public var readCount: Int { state.withLock { $0.readCount } }
+
+    /// Has one of those calls, counted from 0, fail with an error number.
+    public func failRead(at read: Int, with code: Int32) { state.withLock { $0.readFailure = (read, code) } }
 
     /// Ends what was asked of `crash` and `fail`: another process begins, on the files as they are.
     public func recover() { state.withLock { $0.recover() } }
@@ -57,6 +67,7 @@ public final class FaultyVolume: Volume {
     public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         let number = try state.withLock { disk throws(CambiumError) -> Int in
             if mode != .create {
+                try disk.beginRead()
                 guard let number = disk.live[path] else { throw CambiumError(.notFound, "There is no file '\(path)'.") }
                 return number
             }
@@ -69,8 +80,9 @@ public final class FaultyVolume: Volume {
 
     public func list(_ directory: String) throws(CambiumError) -> [String] {
         let prefix = directory.isEmpty ? "" : directory + "/"
-        let names = state.withLock { disk in
-            disk.live.keys.compactMap { path in
+        let names = try state.withLock { disk throws(CambiumError) in
+            try disk.beginRead()
+            return disk.live.keys.compactMap { path in
                 path.hasPrefix(prefix) ? path.dropFirst(prefix.count).split(separator: "/").first.map(String.init) : nil
             }
         }
@@ -78,7 +90,10 @@ public final class FaultyVolume: Volume {
     }
 
     public func exists(_ path: String) throws(CambiumError) -> Bool {
-        state.withLock { disk in disk.live.keys.contains { $0 == path || $0.hasPrefix(path + "/") } }
+        try state.withLock { disk throws(CambiumError) in
+            try disk.beginRead()
+            return disk.live.keys.contains { $0 == path || $0.hasPrefix(path + "/") }
+        }
     }
 
     public func remove(_ path: String) throws(CambiumError) {
@@ -125,11 +140,15 @@ private final class FaultyFile: VolumeFile {
     }
 
     func byteCount() throws(CambiumError) -> Int {
-        try volume.with { disk throws(CambiumError) in disk.files[number].live.count }
+        try volume.with { disk throws(CambiumError) in
+            try disk.beginRead()
+            return disk.files[number].live.count
+        }
     }
 
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         try volume.with { disk throws(CambiumError) in
+            try disk.beginRead()
             let bytes = disk.files[number].live
             let start = min(offset, bytes.count)
             return Array(bytes[start..<min(start + count, bytes.count)])

@@ -1,0 +1,139 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// The disk that tests rely on does what a disk may do.
+@Suite struct FaultyVolumeTests {
+    /// What the losses of power of many seeds leave.
+    private func images(_ volume: FaultyVolume, _ count: UInt64 = 300) -> [[String: [UInt8]]] {
+        (0..<count).map { volume.image(seed: $0) }
+    }
+
+    private func made(_ bytes: [UInt8]) throws -> (FaultyVolume, any VolumeFile) {
+        let volume = FaultyVolume()
+        let file = try volume.open("file", .create)
+        try file.write(bytes, at: 0)
+        try file.sync()
+        try volume.syncDirectory("")
+        return (volume, file)
+    }
+
+    @Test func `what was synced is there after every loss of power`() throws {
+        let (volume, file) = try made([1, 2, 3])
+        #expect(images(volume).allSatisfy { $0 == ["file": [1, 2, 3]] })
+        try file.truncate(to: 2)
+        try file.sync()
+        try volume.rename("file", to: "other")
+        try volume.syncDirectory("")
+        #expect(images(volume).allSatisfy { $0 == ["other": [1, 2]] })
+    }
+
+    @Test func `what was not synced is there, in part, as zeros or not at all, in any order`() throws {
+        let (volume, file) = try made([0, 0])
+        try file.write([1, 1, 1, 1], at: 2)
+        try file.write([2, 2, 2, 2], at: 6)
+        try file.write([3, 3], at: 0)
+        let found = Set(images(volume, 2000).compactMap { $0["file"] })
+        let expected: [[UInt8]] = [
+            [0, 0], [3, 3], [3, 0], [0, 3], [0, 0, 1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1, 1, 0, 2, 2, 2, 2], [0, 0, 0, 0, 0, 0],
+            [0, 0, 0, 0, 0, 0, 2, 2, 2, 2], [3, 3, 1, 1, 1, 1, 2, 2, 2, 2], [0, 0, 1, 1, 1, 1, 0, 0, 0, 0],
+        ]
+        for bytes in expected { #expect(found.contains(bytes), "\(bytes)") }
+        // Nothing that nobody wrote.
+        #expect(found.allSatisfy { $0.enumerated().allSatisfy { $1 == 0 || $1 == [3, 3, 1, 1, 1, 1, 2, 2, 2, 2][$0] } })
+    }
+
+    @Test func `entries that were not synced come or go, and a renamed file may lack what was not synced`() throws {
+        let volume = FaultyVolume(contents: ["file": [1]])
+        let file = try volume.open("file.new", .create)
+        try file.write([2, 2], at: 0)
+        try volume.rename("file.new", to: "file")
+        let found = Set(images(volume))
+        let expected: [[String: [UInt8]]] = [
+            ["file": [1]], ["file": []], ["file": [2, 2]], ["file": [2]], ["file": [1], "file.new": [2, 2]],
+        ]
+        for expected in expected {
+            #expect(found.contains(expected), "\(expected)")
+        }
+        try volume.syncDirectory("")
+        #expect(images(volume).allSatisfy { $0["file.new"] == nil && $0["file"] != [1] })
+        try volume.remove("file")
+        #expect(Set(images(volume).map(\.isEmpty)) == [true, false])
+        // Another directory's entries are not synced with it.
+        try volume.syncDirectory("log")
+        #expect(Set(images(volume).map(\.isEmpty)) == [true, false])
+        try volume.syncDirectory("")
+        #expect(images(volume).allSatisfy { $0.isEmpty })
+    }
+
+    @Test func `a sync that fails makes nothing durable, and no later one does`() throws {
+        var lossCount = 0
+        for operations in 0..<10 {
+            let (volume, file) = try made([])
+            // What a failed sync leaves follows from how many operations there were.
+            for _ in 0..<operations { try file.sync() }
+            volume.fail(at: volume.operationCount + 1, with: 5)
+            try file.write([1, 2, 3], at: 0)
+            #expect(code { try file.sync() } == .ioFailure)
+            try file.sync()
+            #expect(volume.contents["file"] == [1, 2, 3])
+            let found = Set(images(volume, 20))
+            #expect(found.count == 1)
+            if found != [["file": [1, 2, 3]]] { lossCount += 1 }
+            try file.write([1, 2, 3], at: 0)
+            try file.sync()
+            #expect(images(volume, 20).allSatisfy { $0["file"] == [1, 2, 3] })
+        }
+        #expect(lossCount > 2)
+    }
+
+    @Test func `each call fails once with the number that was asked for, and a process that died does nothing more`() throws {
+        let (volume, file) = try made([7])
+        for code: Int32 in [5, 28] {
+            volume.fail(at: volume.operationCount, with: code)
+            let error = #expect(throws: CambiumError.self) { try file.write([1, 2], at: 0) }
+            #expect((error?.underlying as? SystemError)?.code == code && volume.hasFailed)
+            #expect(volume.contents["file"] == [1])
+            volume.failRead(at: volume.readCount, with: code)
+            let other = #expect(throws: CambiumError.self) { try file.read(at: 0, count: 1) }
+            #expect((other?.underlying as? SystemError)?.code == code)
+            #expect(try file.read(at: 0, count: 1) == [1])
+        }
+        volume.crash(at: volume.operationCount)
+        for _ in 0..<2 { #expect(code { try volume.remove("file") } == .ioFailure && volume.isDead) }
+        volume.recover()
+        try volume.remove("file")
+    }
+
+    @Test func `a disk that cannot be read is never taken for a log that is damaged or torn`() throws {
+        for tuning in [LogTuning.standard, .tiny] {
+            let volume = FaultyVolume()
+            let store = try Store.create(
+                volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            for number in 0..<10 { try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) } }
+            store.abandon()
+            let files = volume.contents
+            let measured = FaultyVolume(contents: files)
+            _ = try Store.open(measured, durability: nil, surroundings: fixedSurroundings(), tuning: tuning)
+            #expect(measured.readCount > 10)
+            for read in 0..<measured.readCount {
+                let volume = FaultyVolume(contents: files)
+                volume.failRead(at: read, with: 5)
+                do {
+                    let opened = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: tuning)
+                    // It was read behind the back of who opens.
+                    #expect(opened.graph.export == store.graph.export && opened.sealingFailure?.code == .ioFailure, "read \(read)")
+                    opened.abandon()
+                } catch let error as CambiumError { #expect(error.code == .ioFailure, "read \(read): \(error)") }
+                #expect(volume.hasFailed)
+                volume.recover()
+                let again = try Store.open(volume, durability: nil, tuning: tuning)
+                #expect(again.graph.export == store.graph.export, "read \(read)")
+                try again.close()
+                #expect(try Verification(volume).findings.isEmpty, "read \(read)")
+            }
+        }
+    }
+}
