@@ -1,0 +1,56 @@
+import CambiumModel
+import Foundation
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct LongChainTests {
+    /// `CAMBIUM_CHAIN` is how many objects. Those that the tests take by default would need more than any stack has, too, if
+    /// anything went down the chain by calling itself.
+    private static let count = ProcessInfo.processInfo.environment["CAMBIUM_CHAIN"].flatMap(Int.init) ?? 100_000
+
+    private static let schema = try? Schema(
+        SchemaDefinition {
+            EntityDefinition("Link") {
+                RelationshipDefinition("next", to: "Link", inverse: "previous", onDelete: .cascade)
+                RelationshipDefinition("previous", to: "Link", inverse: "next")
+            }
+        })
+
+    /// Links that each own the next one, made by two ops.
+    private func made(_ volume: MemoryVolume) throws -> (store: Store, first: ObjectID) {
+        let store = try Store.create(
+            volume, schema: try #require(Self.schema), durability: .buffered(every: .seconds(3600)), surroundings: fixedSurroundings())
+        let link = try store.schema.required("Link")
+        let next = try #require(link.relationship("next"))
+        var (all, owners) = (SerialRuns(), SerialRuns())
+        all.append(from: 1, count: Self.count)
+        owners.append(from: 1, count: Self.count - 1)
+        let targets = Array(2...UInt64(Self.count))
+        _ = try store.transact(Author()) { transaction in
+            for op in [
+                Op.upsert(UpsertBlock(entity: link.number, kind: .insert, serials: all, identity: [], columns: [])),
+                .relink(LinkBlock(root: link.root, property: next.number, serials: owners, content: .toOne(targets))),
+            ] {
+                try transaction.draft.apply(op)
+                transaction.ops.append(op)
+            }
+        }
+        return (store, ObjectID(root: link.root, serial: 1))
+    }
+
+    @Test func `a chain of very many objects is made, verified, deleted by one cascade and replayed`() throws {
+        let volume = MemoryVolume()
+        let (store, first) = try made(volume)
+        #expect(store.graph.objectCount == Self.count && store.graph.linkCount == Self.count - 1)
+        #expect(store.graph.invariantFindings().isEmpty)
+        try store.write { try $0.delete(first) }
+        #expect(store.graph.objectCount == 0 && store.graph.linkCount == 0)
+        try store.close()
+        let verification = try Verification(volume)
+        #expect(verification.isSound && verification.digest == store.graph.digest() && verification.transactionCount == 3)
+        let past = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 2))).graph
+        #expect(past.objectCount == Self.count && past.contains(first))
+    }
+}
