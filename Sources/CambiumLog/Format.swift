@@ -79,6 +79,9 @@ enum Format {
     enum BytesEncoding: UInt8 { case raw = 0, hex }
     enum RelinkKind: UInt8 { case toOne = 0, unordered, ordered }
 
-    /// What a decoder allocates at most on the word of a count, before it has seen the bytes that the count promises.
+    /// Serials of one block; what is written has at most an eighth of it.
+    static let blockObjectCountMax = 1 << 16
+    /// Values in all columns of one block, numbers in one list: what a decoder allocates at most on the word of a count, before it
+    /// has seen the bytes that the count promises.
     static let elementCountMax = 1 << 24
 }

@@ -84,6 +84,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [(65_536, 256, true), (65_537, 0, false), (65_536, 257, false)])
+    func `a block that few bytes make large is refused before it is in memory`(serialCount: Int, columnCount: Int, isRead: Bool) {
+        var serials = SerialRuns()
+        serials.append(from: 1, count: serialCount)
+        let presence = [UInt64](repeating: 0, count: (serialCount + 63) / 64)
+        let column = AttributeColumn(property: Self.property(1), presence: presence, content: .fixed(width: 1, bytes: []))
+        let block = UpsertBlock(
+            entity: EntityNumber(rawValue: 1), kind: .insert, serials: serials, identity: [],
+            columns: [AttributeColumn](repeating: column, count: columnCount))
+        let payload = OpCodec.encode([.upsert(block)])
+        #expect(payload.count < 1000)
+        #expect(((try? OpCodec.decode(payload[...])) != nil) == isRead)
+    }
+
     @Test(arguments: 0..<200)
     func `lists of numbers are what they were, in the encoding that takes the fewest bytes`(seed: Int) throws {
         var random = Seeded(seed: UInt64(seed))

@@ -34,11 +34,12 @@ extension Draft {
     ) throws(CambiumError) {
         let reader = reader
         let rows = reader.rows(table.index)
+        let objectCountMax = BlockBuilder.objectCountMax(table)
         var first = base.reader.nextSerialOrOne(table.index, of: base.layout)
         let end = reader.nextSerial(table.index)
         while first < end {
             var shapes: [(shape: InsertShape, rows: [UInt32])] = []
-            let last = min(first + UInt64(BlockBuilder.objectCountMax), end)
+            let last = min(first + UInt64(objectCountMax), end)
             for serial in first..<last {
                 guard let row = reader.row(table.index, serial: serial) else { continue }
                 let shape = InsertShape(entity: rows.entity(row, table), isStub: rows.isStub(row))
@@ -81,11 +82,12 @@ extension Draft {
             if shapes[shape] == nil { order.append(shape) }
             shapes[shape, default: []].append(row)
         }
+        let objectCountMax = BlockBuilder.objectCountMax(table)
         for shape in order {
             guard let entity = schema.entity(shape.entity), let all = shapes[shape] else { continue }
             let sorted = all.sorted { rows.serial($0) < rows.serial($1) }
-            for start in stride(from: 0, to: sorted.count, by: BlockBuilder.objectCountMax) {
-                let members = Array(sorted[start..<min(start + BlockBuilder.objectCountMax, sorted.count)])
+            for start in stride(from: 0, to: sorted.count, by: objectCountMax) {
+                let members = Array(sorted[start..<min(start + objectCountMax, sorted.count)])
                 let builder = BlockBuilder(rows: rows, table: table)
                 let identity = entity.identity.map(\.number).filter { !shape.attributes.contains($0) }
                 try emit(
@@ -123,6 +125,13 @@ extension Reader {
 struct BlockBuilder {
     /// Objects in one block: what keeps a block in the cache and its columns worth compressing.
     static let objectCountMax = 8192
+    /// Values in all columns of one block: fewer than a reader of a log takes for one.
+    static let valueCountMax = 1 << 23
+
+    /// Objects in one block of a table with many columns.
+    static func objectCountMax(_ table: TableLayout) -> Int {
+        min(objectCountMax, max(1, valueCountMax / max(1, table.columns.count)))
+    }
 
     let rows: Rows
     let table: TableLayout

@@ -20,9 +20,9 @@ enum ColumnCodec {
         for _ in 0..<runCount {
             let offset = reader.offset
             let gap = try reader.readVarint()
-            let count = try reader.readCount(max: Format.elementCountMax, "neighbours in a run")
+            let count = try reader.readCount(max: Format.blockObjectCountMax, "neighbours in a run")
             guard gap <= ObjectID.serialMax, end + gap + UInt64(count) <= ObjectID.serialMax + 1, count > 0,
-                serials.count + count <= Format.elementCountMax, gap > 0 || end == 0
+                serials.count + count <= Format.blockObjectCountMax, gap > 0 || end == 0
             else { throw .invalid("serials that are none", offset: offset) }
             serials.append(from: end + gap, count: count)
             end += gap + UInt64(count)

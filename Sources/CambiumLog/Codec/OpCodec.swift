@@ -134,13 +134,15 @@ public enum OpCodec {
             throw .invalid("an unknown kind of upsert", offset: offset)
         }
         let serials = try ColumnCodec.decodeSerials(&reader)
-        let identity = try decodeColumns(serials.count, &reader)
-        return UpsertBlock(
-            entity: entity, kind: kind, serials: serials, identity: identity, columns: try decodeColumns(serials.count, &reader))
+        let columnCountMax = Format.elementCountMax / max(serials.count, 1)
+        let identity = try decodeColumns(serials.count, max: columnCountMax, &reader)
+        let columns = try decodeColumns(serials.count, max: columnCountMax - identity.count, &reader)
+        return UpsertBlock(entity: entity, kind: kind, serials: serials, identity: identity, columns: columns)
     }
 
-    private static func decodeColumns(_ count: Int, _ reader: inout ByteReader) throws(DecodingError) -> [AttributeColumn] {
-        let columnCount = try reader.readCount(max: min(reader.remaining, 65_536), "columns")
+    /// - Parameter max: the most columns, so that what they hold has a limit too: one without values takes three bytes.
+    private static func decodeColumns(_ count: Int, max: Int, _ reader: inout ByteReader) throws(DecodingError) -> [AttributeColumn] {
+        let columnCount = try reader.readCount(max: min(reader.remaining, max, 65_536), "columns")
         var columns: [AttributeColumn] = []
         for _ in 0..<columnCount { columns.append(try ColumnCodec.decodeColumn(count: count, &reader)) }
         return columns
