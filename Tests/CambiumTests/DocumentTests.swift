@@ -30,6 +30,11 @@ import Testing
         #expect(try documents("[]", piece: piece) == [])
     }
 
+    @Test(arguments: 1...9)
+    func `a bracket or comma where a document of a stream has to begin is one`(piece: Int) throws {
+        #expect(try documents("{\n\"a\":1}} ,{}]", piece: piece) == ["1 {\n\"a\":1}", "2 }", "2 ,", "2 {}", "2 ]"])
+    }
+
     @Test(arguments: ["[1", "[1 2]", "[1,", "[", "[1]]", "[1] 2"])
     func `an array that is none is told`(text: String) {
         #expect(code { _ = try documents(text) } == .invalidInput)

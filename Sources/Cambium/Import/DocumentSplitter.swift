@@ -54,7 +54,9 @@ struct DocumentSplitter {
         if shape == .array {
             guard try enterElement() else { return nil }
         }
-        let end = shape == .lines ? try lineEnd() : try valueEnd()
+        var end = shape == .lines ? try lineEnd() : try valueEnd()
+        // A bracket or comma where a value has to begin is a document, or it would be met again for ever.
+        if shape == .stream, end == position { end += 1 }
         let document = Document(start: position, end: end, line: line)
         countLines(from: position, to: end)
         position = end
