@@ -5,10 +5,12 @@ import CambiumModel
 /// Cuts a stream of bytes into JSON documents: the elements of one array, or the lines (or objects) of a stream of them.
 ///
 /// It only looks for where documents end: for strings, brackets and line ends. What is in them is the parser's. Memory is one
-/// window, at least 8 MiB and as large as the largest document, of which 64 MiB is the most.
+/// window: 64 KiB for a short input, else at least 8 MiB and as large as the largest document, of which 64 MiB is the most.
 struct DocumentSplitter {
     static let documentByteCountMax = 64 << 20
     static let windowByteCount = 8 << 20
+    /// What an input gets that may be a few rows: clearing a window for many would take longer than importing them.
+    static let firstWindowByteCount = 64 << 10
     /// Bytes that can be read behind every document, which the parser's wide loads need.
     static let padding = 64
 
@@ -28,6 +30,8 @@ struct DocumentSplitter {
     private var position = 0
     private var filled = 0
     private var isAtEnd = false
+    /// Whether the last read had more than the window could take.
+    private var isLong = false
     private var shape = Shape.unknown
     private var line = 1
     private var elementCount = 0
@@ -37,7 +41,7 @@ struct DocumentSplitter {
     init(file: String, read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
         self.file = file
         self.read = read
-        window = [UInt8](repeating: 0, count: Self.windowByteCount + Self.padding)
+        window = [UInt8](repeating: 0, count: Self.firstWindowByteCount + Self.padding)
     }
 
     /// The next document; nil at the end.
@@ -148,17 +152,19 @@ struct DocumentSplitter {
             filled = rest
             position = 0
         }
-        if filled + Self.padding >= window.count {
+        if filled + Self.padding >= window.count || (isLong && window.count < Self.windowByteCount) {
             guard window.count <= Self.documentByteCountMax else {
                 let message = "A JSON document inside a file has at most 64 MiB; the one that begins here has more."
                 throw CambiumError(.limitExceeded, message, place: .init(file: file, line: line))
             }
-            window.append(contentsOf: repeatElement(0, count: window.count))
+            let byteCount = max(2 * window.count, Self.windowByteCount + Self.padding)
+            window.append(contentsOf: repeatElement(0, count: byteCount - window.count))
         }
         let room = filled..<window.count - Self.padding
         let count = try window.withUnsafeMutableBytes { try read(UnsafeMutableRawBufferPointer(rebasing: $0[room])) }
         filled += count
         isAtEnd = count == 0
+        isLong = count == room.count
         return count > 0
     }
 
