@@ -47,6 +47,11 @@ let package = Package(
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),
         .testTarget(name: "KillTests", dependencies: ["Cambium", "KilledWriter"]),
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["Cambium", "CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"],
+            path: "Tests/FuzzTargets"),
+        .testTarget(name: "FuzzCorpusTests", dependencies: ["FuzzTargets"]),
         .testTarget(name: "RepositoryTests"),
     ],
     cxxLanguageStandard: .cxx17
@@ -55,12 +60,28 @@ let package = Package(
 // Tests run with small pages too: nothing that a graph holds may depend on how it lies in pages.
 let smallPages: [SwiftSetting] = Context.environment["CAMBIUM_SMALL_PAGES"] == nil ? [] : [.define("CAMBIUM_SMALL_PAGES")]
 
+// script/fuzz builds with coverage counters in our own modules, and with pages poisoned as in debug builds.
+let isFuzzed = Context.environment["CAMBIUM_FUZZ"] != nil
+let counted: [SwiftSetting] = isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer,address"]), .define("DEBUG")] : []
+if isFuzzed {
+    package.targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
+        .executableTarget(
+            name: "Fuzz", dependencies: ["CLibFuzzer", "FuzzTargets"], path: "Tests/Fuzz",
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]),
+    ]
+}
+
 for target in package.targets where [.regular, .executable, .test].contains(target.type) {
-    if target.name.hasPrefix("C"), !target.name.hasPrefix("Cambium") { continue }
+    if target.name.hasPrefix("C"), !target.name.hasPrefix("Cambium") {
+        if isFuzzed { target.cSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }
+        if isFuzzed { target.cxxSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }
+        continue
+    }
     target.swiftSettings =
         [
             .swiftLanguageMode(.v6),
             .enableUpcomingFeature("ExistentialAny"),
             .treatAllWarnings(as: .error),
-        ] + smallPages
+        ] + smallPages + counted
 }

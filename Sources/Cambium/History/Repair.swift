@@ -1,5 +1,5 @@
 import CambiumGraph
-internal import CambiumLog
+package import CambiumLog
 import CambiumModel
 
 /// What could be saved of a damaged store.
@@ -28,7 +28,7 @@ public struct Repair: Sendable {
         try self.init(reader.log, reader.finding, to: target, surroundings: .system)
     }
 
-    init(_ volume: any Volume, to target: any Volume, surroundings: Surroundings) throws {
+    package init(_ volume: any Volume, to target: any Volume, surroundings: Surroundings) throws {
         let reader = try Self.reader(volume)
         try self.init(reader.log, reader.finding, to: target, surroundings: surroundings)
     }

@@ -1,5 +1,5 @@
 internal import CambiumGraph
-internal import CambiumLog
+package import CambiumLog
 public import CambiumModel
 
 /// What a check of a whole store found.
@@ -21,7 +21,7 @@ public struct Verification: Sendable {
     /// Complexity: O(log + graph).
     public init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
-    init(_ volume: any Volume) throws {
+    package init(_ volume: any Volume) throws {
         do {
             let reader = try LogReader(volume)
             for flaw in reader.flaws { damage(flaw) }

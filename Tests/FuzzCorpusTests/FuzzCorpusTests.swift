@@ -1,0 +1,37 @@
+import Foundation
+import FuzzTargets
+import Testing
+
+@Suite struct FuzzCorpusTests {
+    /// Tests/FuzzCorpus, where script/fuzz puts what it finds.
+    private static let corpus = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(
+        path: "FuzzCorpus")
+
+    private static func inputs(_ target: String) throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(at: corpus.appending(path: target), includingPropertiesForKeys: nil)
+            .sorted { $0.path < $1.path }
+    }
+
+    @Test(arguments: FuzzTarget.all)
+    func `what was fuzzed before is refused or read, and nothing crashes`(target: FuzzTarget) throws {
+        let inputs = try Self.inputs(target.name)
+        #expect(inputs.count > 10)
+        for input in inputs {
+            let bytes = [UInt8](try Data(contentsOf: input))
+            do { try target.run(bytes) } catch { Issue.record("\(target)/\(input.lastPathComponent): \(error)") }
+        }
+    }
+
+    @Test(arguments: FuzzTarget.all)
+    func `what the encoders write does no harm, whole or cut anywhere`(target: FuzzTarget) throws {
+        for seed in try target.seeds() {
+            try target.run(seed)
+            for count in stride(from: 0, to: seed.count, by: max(1, seed.count / 40)) { try target.run(Array(seed.prefix(count))) }
+        }
+    }
+
+    @Test func `each directory of the corpus is that of a target`() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.corpus.path)
+        #expect(Set(names) == Set(FuzzTarget.all.map(\.name)))
+    }
+}

@@ -1,0 +1,111 @@
+import Cambium
+import CambiumGraph
+import CambiumLog
+import CambiumModel
+
+/// A segment that is a store's only one: reading, checking, opening, going on with and repairing that store agree with each other.
+///
+/// The first byte of an input says how the rest becomes a segment.
+enum FrameTarget {
+    private enum Shape: UInt8 {
+        /// As it is: mostly a test of the checksums.
+        case plain
+        /// With the checksums that its header and frames have to have.
+        case mended
+        /// Bodies of frames, each behind two bytes with its size, the last one the rest, after the frame with the schema.
+        case bodies
+    }
+
+    private static let sample = Result { try SampleStore() }
+
+    @Sendable static func seeds() throws -> [[UInt8]] {
+        let segment = try sample.get().segment
+        let bodies = SegmentBytes(segment).bodies.dropFirst()
+        let sized = bodies.flatMap { [UInt8($0.count & 255), UInt8($0.count >> 8)] + $0 }
+        return [
+            [Shape.plain.rawValue] + segment, [Shape.plain.rawValue] + segment.dropLast(9), [Shape.mended.rawValue] + segment,
+            [Shape.mended.rawValue] + segment + [UInt8](repeating: 0, count: 40), [Shape.bodies.rawValue] + sized,
+        ]
+    }
+
+    @Sendable static func run(_ input: [UInt8]) throws {
+        guard let shape = input.first.flatMap({ Shape(rawValue: $0 % 3) }) else { return }
+        let segment = try segment(shape, Array(input.dropFirst()))
+        let contents = [StoreSettings.fileName: SampleStore.settings.encode(), SampleStore.segmentPath: segment]
+        let digest = try reading(MemoryVolume(contents: contents))
+        try verifying(MemoryVolume(contents: contents), digest)
+        try opening(MemoryVolume(contents: contents), digest)
+        try repairing(MemoryVolume(contents: contents), digest)
+    }
+
+    private static func segment(_ shape: Shape, _ bytes: [UInt8]) throws -> [UInt8] {
+        switch shape {
+        case .plain: return bytes
+        case .mended:
+            var segment = SegmentBytes(bytes)
+            segment.mend()
+            return segment.bytes
+        case .bodies:
+            let sample = SegmentBytes(try sample.get().segment)
+            return SegmentBytes(
+                header: Array(sample.bytes.prefix(SegmentBytes.headerByteCount)), bodies: sample.bodies.prefix(1) + bodies(bytes)
+            ).bytes
+        }
+    }
+
+    private static func bodies(_ bytes: [UInt8]) -> [[UInt8]] {
+        var bodies: [[UInt8]] = []
+        var rest = bytes[...]
+        while rest.count > 2 {
+            let count = Int(rest[rest.startIndex]) | Int(rest[rest.startIndex + 1]) << 8
+            bodies.append(Array(rest.dropFirst(2).prefix(max(count, 1))))
+            rest = rest.dropFirst(2 + max(count, 1))
+        }
+        return bodies
+    }
+
+    // MARK: What a store is used for
+
+    /// The digest of the graph; nil where the store is refused.
+    private static func reading(_ volume: MemoryVolume) throws -> GraphDigest? {
+        do { return try ReadOnlyStore(volume).graph.digest() } catch is CambiumError { return nil }
+    }
+
+    private static func verifying(_ volume: MemoryVolume, _ digest: GraphDigest?) throws {
+        let verification = try Verification(volume)
+        if let digest, let other = verification.digest, other != digest { throw Finding("verification comes to another graph") }
+        // That no two objects are the same was seen to when a transaction was written, and is not looked at again.
+        try Finding.check(
+            verification.findings, "verification",
+            except: { !$0.contains("graph: ") && !$0.contains("pages: ") || $0.hasSuffix("is a duplicate.") })
+    }
+
+    private static func opening(_ volume: MemoryVolume, _ digest: GraphDigest?) throws {
+        let store: Store
+        do {
+            store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+        } catch let error as CambiumError {
+            if digest != nil { throw Finding("a store that can be read cannot be opened: \(error)") }
+            return
+        }
+        guard store.graph.digest() == digest else { throw Finding("opening a store comes to another graph than reading it") }
+        let transaction = try store.recordDigest().transaction
+        try store.close()
+        let again = try ReadOnlyStore(volume)
+        guard again.graph.digest() == digest, again.recovery.cutByteCount == 0, again.recovery.lastTransaction == transaction else {
+            throw Finding("a store that was written to is another one")
+        }
+    }
+
+    private static func repairing(_ volume: MemoryVolume, _ digest: GraphDigest?) throws {
+        let target = MemoryVolume()
+        do {
+            _ = try Repair(volume, to: target, surroundings: SampleStore.surroundings)
+        } catch let error as CambiumError {
+            if digest != nil { throw Finding("a store that can be read cannot be repaired: \(error)") }
+            return
+        }
+        let repaired = try ReadOnlyStore(target).graph.digest()
+        if let digest, repaired != digest { throw Finding("a store that is sound is repaired to another one") }
+    }
+}

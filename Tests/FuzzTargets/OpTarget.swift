@@ -1,0 +1,56 @@
+import CambiumBytes
+import CambiumGraph
+import CambiumLog
+import CambiumModel
+
+/// A payload of ops: what is decoded is encoded to ops that say the same, and applying them leaves a sound graph or an error.
+enum OpTarget {
+    @Sendable static func seeds() throws -> [[UInt8]] { try SampleStore().payloads }
+
+    @Sendable static func run(_ input: [UInt8]) throws {
+        do {
+            var reader = try OpCodec.PayloadReader(input[...])
+            while let op = try reader.next() { try writeAgain(op) }
+        } catch is DecodingError {
+            return  // Refused, with the place.
+        }
+        let timeline = try timeline()
+        let digest = timeline.head.digest()
+        var draft = timeline.draft()
+        if try applies(input, to: &draft) {
+            try timeline.publish(draft)
+            try Finding.check(timeline.head.invariantFindings(), "the graph after the ops")
+        } else {
+            _ = consume draft
+            guard timeline.head.digest() == digest else { throw Finding("ops that were refused changed the graph") }
+        }
+        try Finding.check(PageChecker.findings(in: timeline), "the pages after the ops")
+    }
+
+    private static func applies(_ input: [UInt8], to draft: inout Draft) throws -> Bool {
+        var reader = try OpCodec.PayloadReader(input[...])
+        do {
+            while let op = try reader.next() { try draft.apply(op) }
+            try draft.check()
+            return true
+        } catch is CambiumError {
+            return false  // Refused, with the reason.
+        }
+    }
+
+    private static let base = Result { try SampleStore().payloads.prefix(SampleStore.baseCount).flatMap { try OpCodec.decode($0[...]) } }
+
+    private static func timeline() throws -> Timeline {
+        let timeline = Timeline()
+        var draft = timeline.draft()
+        for op in try base.get() { try draft.apply(op) }
+        try timeline.publish(draft)
+        return timeline
+    }
+
+    private static func writeAgain(_ op: Op) throws {
+        let encoded = OpCodec.encode([op])
+        // Bytes are compared, because a number that is none equals nothing.
+        guard OpCodec.encode(try OpCodec.decode(encoded[...])) == encoded else { throw Finding("an op is read back as another one") }
+    }
+}

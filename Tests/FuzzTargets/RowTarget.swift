@@ -1,0 +1,55 @@
+import Cambium
+import CambiumGraph
+import CambiumLog
+import CambiumModel
+
+/// An import of arbitrary bytes: it ends with a report or an error of ours, and its log comes to the same sound graph.
+///
+/// The first three bytes of an input are the options and the entity; the rows follow.
+enum RowTarget {
+    /// The files of a store with some objects to find.
+    private static let sample = Result { try SampleStore().files }
+
+    @Sendable static func seeds() throws -> [[UInt8]] {
+        let texts = [
+            SampleStore.rows, "{\"id\":4,\"tags\":[\"x\"]}\n{\"id\":\"y\"}\n{\"id\":5,\"kind\":\"Special\",\"extra\":\"abc\"}\n",
+            "{\"id\":6,\"partner\":{\"id\":7},\"friends\":[6,{\"id\":8,\"owner\":{\"first\":\"a\",\"last\":\"b\"}}]}{\"id\":6}",
+        ]
+        return texts.flatMap { text in
+            [[0, 0, 0], [255, 255, 0], [0b1010_1010, 0b0100_0101, 0], [0, 0b1001_0000, 1]].map { $0 + Array(text.utf8) }
+        }
+    }
+
+    @Sendable static func run(_ input: [UInt8]) throws {
+        guard input.count > 3 else { return }
+        let volume = MemoryVolume(contents: try sample.get())
+        let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+        let entity = store.schema.entities[Int(input[2]) % store.schema.entities.count]
+        let transaction = store.graph.transaction
+        let rows = ImportSource.bytes(Array(input.dropFirst(3)))
+        do { _ = try store.importRows(entity, from: [rows], options(input[0], input[1])) } catch is CambiumError {}  // Refused.
+        let graph = store.graph
+        // What was there before is sound, and most inputs change nothing.
+        if graph.transaction == transaction { return }
+        try Finding.check(graph.invariantFindings(), "the graph after the import")
+        try store.close()
+        guard try ReadOnlyStore(volume).graph.digest() == graph.digest() else { throw Finding("the log comes to another graph") }
+    }
+
+    private static func options(_ first: UInt8, _ second: UInt8) -> ImportOptions {
+        func pick<Case>(_ cases: [Case], _ bits: UInt8) -> Case { cases[Int(bits) % cases.count] }
+        var options = ImportOptions()
+        options.missing = pick(ImportOptions.MissingKey.allCases, first & 1)
+        options.null = pick(ImportOptions.NullValue.allCases, first >> 1 & 3)
+        options.mismatch = pick(ImportOptions.Mismatch.allCases, first >> 3 & 3)
+        options.existing = pick(ImportOptions.Existing.allCases, first >> 5 & 1)
+        options.references = pick(ImportOptions.Reference.allCases, first >> 6)
+        options.toMany = pick(ImportOptions.ToMany.allCases, second & 1)
+        options.unknown = pick(ImportOptions.UnknownKey.allCases, second >> 1 & 3)
+        options.onError = second >> 3 & 1 == 0 ? .stop : .skip
+        options.batchRowCount = second >> 4 & 1 == 0 ? nil : 2
+        options.effect = second >> 5 & 1 == 0 ? .commit : .dryRun
+        if second >> 6 & 1 != 0 { options.discriminator = .init(key: "kind", entities: ["s": "Special"]) }
+        return options
+    }
+}

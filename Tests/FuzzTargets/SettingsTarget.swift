@@ -1,0 +1,53 @@
+import Cambium
+import CambiumBytes
+import CambiumLog
+import CambiumModel
+
+/// store.json, or the two slots of HEAD: settings that are read are written with the same bytes; whatever HEAD says, the log
+/// behind it is read to its end or refused.
+///
+/// The first byte of an input says which: 0 settings, 1 HEAD, 2 HEAD with checksums that fit.
+enum SettingsTarget {
+    private static let sample = Result { try SampleStore().segment }
+
+    @Sendable static func seeds() throws -> [[UInt8]] {
+        let volume = MemoryVolume()
+        try SampleStore.create(on: volume).close()
+        let head = volume.contents[Head.fileName] ?? []
+        var buffered = SampleStore.settings
+        buffered.durability = .buffered(microseconds: 1000)
+        return [[0] + SampleStore.settings.encode(), [0] + buffered.encode(), [1] + head, [2] + head]
+    }
+
+    @Sendable static func run(_ input: [UInt8]) throws {
+        guard let kind = input.first else { return }
+        var bytes = Array(input.dropFirst())
+        if kind % 3 == 0 { return try settings(bytes) }
+        if kind % 3 == 2 { mend(&bytes) }
+        let volume = MemoryVolume(contents: [
+            StoreSettings.fileName: SampleStore.settings.encode(), Head.fileName: bytes, SampleStore.segmentPath: try sample.get(),
+        ])
+        do {
+            let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+            try store.recordDigest()
+            try store.close()
+        } catch is CambiumError {
+            return  // Refused.
+        }
+        // The other slot is left as it is until the next closing.
+        try Finding.check(Verification(volume).findings, "a store that was opened and closed", except: { $0.contains("HEAD") })
+    }
+
+    private static func settings(_ bytes: [UInt8]) throws {
+        let settings: StoreSettings
+        do throws(CambiumError) { settings = try StoreSettings.decode(bytes, file: StoreSettings.fileName) } catch { return }  // Refused.
+        guard settings.encode() == bytes else { throw Finding("settings are written with other bytes") }
+    }
+
+    private static func mend(_ bytes: inout [UInt8]) {
+        for start in stride(from: 0, to: bytes.count - 63, by: 64) {
+            let checksum = CRC32C.checksum(Array(bytes[start..<start + 60]))
+            for index in 0..<4 { bytes[start + 60 + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index)) }
+        }
+    }
+}
