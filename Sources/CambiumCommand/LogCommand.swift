@@ -62,6 +62,7 @@ struct LogCommand: ParsableCommand {
         var line = "\(entry.number)  \(Timestamp.text(microseconds: entry.metadata.time))  \(Readable.of(entry.byteCount, "byte"))"
         if let actor = entry.metadata.actor { line += "  \(actor)" }
         if let message = entry.metadata.message { line += "  \(message)" }
+        if entry.metadata.clockLag > 0 { line += "  (the clock was \(Double(entry.metadata.clockLag) / 1e6) s behind)" }
         Terminal.print(line)
         for op in ops ?? [] { Terminal.print("    " + OpText.line(op, schema)) }
     }
@@ -78,6 +79,10 @@ struct LogCommand: ParsableCommand {
         text("actor", entry.metadata.actor)
         text("message", entry.metadata.message)
         if let request = entry.metadata.requestID { text("request", request) }
+        if entry.metadata.clockLag > 0 {
+            writer.key("clockLagMicroseconds")
+            writer.number(entry.metadata.clockLag)
+        }
         writer.key("bytes")
         writer.number(entry.byteCount)
         if let ops {

@@ -58,7 +58,8 @@ enum Format {
         static let redacted: UInt8 = 8
         static let salt: UInt8 = 16
         static let opsFile: UInt8 = 32
-        static let all: UInt8 = 63
+        static let clockLag: UInt8 = 64
+        static let all: UInt8 = 127
     }
 
     static let internedCountMax = 65_536

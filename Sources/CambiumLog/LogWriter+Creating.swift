@@ -58,7 +58,9 @@ extension LogWriter {
             let path = LogFileName.path(segments[0].number, .segment)
             if !hasSettings, try volume.byteCount(of: path) <= Format.Segment.headerByteCount { return true }
             let log = try hasSettings ? LogReader(volume) : LogReader(volume, settings: LogReader.settingsTold(by: volume))
-            return try log.scan { _ in }.lastTransaction == .none
+            // What is torn may be what is left of a store that is damaged.
+            let end = try log.scan { _ in }
+            return end.lastTransaction == .none && end.verdict == .clean
         } catch {
             // What cannot be read may be worth a repair.
             return false

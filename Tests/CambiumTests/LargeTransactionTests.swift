@@ -128,8 +128,6 @@ import Testing
     @Test func `a file of ops that is damaged, cut, missing or another one is never believed`() throws {
         let files = try files()
         let bytes = try #require(files[Self.file])
-        var other = try self.files()
-        other = [Self.file: try #require(other[Self.file])]
         var broken: [[UInt8]?] = [nil]
         for offset in bytes.indices {
             var damaged = bytes

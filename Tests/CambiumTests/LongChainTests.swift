@@ -24,15 +24,21 @@ import Testing
             volume, schema: try #require(Self.schema), durability: .buffered(every: .seconds(3600)), surroundings: fixedSurroundings())
         let link = try store.schema.required("Link")
         let next = try #require(link.relationship("next"))
-        var (all, owners) = (SerialRuns(), SerialRuns())
-        all.append(from: 1, count: Self.count)
-        owners.append(from: 1, count: Self.count - 1)
-        let targets = Array(2...UInt64(Self.count))
+        func blocks(_ count: Int) -> [(serials: SerialRuns, targets: [UInt64])] {
+            stride(from: 1, through: count, by: 10_000).map { first in
+                var serials = SerialRuns()
+                serials.append(from: UInt64(first), count: min(10_000, count - first + 1))
+                return (serials, (0..<UInt64(serials.count)).map { UInt64(first) + $0 + 1 })
+            }
+        }
+        let inserts = blocks(Self.count).map { block in
+            Op.upsert(UpsertBlock(entity: link.number, kind: .insert, serials: block.serials, identity: [], columns: []))
+        }
+        let links = blocks(Self.count - 1).map { block in
+            Op.relink(LinkBlock(root: link.root, property: next.number, serials: block.serials, content: .toOne(block.targets)))
+        }
         _ = try store.transact(Author()) { transaction in
-            for op in [
-                Op.upsert(UpsertBlock(entity: link.number, kind: .insert, serials: all, identity: [], columns: [])),
-                .relink(LinkBlock(root: link.root, property: next.number, serials: owners, content: .toOne(targets))),
-            ] {
+            for op in inserts + links {
                 try transaction.draft.apply(op)
                 transaction.ops.append(op)
             }

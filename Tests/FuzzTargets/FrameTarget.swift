@@ -14,6 +14,9 @@ enum FrameTarget {
         case mended
         /// Bodies of frames, each behind two bytes with its size, the last one the rest, after the frame with the schema.
         case bodies
+        /// With the right checksums, in the place of one of the files of a store with sealed segments and files of ops: the second
+        /// byte says of which.
+        case file
     }
 
     private static let sample = Result { try SampleStore() }
@@ -22,35 +25,47 @@ enum FrameTarget {
         let segment = try sample.get().segment
         let bodies = SegmentBytes(segment).bodies.dropFirst()
         let sized = bodies.flatMap { [UInt8($0.count & 255), UInt8($0.count >> 8)] + $0 }
-        return [
+        let cut = try sample.get().cutFiles.filter { $0.key.hasPrefix("log/") }.sorted { $0.key < $1.key }
+        let files = cut.enumerated().map { [Shape.file.rawValue, UInt8($0.offset)] + $0.element.value }
+        return files + [
             [Shape.plain.rawValue] + segment, [Shape.plain.rawValue] + segment.dropLast(9), [Shape.mended.rawValue] + segment,
             [Shape.mended.rawValue] + segment + [UInt8](repeating: 0, count: 40), [Shape.bodies.rawValue] + sized,
         ]
     }
 
     @Sendable static func run(_ input: [UInt8]) throws {
-        guard let shape = input.first.flatMap({ Shape(rawValue: $0 % 3) }) else { return }
-        let segment = try segment(shape, Array(input.dropFirst()))
-        let contents = [StoreSettings.fileName: SampleStore.settings.encode(), SampleStore.segmentPath: segment]
+        guard let shape = input.first.flatMap({ Shape(rawValue: $0 % 4) }) else { return }
+        let contents = try contents(shape, Array(input.dropFirst()))
         let digest = try reading(MemoryVolume(contents: contents))
         try verifying(MemoryVolume(contents: contents), digest)
         try opening(MemoryVolume(contents: contents), digest)
         try repairing(MemoryVolume(contents: contents), digest)
     }
 
-    private static func segment(_ shape: Shape, _ bytes: [UInt8]) throws -> [UInt8] {
+    private static func contents(_ shape: Shape, _ bytes: [UInt8]) throws -> [String: [UInt8]] {
+        let segment: [UInt8]
         switch shape {
-        case .plain: return bytes
-        case .mended:
-            var segment = SegmentBytes(bytes)
-            segment.mend()
-            return segment.bytes
+        case .plain: segment = bytes
+        case .mended: segment = mended(bytes)
         case .bodies:
             let sample = SegmentBytes(try sample.get().segment)
-            return SegmentBytes(
-                header: Array(sample.bytes.prefix(SegmentBytes.headerByteCount)), bodies: sample.bodies.prefix(1) + bodies(bytes)
-            ).bytes
+            segment =
+                SegmentBytes(
+                    header: Array(sample.bytes.prefix(SegmentBytes.headerByteCount)), bodies: sample.bodies.prefix(1) + bodies(bytes)
+                ).bytes
+        case .file:
+            var contents = try sample.get().cutFiles
+            let paths = contents.keys.filter { $0.hasPrefix("log/") }.sorted()
+            if let place = bytes.first { contents[paths[Int(place) % paths.count]] = mended(Array(bytes.dropFirst())) }
+            return contents
         }
+        return [StoreSettings.fileName: SampleStore.settings.encode(), SampleStore.segmentPath: segment]
+    }
+
+    private static func mended(_ bytes: [UInt8]) -> [UInt8] {
+        var segment = SegmentBytes(bytes)
+        segment.mend()
+        return segment.bytes
     }
 
     private static func bodies(_ bytes: [UInt8]) -> [[UInt8]] {

@@ -9,8 +9,7 @@ enum OpTarget {
 
     @Sendable static func run(_ input: [UInt8]) throws {
         do {
-            var reader = try OpCodec.PayloadReader(input[...])
-            while let op = try reader.next() { try writeAgain(op) }
+            try OpCodec.forEach(in: input[...], writeAgain)
         } catch is DecodingError {
             return  // Refused, with the place.
         }
@@ -28,9 +27,8 @@ enum OpTarget {
     }
 
     private static func applies(_ input: [UInt8], to draft: inout Draft) throws -> Bool {
-        var reader = try OpCodec.PayloadReader(input[...])
         do {
-            while let op = try reader.next() { try draft.apply(op) }
+            try OpCodec.forEach(in: input[...]) { try draft.apply($0) }
             try draft.check()
             return true
         } catch is CambiumError {

@@ -9,6 +9,9 @@ struct SampleStore {
     /// Its files, by their paths.
     let files: [String: [UInt8]]
 
+    /// The files of a store with the same transactions, some of which have files of their own, in segments that are sealed.
+    let cutFiles: [String: [UInt8]]
+
     /// Its one segment.
     var segment: [UInt8] { files[Self.segmentPath] ?? [] }
 
@@ -57,26 +60,35 @@ struct SampleStore {
 
     static func schema() throws -> Schema { try Schema(SchemaDefinition(json: Array(schemaText.utf8))) }
 
-    static func create(on volume: MemoryVolume) throws -> Store {
+    static func create(on volume: MemoryVolume, tuning: LogTuning = .standard) throws -> Store {
         try Store.create(
             volume, schema: schema(), durability: .buffered(every: .seconds(3600)), author: Author(actor: "fuzz"),
-            surroundings: surroundings)
+            surroundings: surroundings, tuning: tuning)
     }
 
     init() throws {
-        let volume = MemoryVolume()
-        let store = try Self.create(on: volume)
-        try Self.importRows(Self.rows, "Thing", to: store)
-        try Self.change(store)
-        try Self.importRows("{\"id\":3,\"title\":\"c\",\"steps\":[{\"text\":\"b\"}],\"friends\":[2]}", "Thing", to: store)
-        try store.recordDigest(Author(actor: "fuzz", message: "the end", requestID: "r1"))
-        try store.close()
+        let volume = try Self.made(.standard)
         var payloads: [[UInt8]] = []
         _ = try LogReader(volume).scan { record in
             if case .present(let payload) = record.payload { payloads.append(Array(payload)) }
         }
         self.payloads = payloads
         files = volume.contents
+        var tuning = LogTuning()
+        (tuning.largeByteCount, tuning.opsFrameByteCount, tuning.segmentByteCount) = (250, 100, 200)
+        (tuning.sealedByteCountMin, tuning.sealedFrameByteCount, tuning.sealsInBackground) = (0, 100, false)
+        cutFiles = try Self.made(tuning).contents
+    }
+
+    private static func made(_ tuning: LogTuning) throws -> MemoryVolume {
+        let volume = MemoryVolume()
+        let store = try Self.create(on: volume, tuning: tuning)
+        try Self.importRows(Self.rows, "Thing", to: store)
+        try Self.change(store)
+        try Self.importRows("{\"id\":3,\"title\":\"c\",\"steps\":[{\"text\":\"b\"}],\"friends\":[2]}", "Thing", to: store)
+        try store.recordDigest(Author(actor: "fuzz", message: "the end", requestID: "r1"))
+        try store.close()
+        return volume
     }
 
     private static func importRows(_ text: String, _ entity: String, to store: Store) throws {

@@ -34,6 +34,17 @@ struct SegmentBytes {
             writer.write(bytes[frame.body])
             store(CRC32C.checksum(writer.bytes), at: frame.body.lowerBound - 4)
         }
+        mendTrailer()
+    }
+
+    /// Has the 12 bytes at the end of a sealed segment lead to its last frame, if they are what is behind it.
+    private mutating func mendTrailer() {
+        guard bytes[10] == 1, let last = frames().last, bytes.count - last.body.upperBound == 12 else { return }
+        var writer = ByteWriter()
+        writer.write(bytes[92..<96])
+        writer.write(UInt64(last.start))
+        bytes.replaceSubrange(last.body.upperBound..<last.body.upperBound + 8, with: writer.bytes.dropFirst(4))
+        store(CRC32C.checksum(writer.bytes), at: bytes.count - 4)
     }
 
     /// The bodies of the frames, whether their checksums fit or not.

@@ -7,7 +7,7 @@ import Foundation
 //
 //     KilledWriter STORE FIRST THREADS synced|buffered
 //
-// One line for each acknowledged commit: the number of its note. A number that 97 divides has 40 more notes in its transaction, of the
+// One line for each acknowledged commit: the number of its note. The first commit, and those of a number that 97 divides, have 40 more notes in their transaction, of the
 // numbers from minus 100 times it on downwards, which are enough for a file of their own. Segments are small, and sealed meanwhile.
 
 let arguments = CommandLine.arguments
@@ -44,7 +44,7 @@ DispatchQueue.concurrentPerform(iterations: threadCount) { thread in
             let content = String(repeating: "x", count: number % 7 == 0 ? 9000 : number % 50)
             try store.write { transaction in
                 _ = try transaction.insert(note, [(id, .int(Int64(number))), (text, .string(content))])
-                for other in 0..<(number % 97 == 0 ? 40 : 0) {
+                for other in 0..<(number == first || number % 97 == 0 ? 40 : 0) {
                     let long = Value.string(String(repeating: "y", count: 1000))
                     _ = try transaction.insert(note, [(id, .int(Int64(-100 * number - other))), (text, long)])
                 }

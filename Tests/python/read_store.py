@@ -314,7 +314,9 @@ class Segment:
 
     def transaction(self, reader, number, at):
         """(the transaction for printing, its leaf in the tree)."""
-        flags, time = reader.u8(63), reader.varint()
+        flags, time = reader.u8(127), reader.varint()
+        lag = reader.varint() if flags & 64 else 0
+        require(lag or not flags & 64, "a clock that was not behind")
         require(flags & 40 != 40, "ops that are redacted and in a file")
         self.time += time
         actor, message = (self.text(reader) if flags & flag else None for flag in (1, 2))
@@ -328,7 +330,7 @@ class Segment:
                 ops.append(payload.op())
         texts = [b"\0" if text is None else b"\1" + struct.pack("<I", len(text.encode())) + text.encode()
                  for text in (actor, message, request)]
-        leaf = sha256(b"\0", struct.pack("<Qq", number, self.time), *texts, commitment)
+        leaf = sha256(b"\0", struct.pack("<Qq", number, self.time), *texts, struct.pack("<Q", lag) if lag else b"", commitment)
         return {"transaction": number, "time": self.time, "actor": actor, "message": message, "request": request, "offset": at,
                 "segment": self.name, "ops": ops}, leaf
 

@@ -146,7 +146,8 @@ final class Committer: @unchecked Sendable {
         lastTime = max(time, lastTime)
         if let log {
             let metadata = TransactionMetadata(
-                time: lastTime, actor: author.actor, message: author.message, requestID: author.requestID)
+                time: lastTime, actor: author.actor, message: author.message, requestID: author.requestID,
+                clockLag: UInt64(lastTime - time))
             if !log.hasRoom(for: encoded) { _ = try writeStaged() }
             try log.stage(metadata, encoded)
             if let full = log.takeFullSegment() { sealing?.add(full) }

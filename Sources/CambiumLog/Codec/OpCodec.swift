@@ -18,8 +18,10 @@ public enum OpCodec {
         return ops
     }
 
-    /// Calls `body` with each op. Throws as `decode`, and what `body` throws.
-    static func forEach(in payload: ArraySlice<UInt8>, _ body: (Op) throws -> Void) throws {
+    /// Calls `body` with each op, one of which is in memory at a time: a few bytes can stand for a block of many objects.
+    ///
+    /// Throws as `decode`, after `body` was called with the ops before; and what `body` throws.
+    public static func forEach(in payload: ArraySlice<UInt8>, _ body: (Op) throws -> Void) throws {
         var reader = ByteReader(payload)
         while reader.remaining > 0 { try body(try decodeOp(&reader)) }
     }

@@ -87,6 +87,7 @@ struct TransactionCodec {
         if metadata.message != nil { flags |= Format.Flag.message }
         if metadata.requestID != nil { flags |= Format.Flag.requestID }
         if salt != nil { flags |= Format.Flag.salt }
+        if metadata.clockLag > 0 { flags |= Format.Flag.clockLag }
         switch payload {
         case .present: break
         case .file: flags |= Format.Flag.opsFile
@@ -95,6 +96,7 @@ struct TransactionCodec {
         writer.writeByte(flags)
         writer.writeVarint(UInt64(metadata.time - time))
         time = metadata.time
+        if metadata.clockLag > 0 { writer.writeVarint(metadata.clockLag) }
         if let actor = metadata.actor { interned.encode(actor, to: &writer) }
         if let message = metadata.message { interned.encode(message, to: &writer) }
         if let requestID = metadata.requestID { ValueCodec.encode(requestID, to: &writer) }
@@ -120,6 +122,10 @@ struct TransactionCodec {
         guard !overflow, sum >= time else { throw .invalid("a time out of range", offset: offset) }
         time = sum
         var metadata = TransactionMetadata(time: time)
+        if flags & Format.Flag.clockLag != 0 {
+            metadata.clockLag = try reader.readVarint()
+            guard metadata.clockLag > 0 else { throw .invalid("a clock that was not behind", offset: offset) }
+        }
         if flags & Format.Flag.actor != 0 { metadata.actor = try interned.decode(&reader) }
         if flags & Format.Flag.message != 0 { metadata.message = try interned.decode(&reader) }
         if flags & Format.Flag.requestID != 0 { metadata.requestID = try ValueCodec.decodeText(&reader) }

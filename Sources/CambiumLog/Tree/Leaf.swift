@@ -15,6 +15,7 @@ enum Leaf {
             envelope.write(UInt32(text.utf8.count))
             envelope.write(Array(text.utf8))
         }
+        if metadata.clockLag > 0 { envelope.write(metadata.clockLag) }
         envelope.write(commitment)
         return SHA256.hash(data: envelope.bytes)
     }

@@ -67,11 +67,14 @@ public struct TransactionMetadata: Sendable, Equatable {
     public var actor: String?
     public var message: String?
     public var requestID: String?
+    /// By how many microseconds the system's clock was behind `time`, because it had gone back; 0 mostly.
+    public var clockLag: UInt64
 
-    public init(time: Int64, actor: String? = nil, message: String? = nil, requestID: String? = nil) {
+    public init(time: Int64, actor: String? = nil, message: String? = nil, requestID: String? = nil, clockLag: UInt64 = 0) {
         self.time = time
         self.actor = actor
         self.message = message
         self.requestID = requestID
+        self.clockLag = clockLag
     }
 }

@@ -47,11 +47,17 @@ struct SegmentImage {
     }
 
     private mutating func add(_ region: [UInt8], _ count: Int) {
-        let frame = Frame.encode(
-            region: region, transactionCount: count, at: bytes.count, durableOffset: bytes.count, headerChecksum: headerChecksum)
+        let frame = encoded(region, count, at: bytes.count, durable: bytes.count)
         offsets.append(bytes.count)
         lastChecksum = frame.checksum
         bytes += frame.bytes
+    }
+
+    private func encoded(_ region: [UInt8], _ count: Int, at offset: Int, durable: Int) -> (bytes: [UInt8], checksum: UInt32) {
+        var frame = ByteWriter()
+        let checksum = Frame.encode(
+            region: region, transactionCount: count, at: offset, durableOffset: durable, headerChecksum: headerChecksum, to: &frame)
+        return (frame.bytes, checksum)
     }
 
     private mutating func encodeNext(_ payload: [UInt8] = [], to region: inout ByteWriter) {
@@ -65,16 +71,12 @@ struct SegmentImage {
         var region = ByteWriter()
         var copy = self
         copy.encodeNext(to: &region)
-        return Frame.encode(
-            region: region.bytes, transactionCount: 1, at: offset, durableOffset: durable, headerChecksum: headerChecksum
-        ).bytes
+        return encoded(region.bytes, 1, at: offset, durable: durable).bytes
     }
 
     /// A frame that verifies at the end, and whose region is not what its number of transactions takes.
     var unparsableFrame: [UInt8] {
-        Frame.encode(
-            region: [255, 255, 255], transactionCount: 1, at: bytes.count, durableOffset: 0, headerChecksum: headerChecksum
-        ).bytes
+        encoded([255, 255, 255], 1, at: bytes.count, durable: 0).bytes
     }
 
     /// The same transactions, a frame for each, as a sealed segment.
