@@ -45,13 +45,29 @@ enum ModelXML {
         }
         try checkEncoding(bytes, file: file)
         try checkAttributeCounts(bytes, file: file)
-        if let offset = offset(of: Array("<!ENTITY".utf8), in: bytes) {
-            let line = 1 + bytes[..<offset].count { $0 == UInt8(ascii: "\n") }
-            let lineStart = bytes[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-            throw CambiumError(
-                .invalidInput, "The file declares an entity of its own, which a Core Data model never does.",
-                place: .init(file: file, line: line, column: offset - lineStart + 1))
+        for markup in declarations {
+            if let offset = offset(of: Array(markup.utf8), in: bytes, from: 0) {
+                throw refused("The file has a declaration ('\(markup)'), which a Core Data model never has.", at: offset, bytes, file)
+            }
         }
+        let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let declaration = Array("<?xml".utf8)
+        let start = bytes[mark...].starts(with: declaration) && bytes.dropFirst(mark + declaration.count).first.map(isSpace) == true
+        if let offset = offset(of: Array("<?".utf8), in: bytes, from: start ? mark + 1 : 0) {
+            throw refused("The file has a processing instruction, which a Core Data model never has.", at: offset, bytes, file)
+        }
+    }
+
+    /// Entities could grow without end. Of the others, and of processing instructions, parts may be left out that Foundation's
+    /// parser takes to be there: it reads from a null pointer.
+    private static let declarations = ["<!ENTITY", "<!ATTLIST", "<!ELEMENT", "<!NOTATION"]
+
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+
+    private static func refused(_ message: String, at offset: Int, _ bytes: [UInt8], _ file: String) -> CambiumError {
+        let line = 1 + bytes[..<offset].count { $0 == UInt8(ascii: "\n") }
+        let lineStart = bytes[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        return CambiumError(.invalidInput, message, place: .init(file: file, line: line, column: offset - lineStart + 1))
     }
 
     /// An encoding other than UTF-8 could hide a declaration.
@@ -83,8 +99,8 @@ enum ModelXML {
         }
     }
 
-    private static func offset(of word: [UInt8], in bytes: [UInt8]) -> Int? {
-        var start = 0
+    private static func offset(of word: [UInt8], in bytes: [UInt8], from first: Int) -> Int? {
+        var start = first
         while let found = bytes[start...].firstIndex(of: word[0]) {
             if bytes[found...].starts(with: word) { return found }
             start = found + 1

@@ -32,6 +32,22 @@ struct ModelXMLTests {
         #expect(error?.place?.column == 2)
     }
 
+    @Test(arguments: [
+        "<?x?><model/>", "<model>\n<?x?></model>", "<?xml-stylesheet?><model/>", "<?xml version='1.0'?>\n<?x?><model/>",
+        "<!DOCTYPE m [<!ATTLIST m a CDATA #IMPLIED>]><model/>", "<!DOCTYPE m [<!NOTATION n SYSTEM 'u'>]><model/>",
+        "<!DOCTYPE m [<!NOTATION n PUBLIC 'p'>]><model/>", "<!DOCTYPE m [<!ELEMENT m ANY>]><model/>",
+    ])
+    func `markup of which parts may be missing is refused before it is parsed`(text: String) {
+        let error = ModelFixture.error(text)
+        #expect(error?.code == .invalidInput && error?.place?.column != nil)
+    }
+
+    @Test(arguments: ["", "\u{FEFF}"])
+    func `the declaration that a model begins with is read`(mark: String) throws {
+        let text = mark + "<?xml version='1.0' encoding='UTF-8' standalone='yes'?><model><entity name='A'/></model>"
+        #expect(try SchemaDefinition(coreDataModel: Array(text.utf8), file: "contents").entities.map(\.name) == ["A"])
+    }
+
     @Test func `an external document type is not read`() throws {
         let text = "<!DOCTYPE model SYSTEM 'file:///nowhere/model.dtd'><model><entity name='A'/></model>"
         let definition = try SchemaDefinition(coreDataModel: Array(text.utf8), file: "contents")
