@@ -28,6 +28,8 @@ enum Format {
         static let magic = Array("CAMBHEAD".utf8)
         static let slotByteCount = 64
         static let sequenceOffset = 8
+        /// So that there is always a next one.
+        static let sequenceMax: UInt64 = 1 << 63 - 1
         static let segmentOffset = 16
         static let positionOffset = 24
         static let transactionOffset = 32

@@ -144,6 +144,7 @@ struct LogCursor {
             throw damage(path, 0, "The segment begins with transaction \(segments[0]), and those before it are missing.")
         }
         if let lost = next.lostIndex { end.flaws.append(lost.description) }
+        guard next.header.creationTime >= end.lastTime else { throw damage(path, 0, "The segment is older than what it follows.") }
         next.skip(to: first)
         end.lastTransaction = TransactionNumber(rawValue: next.next.rawValue - 1)
         reader = next

@@ -200,7 +200,8 @@ extension LogWriter {
         durablePosition = pending.position
         durableTransaction = pending.transaction
         if pending.namesFiles { namesFiles = false }
-        if lastTime - headTime < Self.headInterval, !pending.namesFiles { return }
+        let (elapsed, isLonger) = lastTime.subtractingReportingOverflow(headTime)
+        if !isLonger, elapsed < Self.headInterval, !pending.namesFiles { return }
         // HEAD is a hint: where it cannot be written, the next commit says so, and this one is durable all the same.
         do throws(CambiumError) {
             try writeHead(isClosed: false)

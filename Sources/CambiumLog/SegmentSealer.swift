@@ -116,7 +116,7 @@ private struct SealedBlock {
             region: writer.bytes, transactionCount: count, at: offset, durableOffset: 0, headerChecksum: headerChecksum, to: &frame)
         try file.write(frame.bytes, at: offset)
         index.entries.append(
-            .init(byteCount: frame.count, transactionCount: count, interval: firstTime - lastFirstTime))
+            .init(byteCount: frame.count, transactionCount: count, interval: UInt64(bitPattern: firstTime &- lastFirstTime)))
         offset += frame.count
         lastFirstTime = firstTime
         codec = TransactionCodec(time: header.creationTime)

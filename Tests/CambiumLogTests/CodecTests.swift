@@ -98,6 +98,27 @@ import Testing
         #expect(((try? OpCodec.decode(payload[...])) != nil) == isRead)
     }
 
+    @Test(arguments: [(Int64.min, Int64.max), (Int64.min, Int64.min), (-1, 1), (Int64.max, Int64.max)])
+    func `a time is decoded as it was encoded, and one behind the last is refused`(start: Int64, time: Int64) throws {
+        var writer = ByteWriter()
+        var codec = TransactionCodec(time: start)
+        codec.encode(TransactionMetadata(time: time), [], salt: nil, to: &writer)
+        var reader = ByteReader(writer.bytes)
+        var other = TransactionCodec(time: start)
+        #expect(try other.decode(&reader).metadata.time == time)
+        var late = TransactionCodec(time: start &+ 1)
+        var again = ByteReader(writer.bytes)
+        if start < .max, time == .max { #expect(throws: DecodingError.self) { try late.decode(&again) } }
+    }
+
+    @Test(arguments: [(UInt64(1) << 63 - 1, true), (UInt64(1) << 63, false), (UInt64.max, false)])
+    func `a slot of HEAD that nothing could follow is not valid`(sequence: UInt64, isValid: Bool) {
+        let first = TransactionNumber(rawValue: 1)
+        let head = Head(sequence: sequence, segment: first, position: 96, lastTransaction: .none, isClosed: true)
+        let store = [UInt8](repeating: 7, count: 16)
+        #expect(((try? Head.decode(head.encode(store: store)[...], store: store)) != nil) == isValid)
+    }
+
     @Test(arguments: 0..<200)
     func `lists of numbers are what they were, in the encoding that takes the fewest bytes`(seed: Int) throws {
         var random = Seeded(seed: UInt64(seed))

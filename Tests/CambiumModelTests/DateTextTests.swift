@@ -124,4 +124,13 @@ import Testing
             #expect(Self.seconds(DateText.text(seconds)) == seconds)
         }
     }
+
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59.999999Z"), (-1_000_000, "1969-12-31T23:59:59Z"),
+        (Int64.max, "294247-01-10T04:00:54.775807Z"),
+    ])
+    func `a time in microseconds has a text, whatever it is`(microseconds: Int64, text: String) {
+        #expect(Timestamp.text(microseconds: microseconds) == text)
+        #expect(Timestamp.text(microseconds: .min).hasSuffix(".224192Z"))
+    }
 }

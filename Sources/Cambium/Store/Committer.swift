@@ -147,7 +147,7 @@ final class Committer: @unchecked Sendable {
         if let log {
             let metadata = TransactionMetadata(
                 time: lastTime, actor: author.actor, message: author.message, requestID: author.requestID,
-                clockLag: UInt64(lastTime - time))
+                clockLag: UInt64(bitPattern: lastTime &- time))
             if !log.hasRoom(for: encoded) { _ = try writeStaged() }
             try log.stage(metadata, encoded)
             if let full = log.takeFullSegment() { sealing?.add(full) }

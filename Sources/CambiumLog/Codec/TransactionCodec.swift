@@ -94,7 +94,8 @@ struct TransactionCodec {
         case .redacted: flags |= Format.Flag.redacted
         }
         writer.writeByte(flags)
-        writer.writeVarint(UInt64(metadata.time - time))
+        // The difference of two times is a number of 64 bits, though not always one of 63 and a sign.
+        writer.writeVarint(UInt64(bitPattern: metadata.time &- time))
         time = metadata.time
         if metadata.clockLag > 0 { writer.writeVarint(metadata.clockLag) }
         if let actor = metadata.actor { interned.encode(actor, to: &writer) }
@@ -118,8 +119,8 @@ struct TransactionCodec {
             throw .invalid("unknown flags of a transaction", offset: offset)
         }
         let delta = try reader.readVarint()
-        let (sum, overflow) = time.addingReportingOverflow(Int64(bitPattern: delta))
-        guard !overflow, sum >= time else { throw .invalid("a time out of range", offset: offset) }
+        let sum = time &+ Int64(bitPattern: delta)
+        guard UInt64(bitPattern: Int64.max &- time) >= delta else { throw .invalid("a time out of range", offset: offset) }
         time = sum
         var metadata = TransactionMetadata(time: time)
         if flags & Format.Flag.clockLag != 0 {

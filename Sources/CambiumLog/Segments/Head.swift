@@ -37,6 +37,9 @@ public struct Head: Equatable, Sendable {
             sequence: try reader.read(UInt64.self), segment: TransactionNumber(rawValue: try reader.read(UInt64.self)),
             position: try reader.read(UInt64.self), lastTransaction: TransactionNumber(rawValue: try reader.read(UInt64.self)),
             isClosed: false)
+        guard head.sequence <= Format.Head.sequenceMax else {
+            throw .invalid("a sequence that no writer comes to", offset: Format.Head.sequenceOffset)
+        }
         switch try reader.read(UInt64.self) {
         case 0: break
         case 1: head.isClosed = true

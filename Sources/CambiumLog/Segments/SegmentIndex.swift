@@ -8,7 +8,7 @@ struct SegmentIndex: Equatable {
         var byteCount: Int
         var transactionCount: Int
         /// Microseconds from the first transaction of the frame before, or from the segment's creation time, to its own first one.
-        var interval: Int64
+        var interval: UInt64
     }
 
     /// The checksum of the last frame of the segment before it was sealed.
@@ -41,7 +41,7 @@ struct SegmentIndex: Equatable {
         for entry in entries {
             region.writeVarint(entry.byteCount)
             region.writeVarint(entry.transactionCount)
-            region.writeVarint(UInt64(entry.interval))
+            region.writeVarint(entry.interval)
         }
         var frame = ByteWriter()
         _ = Frame.encode(
@@ -98,7 +98,8 @@ struct SegmentIndex: Equatable {
             let byteCount = try reader.readCount(max: Format.Frame.bodyByteCountMax + Format.Frame.headerByteCountMax, "bytes")
             let transactionCount = try reader.readCount(max: Format.Frame.regionByteCountMax, "transactions")
             let offset = reader.offset
-            guard let interval = Int64(exactly: try reader.readVarint()), byteCount > 0, transactionCount > 0 else {
+            let interval = try reader.readVarint()
+            guard byteCount > 0, transactionCount > 0 else {
                 throw .invalid("a frame that cannot be", offset: offset)
             }
             index.entries.append(Entry(byteCount: byteCount, transactionCount: transactionCount, interval: interval))

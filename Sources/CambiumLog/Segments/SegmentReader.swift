@@ -90,7 +90,7 @@ struct SegmentReader {
         let found = index.frame(with: wanted) ?? (index.entries.count, index.offset, index.transactionCount)
         offset = found.offset
         next = TransactionNumber(rawValue: header.firstTransaction.rawValue + found.firstTransaction)
-        told = (found.number, index.entries[..<found.number].reduce(header.creationTime) { $0 &+ $1.interval })
+        told = (found.number, index.entries[..<found.number].reduce(header.creationTime) { $0 &+ Int64(bitPattern: $1.interval) })
     }
 
     /// The records of the next frame; nil where no frame verifies at `offset`, and at the end.
@@ -117,7 +117,7 @@ struct SegmentReader {
         guard let index else { return }
         let time = records.first?.metadata.time ?? told.time
         let entry = SegmentIndex.Entry(
-            byteCount: frame.byteCount, transactionCount: records.count, interval: time &- told.time)
+            byteCount: frame.byteCount, transactionCount: records.count, interval: UInt64(bitPattern: time &- told.time))
         guard told.frameCount < index.entries.count, index.entries[told.frameCount] == entry else {
             throw CambiumError(
                 .damaged, "The index of the sealed segment does not tell the frame that is there.",

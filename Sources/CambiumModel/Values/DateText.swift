@@ -157,8 +157,9 @@ public enum Timestamp {
 
     /// RFC 3339 in UTC, with as many digits of a second as are needed: up to 6.
     public static func text(microseconds: Int64) -> String {
-        let whole = microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000
-        var fraction = DateText.pad(Int(microseconds - whole * 1_000_000), 6)
+        let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        let whole = remainder < 0 ? quotient - 1 : quotient
+        var fraction = DateText.pad(Int(remainder < 0 ? remainder + 1_000_000 : remainder), 6)
         while fraction.hasSuffix("0") { fraction.removeLast() }
         return DateText.text(whole: Int(whole) - secondsTo2001, fraction: fraction)
     }
