@@ -35,11 +35,13 @@ extension Draft {
     ) throws(CambiumError) {
         let count = block.serials.count
         let fits: Bool
-        if entity.attribute(column.property) == nil || column.presence.count != (count + 63) / 64 {
+        let type = entity.attribute(column.property)?.type
+        if type == nil || column.presence.count != (count + 63) / 64 {
             fits = false
         } else {
             switch (column.content, table.columns[table.slot(of: column.property)]) {
-            case (.fixed(let width, let bytes), .fixed(let wanted)): fits = width == wanted && bytes.count == width * count
+            case (.fixed(let width, let bytes), .fixed(let wanted)):
+                fits = width == wanted && bytes.count == width * count && (type != .date || areDates(bytes))
             case (.variable(let counts, let bytes), .string):
                 fits =
                     counts.count == count && counts.reduce(0, { $0 + Int($1) }) == bytes.count
@@ -49,6 +51,15 @@ extension Draft {
         }
         guard fits else {
             throw CambiumError(.damaged, "A block of '\(entity.name)' has a column, \(column.property), that does not fit it.")
+        }
+    }
+
+    /// Of the values of fixed width a date is the only one that has bits which nothing can write.
+    private func areDates(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            stride(from: 0, to: bytes.count, by: 8).allSatisfy { offset in
+                StoredForm.isDate(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+            }
         }
     }
 

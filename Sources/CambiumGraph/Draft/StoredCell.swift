@@ -17,6 +17,9 @@ struct StoredCell {
         }
         switch form {
         case .fixed(let low, let high):
+            guard attribute.type != .date || StoredForm.isDate(low) else {
+                throw CambiumError(.invalidInput, "'\(attribute.name)' is a date of the years 1 to 9999, and the value given is not.")
+            }
             cell = .fixed(low, high)
             bytes = []
         case .bytes(let stored):

@@ -37,6 +37,11 @@ public enum StoredForm: Hashable, Sendable {
     }
 }
 
+extension StoredForm {
+    /// Whether bits are those of a date that can be written: one of the years 1 to 9999.
+    package static func isDate(_ bits: UInt64) -> Bool { DateText.range.contains(Double(bitPattern: bits)) }
+}
+
 extension Value {
     /// Nil where the stored bytes are not those of a value of the type.
     public init?(stored: StoredForm, type: AttributeType) {
