@@ -1,3 +1,7 @@
+import Cambium
+import CambiumGraph
+import CambiumJSON
+
 /// A decoder that is fed with arbitrary bytes, and what has to hold whatever they are.
 ///
 /// `run` returns where the bytes were refused with an error of a kind that the decoder names, and where they were read and all
@@ -33,6 +37,17 @@ public struct Finding: Error, CustomStringConvertible {
     public let description: String
 
     init(_ description: String) { self.description = description }
+
+    /// Throws where a graph is not sound, with findings of `except` left out. Writes each object of it, which must not trap.
+    static func check(_ graph: Graph, except isExpected: (String) -> Bool = { _ in false }) throws(Finding) {
+        try check(graph.invariantFindings(), "the graph", except: isExpected)
+        let objects = ObjectWriter(graph)
+        var writer = JSONWriter()
+        graph.forEachObject(of: nil) { place in
+            objects.write(place, to: &writer)
+            writer.removeAll()
+        }
+    }
 
     /// Throws where `findings` has any, with those of `except` left out.
     static func check(_ findings: [String], _ what: String, except isExpected: (String) -> Bool = { _ in false }) throws(Finding) {

@@ -3,7 +3,14 @@ import CambiumModel
 
 /// A Core Data model's XML: what is read is written as JSON and read back as it was, and making a schema of it refuses or works.
 enum ModelTarget {
-    @Sendable static func seeds() throws -> [[UInt8]] { [Array(model.utf8), Array("<model><entity name='A'/></model>".utf8)] }
+    @Sendable static func seeds() throws -> [[UInt8]] {
+        let texts = [
+            model, "<model><entity name='A'/></model>",
+            "<!DOCTYPE plist PUBLIC '-//Apple//DTD PLIST 1.0//EN' 'http://www.apple.com/DTDs/PropertyList-1.0.dtd'><plist/>",
+            "<!DOCTYPE a SYSTEM 'b' [<!-- c -->]><model><![CDATA[d]]>&lt;&#233;<e:f xmlns:e='g'/></model>",
+        ]
+        return texts.map { Array($0.utf8) }
+    }
 
     private static let model = """
         <?xml version="1.0" encoding="UTF-8" standalone="yes"?>

@@ -18,7 +18,7 @@ enum OpTarget {
         var draft = timeline.draft()
         if try applies(input, to: &draft) {
             try timeline.publish(draft)
-            try Finding.check(timeline.head.invariantFindings(), "the graph after the ops")
+            try Finding.check(timeline.head)
         } else {
             _ = consume draft
             guard timeline.head.digest() == digest else { throw Finding("ops that were refused changed the graph") }

@@ -11,12 +11,10 @@ enum SettingsTarget {
     private static let sample = Result { try SampleStore().segment }
 
     @Sendable static func seeds() throws -> [[UInt8]] {
-        let volume = MemoryVolume()
-        try SampleStore.create(on: volume).close()
-        let head = volume.contents[Head.fileName] ?? []
-        var buffered = SampleStore.settings
-        buffered.durability = .buffered(microseconds: 1000)
-        return [[0] + SampleStore.settings.encode(), [0] + buffered.encode(), [1] + head, [2] + head]
+        let head = try SampleStore().files[Head.fileName] ?? []
+        var synced = SampleStore.settings
+        synced.durability = .synced
+        return [[0] + SampleStore.settings.encode(), [0] + synced.encode(), [1] + head, [2] + head]
     }
 
     @Sendable static func run(_ input: [UInt8]) throws {
@@ -24,9 +22,13 @@ enum SettingsTarget {
         var bytes = Array(input.dropFirst())
         if kind % 3 == 0 { return try settings(bytes) }
         if kind % 3 == 2 { mend(&bytes) }
-        let volume = MemoryVolume(contents: [
-            StoreSettings.fileName: SampleStore.settings.encode(), Head.fileName: bytes, SampleStore.segmentPath: try sample.get(),
-        ])
+        try open(
+            MemoryVolume(contents: [
+                StoreSettings.fileName: SampleStore.settings.encode(), Head.fileName: bytes, SampleStore.segmentPath: try sample.get(),
+            ]))
+    }
+
+    private static func open(_ volume: MemoryVolume) throws {
         do {
             let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
             try store.recordDigest()
@@ -42,6 +44,7 @@ enum SettingsTarget {
         let settings: StoreSettings
         do throws(CambiumError) { settings = try StoreSettings.decode(bytes, file: StoreSettings.fileName) } catch { return }  // Refused.
         guard settings.encode() == bytes else { throw Finding("settings are written with other bytes") }
+        try open(MemoryVolume(contents: [StoreSettings.fileName: bytes, SampleStore.segmentPath: try sample.get()]))
     }
 
     private static func mend(_ bytes: inout [UInt8]) {
