@@ -102,7 +102,7 @@ import Testing
     func `a time is decoded as it was encoded, and one behind the last is refused`(start: Int64, time: Int64) throws {
         var writer = ByteWriter()
         var codec = TransactionCodec(time: start)
-        codec.encode(TransactionMetadata(time: time), [], salt: nil, to: &writer)
+        codec.encode(TransactionMetadata(time: time), .present([]), salt: nil, to: &writer)
         var reader = ByteReader(writer.bytes)
         var other = TransactionCodec(time: start)
         #expect(try other.decode(&reader).metadata.time == time)

@@ -7,8 +7,9 @@ import Foundation
 //
 //     KilledWriter STORE FIRST THREADS synced|buffered
 //
-// One line for each acknowledged commit: the number of its note. The first commit, and those of a number that 97 divides, have 40 more notes in their transaction, of the
-// numbers from minus 100 times it on downwards, which are enough for a file of their own. Segments are small, and sealed meanwhile.
+// One line for each acknowledged commit: the number of its note. The first commit, and those of a number that 97 divides, have 40 more
+// notes in their transaction, of the numbers from minus 100 times it on downwards, which are enough for a file of their own. Segments
+// are small, and sealed meanwhile.
 
 let arguments = CommandLine.arguments
 guard arguments.count == 5, let first = Int(arguments[2]), let threadCount = Int(arguments[3]) else {

@@ -94,7 +94,8 @@ struct SegmentImage {
             let offset = image.bytes.count
             image.append()
             let time = Self.time + Int64(image.lastTransaction)
-            index.entries.append(.init(byteCount: image.bytes.count - offset, transactionCount: 1, interval: time - lastTime))
+            index.entries.append(
+                .init(byteCount: image.bytes.count - offset, transactionCount: 1, interval: UInt64(bitPattern: time - lastTime)))
             lastTime = time
         }
         change(&index)
