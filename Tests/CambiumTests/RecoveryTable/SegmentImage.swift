@@ -14,14 +14,15 @@ struct SegmentImage {
     private(set) var offsets: [Int] = []
     private(set) var lastTransaction: UInt64
     private(set) var lastChecksum: UInt32
-    private var codec = TransactionCodec(time: time)
+    private var codec: TransactionCodec
 
     /// - Parameter previous: the checksum of the last frame of the segment before.
     init(first: UInt64, after previous: UInt32 = 0, kind: Format.FileKind = .open, store: [UInt8] = store, salt: UInt8 = 1) {
         header = SegmentHeader(
-            kind: kind, store: store, firstTransaction: TransactionNumber(rawValue: first), creationTime: Self.time,
+            kind: kind, store: store, firstTransaction: TransactionNumber(rawValue: first), creationTime: Self.time + Int64(first) - 1,
             saltSeed: [UInt8](repeating: salt, count: Format.saltByteCount), previousChecksum: previous)
         bytes = header.encode()
+        codec = TransactionCodec(time: header.creationTime)
         lastTransaction = first - 1
         lastChecksum = previous
     }
@@ -88,9 +89,9 @@ struct SegmentImage {
             first: header.firstTransaction.rawValue, after: header.previousChecksum, kind: .sealed, store: header.store,
             salt: header.saltSeed[0])
         var index = SegmentIndex(previousChecksum: lastChecksum)
-        var lastTime = Self.time
+        var lastTime = header.creationTime
         while image.lastTransaction < lastTransaction {
-            image.codec = TransactionCodec(time: Self.time)
+            image.codec = TransactionCodec(time: header.creationTime)
             let offset = image.bytes.count
             image.append()
             let time = Self.time + Int64(image.lastTransaction)
