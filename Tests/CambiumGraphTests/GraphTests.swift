@@ -218,4 +218,20 @@ import Testing
         #expect(view.digest() == digest && fixture.timeline.rollBack().digest() == confirmedDigest)
         fixture.expectSound()
     }
+
+    @Test func `objects are gone through in order, however far apart their serials are`() throws {
+        let schema = try #require(Self.schema)
+        let item = try #require(schema.entity("Item"))
+        let serials: [UInt64] = [1, 2, 63, 64, 128, 8191, 1 << 14, 1 << 21, 1 << 28 + 5, 1 << 35, ObjectID.serialMax]
+        let timeline = Timeline()
+        var draft = timeline.draft()
+        try draft.apply(.schema(schema.catalog))
+        for serial in serials.reversed() { try draft.apply(.insert(ObjectID(root: item.root, serial: serial), entity: item.number, [])) }
+        try timeline.publish(draft)
+        #expect(timeline.head.objects(of: item).map(\.serial) == serials)
+        var without = timeline.draft()
+        try without.apply(.delete([ObjectID(root: item.root, serial: 64), ObjectID(root: item.root, serial: 1 << 35)]))
+        try timeline.publish(without)
+        #expect(timeline.head.objects(of: item).map(\.serial) == serials.filter { $0 != 64 && $0 != 1 << 35 })
+    }
 }

@@ -122,12 +122,12 @@ public struct ObjectSequence: Sequence, Sendable {
             return nil
         }
 
-        /// Past a serial that is not there: past its whole page where nothing of that is.
+        /// Past a serial that is not there: to the next page of which anything is.
         private mutating func skip(_ table: TableLayout) {
             let map = graph.reader.vector(table.index, TablePage.virtualPagesOffset)
-            serial =
-                map.get(Int(serial >> PageLayout.fanOutShift), graph.reader.chunks) == 0
-                ? (serial | UInt64(PageLayout.rowMask)) + 1 : serial + 1
+            let page = Int(serial >> PageLayout.fanOutShift)
+            let next = map.firstIndex(from: page, graph.reader.chunks)
+            serial = next.map { $0 == page ? serial + 1 : UInt64($0) << PageLayout.fanOutShift } ?? end
         }
     }
 

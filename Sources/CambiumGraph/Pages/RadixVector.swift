@@ -34,6 +34,27 @@ struct RadixVector {
         return level == 0 ? next : existing(index, level - 1, next, chunks)
     }
 
+    /// The first index from `start` on whose element is not 0; nil where there is none.
+    ///
+    /// Complexity: O(nodes of the tree) over all calls that go through it, however far apart the elements are.
+    func firstIndex(from start: Int, _ chunks: Chunks) -> Int? {
+        var index = start
+        while height > 0, root != 0, index >> (Int(height) * PageLayout.fanOutShift) == 0 {
+            var node = root
+            var shift = (Int(height) - 1) * PageLayout.fanOutShift
+            while true {
+                let element = Self.element(node, index >> shift, chunks)
+                // What is not there has nothing in all of its span.
+                if element == 0 { break }
+                if shift == 0 { return index }
+                node = element
+                shift -= PageLayout.fanOutShift
+            }
+            index = (index >> shift + 1) << shift
+        }
+        return nil
+    }
+
     @inline(__always) private static func element(_ node: PageRef, _ index: Int, _ chunks: Chunks) -> UInt32 {
         chunks[node].load(fromByteOffset: PageLayout.header &+ (index & PageLayout.fanOutMask) &* 4, as: UInt32.self)
     }
