@@ -22,8 +22,18 @@ final class WriterLock: @unchecked Sendable {
         mutex.deallocate()
     }
 
+    /// How often a lock that is taken is asked for before its waiter sleeps: mostly it is given up within microseconds, and to sleep
+    /// and to be woken takes longer.
+    private static let attemptCount = 500
+
     func hold<Result: ~Copyable, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        let code = pthread_mutex_lock(mutex)
+        var code = pthread_mutex_trylock(mutex)
+        var attempts = 1
+        while code == EBUSY, attempts < Self.attemptCount {
+            code = pthread_mutex_trylock(mutex)
+            attempts += 1
+        }
+        if code == EBUSY { code = pthread_mutex_lock(mutex) }
         precondition(code != EDEADLK, "A write was begun inside of a write of the same store; use the transaction that is there.")
         defer { pthread_mutex_unlock(mutex) }
         return try body()

@@ -12,6 +12,9 @@ public final class Timeline: @unchecked Sendable {
     private let current: Mutex<Version>
     /// Superseded versions that a reader still held, oldest first.
     @exclusivity(unchecked) private var pinned: [Version] = []
+    /// Where in `pinned` is looked next for a version that can be dropped.
+    @exclusivity(unchecked) private var reclaimPlace = 0
+    private static let reclaimCount = 4
     /// Versions that may yet be taken back.
     @exclusivity(unchecked) private var tentative: Tentative?
     private static let epochs = Atomic<UInt64>(0)
@@ -32,8 +35,11 @@ public final class Timeline: @unchecked Sendable {
     /// A draft of what follows the newest version.
     public func draft() -> Draft { Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch()) }
 
-    /// How many superseded versions readers hold.
-    public var pinnedVersionCount: Int { pinned.count }
+    /// How many superseded versions readers hold. Complexity: as many.
+    public var pinnedVersionCount: Int {
+        reclaim()
+        return pinned.count
+    }
 
     /// Bytes in pages that some version can reach.
     public var pageByteCount: Int { space.liveGranules * PageLayout.granule }
@@ -91,10 +97,12 @@ public final class Timeline: @unchecked Sendable {
         guard var kept = tentative, graph.version.epoch > kept.base.epoch else { return }
         tentative = nil
         for index in kept.born.indices where kept.born[index].epoch <= graph.version.epoch { space.giveBack(&kept.born[index].pages) }
+        let count = kept.born.count
         kept.born.removeAll { $0.epoch <= graph.version.epoch }
         kept.base = graph.version
+        let confirmedCount = count - kept.born.count
         if !kept.born.isEmpty { tentative = kept }
-        reclaim()
+        reclaimSome(confirmedCount)
     }
 
     /// Makes the last version that is confirmed the newest one again, and frees the pages of those after it, which nobody may
@@ -125,7 +133,7 @@ public final class Timeline: @unchecked Sendable {
             previous.dead = Array(superseded.elements)
             pinned.append(previous)
         }
-        if !pinned.isEmpty { reclaim() }
+        reclaimSome(1)
     }
 
     @inline(__always)
@@ -137,17 +145,28 @@ public final class Timeline: @unchecked Sendable {
         }
     }
 
-    /// Drops pinned versions that readers have let go of, the newest first, handing what older ones may need down to them.
+    /// Drops all pinned versions that readers have let go of, the newest first. Complexity: O(pinned versions and their pages).
     func reclaim() {
-        var index = pinned.count - 1
-        while index >= 0 {
-            if isKnownUniquelyReferenced(&pinned[index]) {
-                let dead = pinned[index].dead
-                pinned.remove(at: index)
-                for page in dead { bury(page, below: index) }
-            }
-            index -= 1
+        for index in pinned.indices.reversed() { _ = drop(index) }
+    }
+
+    /// Looks at a few of the pinned versions, in turn, so that a transaction's time does not depend on how many readers there are:
+    /// at more for each transaction than it can have pinned.
+    private func reclaimSome(_ transactionCount: Int) {
+        for _ in 0..<min(pinned.count, Self.reclaimCount * transactionCount) {
+            if reclaimPlace >= pinned.count { reclaimPlace = 0 }
+            if pinned.isEmpty { return }
+            if !drop(reclaimPlace) { reclaimPlace += 1 }
         }
+    }
+
+    /// Drops a pinned version if readers have let go of it, handing what older ones may need down to them.
+    private func drop(_ index: Int) -> Bool {
+        guard isKnownUniquelyReferenced(&pinned[index]) else { return false }
+        let dead = pinned[index].dead
+        pinned.remove(at: index)
+        for page in dead { bury(page, below: index) }
+        return true
     }
 
     var pinnedVersions: [Version] { pinned }
