@@ -17,6 +17,8 @@ struct LogCursor {
     /// The last segment, where it is no more than the beginning of one; `isGone` where it was taken away since it was listed.
     private var unfinished: (path: String, isGone: Bool)?
     private var end: LogReader.End
+    /// Where the segment before the unfinished one was left.
+    private var left: (reader: SegmentReader, end: LogReader.End)?
 
     /// How often a log that changes meanwhile is judged again.
     private static let judgementCountMax = 100
@@ -91,6 +93,7 @@ struct LogCursor {
         }
         guard let last = reader else { return }
         if !last.isAtEnd { throw damage(last.path, last.offset, "A frame does not verify.") }
+        left = (last, end)
         if !last.isSealed { end.openSegments.append((last.header.firstTransaction, last.offset)) }
         note(last)
         reader = nil
@@ -148,7 +151,17 @@ struct LogCursor {
         next.skip(to: first)
         end.lastTransaction = TransactionNumber(rawValue: next.next.rawValue - 1)
         reader = next
+        left = nil
         return true
+    }
+
+    /// Goes back to the segment before one whose making was interrupted: who writes next may take that away and go on in this one.
+    mutating func stepBack() {
+        guard unfinished != nil, let before = left else { return }
+        (reader, end) = before
+        index -= 1
+        segments.removeLast(segments.count - index - 1)
+        (unfinished, left) = (nil, nil)
     }
 
     /// Whether a segment without frames was replaced by one of the same name since it was opened, which has to be opened then.
@@ -186,8 +199,10 @@ struct LogCursor {
     /// Looks at everything once more. Returns whether something is not as it was.
     private mutating func hasMoved() throws -> Bool {
         let newHead = try Head.read(volume, store: settings.store).head
+        let isGone = unfinished?.isGone ?? false
+        if isGone { stepBack() }
         let newSegments = try Self.segments(volume).filter { $0 >= segments[0] }
-        var hasMoved = newHead != head || newSegments != segments
+        var hasMoved = isGone || newHead != head || newSegments != segments
         head = newHead
         // A segment whose making was interrupted may be gone, until it is made again.
         if newSegments.prefix(index + 1) == segments.prefix(index + 1) { segments = newSegments }

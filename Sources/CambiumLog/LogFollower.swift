@@ -19,6 +19,7 @@ public struct LogFollower {
     public mutating func advance(_ body: (LogRecord) throws -> Void) throws {
         var next = cursor
         try next.advance(body)
+        next.stepBack()
         cursor = next
     }
 }

@@ -43,7 +43,6 @@ extension LogWriter {
         }
         codec.encode(metadata, StoredPayload(ops.payload), salt: salt, to: &writer)
         staged.count += 1
-        staged.byteCount += byteCount
         if let file = ops.file { staged.files.append(file) }
         lastTransaction = lastTransaction.next
         lastTime = metadata.time
@@ -54,13 +53,13 @@ extension LogWriter {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }
         let ops = try writer.finish()
-        if !hasRoom(for: ops) || staged.byteCount > Format.Frame.blockByteCount { try write() }
+        if !hasRoom(for: ops) || self.writer.count > Format.Frame.blockByteCount { try write() }
         try stage(record.metadata, ops, salt: record.salt.bytes(record.number))
     }
 
     /// Whether a transaction fits into a frame with what is staged.
     public func hasRoom(for ops: EncodedOps) -> Bool {
-        staged.count == 0 || staged.byteCount + ops.payload.storedByteCount <= Format.Frame.payloadByteCountMax
+        staged.count == 0 || writer.count + ops.payload.storedByteCount <= Format.Frame.payloadByteCountMax
     }
 
     /// Whether something is staged that is not written yet.
@@ -138,7 +137,7 @@ extension LogWriter {
     private func clearStaged(keepsFiles: Bool) {
         if keepsFiles, !staged.files.isEmpty {
             for file in staged.files { file.keep() }
-            namesFiles = true
+            namedEnd = position
         }
         writer.removeAll(keepingAtMost: Format.Frame.blockByteCount)
         frame.removeAll(keepingAtMost: Format.Frame.blockByteCount)
@@ -148,7 +147,6 @@ extension LogWriter {
     /// Transactions that were encoded and not written yet, and what the writer was before them.
     struct Staged {
         var count = 0
-        var byteCount = 0
         var mark: TransactionCodec.Mark?
         var lastTransaction = TransactionNumber.none
         var lastTime: Int64 = 0
@@ -162,9 +160,7 @@ extension LogWriter {
     public func sync() throws(CambiumError) {
         try write()
         guard let pending = try beginSync() else { return }
-        let result = pending.run()
-        endSync(pending, result)
-        try result.get()
+        try endSync(pending, pending.run()).get()
     }
 
     /// A sync that has been decided on and may run while others append.
@@ -187,19 +183,25 @@ extension LogWriter {
         guard durablePosition < position else { return nil }
         return PendingSync(
             file: file, segment: header.firstTransaction, position: position,
-            transaction: staged.count == 0 ? lastTransaction : staged.lastTransaction, namesFiles: namesFiles)
+            transaction: staged.count == 0 ? lastTransaction : staged.lastTransaction,
+            namesFiles: namedEnd > durablePosition)
     }
 
     /// Takes note of how a sync ended. One that failed poisons the writer.
-    public func endSync(_ pending: PendingSync, _ result: Result<Void, CambiumError>) {
-        if case .failure(let error) = result {
-            poison = error
-            return
-        }
+    ///
+    /// - Returns: what counts: where something else failed meanwhile, what the sync was told is not to be believed either.
+    @discardableResult
+    public func endSync(_ pending: PendingSync, _ result: Result<Void, CambiumError>) -> Result<Void, CambiumError> {
+        if case .failure(let error) = result { poison = error }
+        if let poison { return .failure(poison) }
+        noteDurable(pending)
+        return .success(())
+    }
+
+    private func noteDurable(_ pending: PendingSync) {
         guard pending.segment == header.firstTransaction, pending.position > durablePosition else { return }
         durablePosition = pending.position
         durableTransaction = pending.transaction
-        if pending.namesFiles { namesFiles = false }
         let (elapsed, isLonger) = lastTime.subtractingReportingOverflow(headTime)
         if !isLonger, elapsed < Self.headInterval, !pending.namesFiles { return }
         // HEAD is a hint: where it cannot be written, the next commit says so, and this one is durable all the same.

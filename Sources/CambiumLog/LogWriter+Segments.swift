@@ -40,6 +40,7 @@ extension LogWriter {
         position = bytes.count
         roomEnd = position
         durablePosition = position
+        namedEnd = 0
         appendedByteCount += bytes.count
     }
 

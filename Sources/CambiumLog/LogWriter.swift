@@ -35,8 +35,8 @@ public final class LogWriter: @unchecked Sendable {
     /// That of the last one that is durable.
     @exclusivity(unchecked) public internal(set) var durableTransaction: TransactionNumber
     @exclusivity(unchecked) public internal(set) var lastTime: Int64
-    /// Whether a frame that is not known durable names a file of ops.
-    @exclusivity(unchecked) var namesFiles = false
+    /// Behind the last frame of the segment that names a file of ops.
+    @exclusivity(unchecked) var namedEnd = 0
     /// The segment that was full last and that nobody has taken note of yet.
     @exclusivity(unchecked) var fullSegment: TransactionNumber?
     /// Bytes in frames and headers that this writer has appended.
@@ -84,9 +84,9 @@ public final class LogWriter: @unchecked Sendable {
             try takeOver(tail, end.verdict)
         }
         try Self.removeLeftovers(volume, end)
+        // A slot that says "closed here" must not come back from the disk once frames follow: not when the other one is torn either.
         try writeHead(isClosed: false)
-        if !reader.flaws.isEmpty { try writeHead(isClosed: false) }
-        // A HEAD that says "closed here" must not come back from the disk once frames follow, whoever began to replace it.
+        try writeHead(isClosed: false)
         try headFile.sync()
         // Whoever made the files may have failed before their entries were durable.
         try volume.syncDirectory(LogReader.directory)

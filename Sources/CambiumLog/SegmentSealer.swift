@@ -128,6 +128,9 @@ private struct SealedBlock {
 extension LogRecord {
     /// Whether the two are the same transaction, wherever they lie.
     fileprivate func isSame(as other: LogRecord) -> Bool {
-        number == other.number && metadata == other.metadata && payload == other.payload && salt == other.salt
+        let texts = [metadata.actor, metadata.message, metadata.requestID]
+        let others = [other.metadata.actor, other.metadata.message, other.metadata.requestID]
+        return number == other.number && metadata == other.metadata && payload == other.payload && salt == other.salt
+            && texts.map { $0.map { Array($0.utf8) } } == others.map { $0.map { Array($0.utf8) } }
     }
 }

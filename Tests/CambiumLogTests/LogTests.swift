@@ -55,6 +55,16 @@ import Testing
         #expect(writer.appendedByteCount < byteCount + byteCount / 100 + 200)
     }
 
+    @Test func `texts that only look the same are kept as they are`() throws {
+        let (volume, writer) = try log()
+        let actors = ["\u{E9}", "e\u{301}", "\u{E9}"]
+        for actor in actors {
+            try writer.stage(TransactionMetadata(time: Self.settings.creationTime, actor: actor), EncodedOps([1]))
+        }
+        try writer.close()
+        #expect(try scanned(volume).map { Array(($0.metadata.actor ?? "").utf8) } == actors.map { Array($0.utf8) })
+    }
+
     @Test func `a small transaction takes few bytes`() throws {
         let (_, writer) = try log()
         try writer.append(transaction(1, [UInt8](repeating: 1, count: 8)))

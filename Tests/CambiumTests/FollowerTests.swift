@@ -57,6 +57,23 @@ import Testing
         }
     }
 
+    @Test func `a follower goes on where a segment that was being made is taken away again`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(60)))
+        let follower = try StoreFollower(volume)
+        try insert(store, 1)
+        store.abandon()
+        let path = LogFileName.path(store.graph.transaction.next, .segment)
+        _ = try volume.open(path, .create)
+        #expect(try follower.advance() == 1)
+        #expect(try follower.advance() == 0)
+        let next = try Store.open(volume, durability: nil)
+        try insert(next, 2)
+        #expect(try !volume.exists(path))
+        #expect(try follower.advance() == 1)
+        #expect(follower.graph.digest() == next.graph.digest())
+    }
+
     @Test func `what a follower shows is durable`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(3600)))

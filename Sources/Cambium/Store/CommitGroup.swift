@@ -71,3 +71,10 @@ final class CommitGroup: @unchecked Sendable {
         for listener in waiting ?? [] { listener(outcome) }
     }
 }
+
+/// What became of the transactions that are written in one frame.
+///
+/// SENDABLE: it is written while the store's writing lock is held, and read when the group is settled.
+final class FrameFate: @unchecked Sendable {
+    var failure: CambiumError?
+}

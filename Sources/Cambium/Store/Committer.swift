@@ -33,6 +33,10 @@ final class Committer: @unchecked Sendable {
     // While `writing` is held, so that no access overlaps another.
     @exclusivity(unchecked) private var openGroup = CommitGroup()
     @exclusivity(unchecked) private var isSyncing = false
+    /// What becomes of the transactions that are staged.
+    @exclusivity(unchecked) private var fate = FrameFate()
+    /// The newest version that the log has been given, while later ones are staged; it is held so that it can be gone back to.
+    @exclusivity(unchecked) private var writtenGraph: Graph?
     @exclusivity(unchecked) private var isClosed = false
     @exclusivity(unchecked) private var lastTime: Int64
     @exclusivity(unchecked) private var requests: RequestWindow
@@ -74,8 +78,8 @@ final class Committer: @unchecked Sendable {
         fileprivate let transaction: TransactionNumber?
         fileprivate let graph: Graph
         fileprivate let byteCount: Int
-        /// Whether its transaction is written in the group's frame.
-        fileprivate let isInFrame: Bool
+        /// What becomes of the frame that its transaction is staged for; nil where that was written before.
+        fileprivate let fate: FrameFate?
         /// What the commit waits for; nil where it is as durable as it has to be.
         fileprivate let group: CommitGroup?
         fileprivate let leads: Bool
@@ -88,7 +92,8 @@ final class Committer: @unchecked Sendable {
                 let what = "The request '\(repeated.request)' was applied as transaction \(repeated.transaction)."
                 return .failure(CambiumError(.repeated, what, underlying: repeated))
             }
-            let share = byteCount + (isInFrame ? group?.shareByteCount ?? 0 : 0)
+            if let failure = fate?.failure { return .failure(failure) }
+            let share = byteCount + (fate == nil ? 0 : group?.shareByteCount ?? 0)
             return .success(Receipt(transaction: transaction, logByteCount: share, graph: graph))
         }
     }
@@ -97,6 +102,7 @@ final class Committer: @unchecked Sendable {
 
     /// Goes back to what is durable. Only while `writing` is held.
     private func rollBack() {
+        writtenGraph = nil
         let graph = timeline.rollBack()
         requests.forget(after: graph.transaction)
     }
@@ -141,7 +147,6 @@ final class Committer: @unchecked Sendable {
         if checks == .all { try draft.check() }
         let number = TransactionNumber(rawValue: draft.transaction)
         let encoded = try ops.finish()
-        let observed = try observer == nil ? [] : encoded.payload.bytes()
         let time = surroundings.now()
         lastTime = max(time, lastTime)
         if let log {
@@ -153,10 +158,11 @@ final class Committer: @unchecked Sendable {
             if let full = log.takeFullSegment() { sealing?.add(full) }
         }
         let isSynced = level == .synced
+        if isSynced, writtenGraph == nil { writtenGraph = timeline.head }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged())
         let graph = try timeline.publish(draft, isTentative: isSynced) { if !isSynced { show($0) } }
         if let request = author.requestID { requests.note(request, number) }
-        observer?(number, observed)
+        if let observer { observer(number, try encoded.payload.bytes()) }
         return join(number, graph, level, blocks: blocks, byteCount: byteCount, at: time)
     }
 
@@ -173,7 +179,7 @@ final class Committer: @unchecked Sendable {
                 number == nil
                     ? !(log?.hasStaged ?? false) : !isSyncDue(at: time, level == durability ? ownInterval : level.interval)
             }
-        if isDurable { return Pending(transaction: number, graph: graph, byteCount: byteCount, isInFrame: false, group: nil, leads: false) }
+        if isDurable { return Pending(transaction: number, graph: graph, byteCount: byteCount, fate: nil, group: nil, leads: false) }
         let group = openGroup
         if number != nil, level == .synced { group.transactionCount += 1 }
         group.graph = graph
@@ -182,13 +188,13 @@ final class Committer: @unchecked Sendable {
         isSyncing = true
         if leads, !blocks { queue.async { self.lead() } }
         return Pending(
-            transaction: number, graph: graph, byteCount: byteCount, isInFrame: number != nil && level == .synced, group: group,
+            transaction: number, graph: graph, byteCount: byteCount, fate: number != nil && level == .synced ? fate : nil, group: group,
             leads: leads && blocks)
     }
 
     /// Whether the last sync is so long ago, or the clock has gone back to before it.
     private func isSyncDue(at time: Int64, _ interval: Int64) -> Bool {
-        let elapsed = time - lastSyncTime.load(ordering: .relaxed)
+        let elapsed = time &- lastSyncTime.load(ordering: .relaxed)
         return elapsed < 0 || elapsed >= interval
     }
 
@@ -239,8 +245,8 @@ final class Committer: @unchecked Sendable {
         case .success(let pending): sync = pending
         case .failure(let error): return group.settle(.failure(error))
         }
-        let outcome = sync?.run() ?? .success(())
-        let (failed, next) = writing.hold { end(group, sync, outcome) }
+        let told = sync?.run() ?? .success(())
+        let (outcome, failed, next) = writing.hold { end(group, sync, told) }
         group.settle(outcome)
         failed?.settle(outcome)
         guard let next else { return }
@@ -251,8 +257,10 @@ final class Committer: @unchecked Sendable {
     private func begin(_ group: CommitGroup) throws(CambiumError) -> LogWriter.PendingSync? {
         guard let log else { return nil }
         do {
-            group.byteCount += try log.write()
-            if durability != .synced, let graph = group.graph { timeline.confirm(graph) }
+            // Where this fails, those who were staged are told so; others of the group wait for the sync all the same.
+            try writeStaged(group)
+        } catch {}
+        do {
             return try log.beginSync()
         } catch {
             // All in the time that the lock is held: whoever commits next builds on what is left, and leads.
@@ -265,8 +273,8 @@ final class Committer: @unchecked Sendable {
     /// Takes note of how a sync ended. Returns the group that fails with it, and the one that has to be led next.
     private func end(
         _ group: CommitGroup, _ sync: LogWriter.PendingSync?, _ outcome: CommitGroup.Outcome
-    ) -> (failed: CommitGroup?, next: CommitGroup?) {
-        if let sync { log?.endSync(sync, outcome) }
+    ) -> (outcome: CommitGroup.Outcome, failed: CommitGroup?, next: CommitGroup?) {
+        let outcome = sync.flatMap { log?.endSync($0, outcome) } ?? outcome
         switch outcome {
         case .success:
             lastSyncTime.store(surroundings.now(), ordering: .relaxed)
@@ -275,32 +283,44 @@ final class Committer: @unchecked Sendable {
                 show(graph)
             }
             isSyncing = !openGroup.isEmpty
-            return (nil, isSyncing ? openGroup : nil)
+            return (outcome, nil, isSyncing ? openGroup : nil)
         case .failure:
             // Who came meanwhile built on what is lost; what they staged stays unwritten, because the writer is poisoned.
             rollBack()
             let failed = openGroup
             openGroup = CommitGroup()
             isSyncing = false
-            return (failed, nil)
+            return (outcome, failed, nil)
         }
     }
 
     /// Hands what is staged to the kernel. Only while `writing` is held.
     ///
+    /// Where that fails the staged transactions are taken back, and whoever waits for one of them is told when its group is settled.
+    /// What was written before stays, and so do those who wait for it.
+    ///
+    /// - Parameter group: the one that those who are staged have joined; nil for the open one.
     /// - Returns: the bytes of the frame.
-    private func writeStaged() throws(CambiumError) -> Int {
+    @discardableResult
+    private func writeStaged(_ joined: CommitGroup? = nil) throws(CambiumError) -> Int {
         guard let log else { return 0 }
+        let group = joined ?? openGroup
         do {
             let byteCount = try log.write()
-            openGroup.byteCount += byteCount
+            fate = FrameFate()
+            writtenGraph = nil
+            group.byteCount += byteCount
             if durability != .synced { timeline.confirm(timeline.head) }
             return byteCount
         } catch {
-            rollBack()
-            let failed = openGroup
-            openGroup = CommitGroup()
-            failed.settle(.failure(error))
+            fate.failure = error
+            fate = FrameFate()
+            if let graph = writtenGraph {
+                writtenGraph = nil
+                timeline.rollBack(to: graph)
+                requests.forget(after: graph.transaction)
+                if group.graph != nil { group.graph = graph }
+            }
             throw error
         }
     }

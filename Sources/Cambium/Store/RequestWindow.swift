@@ -3,19 +3,21 @@ import CambiumModel
 /// The requests that a store has applied last, so that one that comes again is not applied twice.
 struct RequestWindow {
     private let countMax: Int
-    private var numbers: [String: TransactionNumber] = [:]
+    /// By their bytes: requests that look the same are not the same.
+    private var numbers: [[UInt8]: TransactionNumber] = [:]
     /// In the order of their transactions; those before `first` have been forgotten.
-    private var requests: [String] = []
+    private var requests: [[UInt8]] = []
     private var first = 0
 
     /// - Parameter countMax: how many are remembered.
     init(countMax: Int) { self.countMax = countMax }
 
     /// The transaction that applied a request; nil where none of those remembered did.
-    func transaction(of request: String) -> TransactionNumber? { numbers.isEmpty ? nil : numbers[request] }
+    func transaction(of request: String) -> TransactionNumber? { numbers.isEmpty ? nil : numbers[Array(request.utf8)] }
 
     mutating func note(_ request: String, _ number: TransactionNumber) {
         if countMax == 0 { return }
+        let request = Array(request.utf8)
         // In a log that another program wrote a request may stand twice: the first time counts.
         if numbers[request] != nil { return }
         numbers[request] = number

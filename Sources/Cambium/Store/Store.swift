@@ -158,5 +158,10 @@ public struct Ticket: Sendable {
 }
 
 extension Duration {
-    var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+    /// The longest that there is where they are more.
+    var microseconds: Int64 {
+        let (whole, isTooLong) = components.seconds.multipliedReportingOverflow(by: 1_000_000)
+        let (sum, isLonger) = whole.addingReportingOverflow(components.attoseconds / 1_000_000_000_000)
+        return isTooLong || isLonger ? (components.seconds < 0 ? .min : .max) : sum
+    }
 }

@@ -111,15 +111,31 @@ public final class Timeline: @unchecked Sendable {
     public func rollBack() -> Graph {
         guard let taken = tentative else { return head }
         tentative = nil
-        current.withLock { $0 = taken.base }
-        // What later versions superseded of the base is its own again.
-        pinned.removeAll { $0.epoch >= taken.base.epoch }
-        taken.base.dead = []
+        takeBack(to: taken.base, taken.born[...])
+        return Graph(version: taken.base)
+    }
+
+    /// As `rollBack`, to a version after the last one that is confirmed, which has to have been held since it was the newest one:
+    /// only those after it are taken back, and it may yet be taken back itself.
+    @discardableResult
+    public func rollBack(to graph: Graph) -> Graph {
+        guard var taken = tentative, graph.version.epoch > taken.base.epoch else { return rollBack() }
+        let stayingCount = taken.born.prefix { $0.epoch <= graph.version.epoch }.count
+        takeBack(to: graph.version, taken.born[stayingCount...])
+        taken.born.removeLast(taken.born.count - stayingCount)
+        tentative = taken
+        return graph
+    }
+
+    private func takeBack(to version: Version, _ born: ArraySlice<(epoch: UInt64, pages: PageList)>) {
+        current.withLock { $0 = version }
+        // What later versions superseded of this one is its own again.
+        pinned.removeAll { $0.epoch >= version.epoch }
+        version.dead = []
         // A page that was released since has another birth, and may stand here twice.
-        for (epoch, pages) in taken.born {
+        for (epoch, pages) in born {
             for page in pages.elements where space.chunks.birth(page) == epoch { space.release(page) }
         }
-        return Graph(version: taken.base)
     }
 
     /// Frees what no version can reach: a page superseded at D and born at B is needed while a version lives in [B, D).

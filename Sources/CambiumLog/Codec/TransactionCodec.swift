@@ -21,11 +21,12 @@ enum StoredPayload: Equatable {
 
 /// The strings of a segment that are written once and named by number afterwards. FORMAT.md 4, "interned".
 struct InternTable {
-    private var numbers: [String: UInt64] = [:]
+    /// By their bytes: texts that mean the same to a reader are not the same in a log.
+    private var numbers: [[UInt8]: UInt64] = [:]
     private var strings: [String] = []
 
     mutating func encode(_ text: String, to writer: inout ByteWriter) {
-        if let number = numbers[text] { return writer.writeVarint(number + 1) }
+        if let number = numbers[Array(text.utf8)] { return writer.writeVarint(number + 1) }
         writer.writeVarint(UInt64(0))
         ValueCodec.encode(text, to: &writer)
         add(text)
@@ -47,12 +48,12 @@ struct InternTable {
 
     /// Forgets what came after the first `count` strings.
     mutating func cut(to count: Int) {
-        while strings.count > count { numbers[strings.removeLast()] = nil }
+        while strings.count > count { numbers[Array(strings.removeLast().utf8)] = nil }
     }
 
     private mutating func add(_ text: String) {
         guard strings.count < Format.internedCountMax else { return }
-        numbers[text] = UInt64(strings.count)
+        numbers[Array(text.utf8)] = UInt64(strings.count)
         strings.append(text)
     }
 }

@@ -130,7 +130,8 @@ struct SegmentReader {
         guard frame.transactionCount > 0 else { throw .invalid("a frame without transactions", offset: 0) }
         var reader = ByteReader(frame.region)
         var records: [LogRecord] = []
-        records.reserveCapacity(min(frame.transactionCount, frame.region.count))
+        // A count is no reason to take memory for more than a frame mostly has.
+        records.reserveCapacity(min(frame.transactionCount, 4096))
         let share = frame.byteCount / frame.transactionCount
         for _ in 0..<frame.transactionCount {
             let (metadata, salt, stored) = try codec.decode(&reader)

@@ -145,6 +145,8 @@ extension CambiumError {
 /// SENDABLE: the descriptor is a number; who owns the file lets one thread at a time use it.
 final class SystemFile: VolumeFile, @unchecked Sendable {
     private var descriptor: Int32
+    /// Why a sync failed; 0 while none has.
+    private let syncCode = Mutex<Int32>(0)
     private let path: String
     private let calls: SystemCalls
 
@@ -210,7 +212,11 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func sync() throws(CambiumError) {
-        let code = SystemCalls.uninterrupted { calls.fdatasync(descriptor) }
+        // The system tells a failure once: of two threads that sync at the same time one would take it from the other.
+        let code = syncCode.withLock { code in
+            if code == 0 { code = SystemCalls.uninterrupted { calls.fdatasync(descriptor) } }
+            return code
+        }
         if code != 0 { throw SystemFailure.error("sync", path, code) }
     }
 

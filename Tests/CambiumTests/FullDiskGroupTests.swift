@@ -1,0 +1,111 @@
+import CambiumGraph
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// A disk that is full while others wait for it: who is told that a commit failed does not find it, and everybody else does.
+@Suite struct FullDiskGroupTests {
+    private func insert(_ store: Store, _ number: Int, _ level: Durability? = nil) throws {
+        try store.write(durability: level) { try $0.insert("Note", ["id": .int(Int64(number))]) }
+    }
+
+    private func numbers(_ graph: Graph) throws -> [Int64] {
+        let note = try graph.schema.required("Note")
+        let id = graph.column(try note.requiredAttribute("id"))
+        return graph.objects(of: note).compactMap { graph.place(of: $0).flatMap { id.int(at: $0) } }.sorted()
+    }
+
+    /// Runs `body` on a thread of its own; waiting for the result joins it.
+    private func inBackground(_ body: @escaping @Sendable () throws -> Void) -> @Sendable () -> CambiumError.Code? {
+        let outcome = Mutex<CambiumError.Code?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+        let box = Box(outcome: outcome, isDone: isDone)
+        Thread {
+            do { try body() } catch { box.outcome.withLock { $0 = (error as? CambiumError)?.code } }
+            box.isDone.signal()
+        }.start()
+        return {
+            box.isDone.wait()
+            return box.outcome.withLock { $0 }
+        }
+    }
+
+    private final class Box: Sendable {
+        let outcome: Mutex<CambiumError.Code?>
+        let isDone: DispatchSemaphore
+
+        init(outcome: consuming Mutex<CambiumError.Code?>, isDone: DispatchSemaphore) {
+            self.outcome = outcome
+            self.isDone = isDone
+        }
+    }
+
+    /// A store with one note, and another one whose sync is under way.
+    private func syncing(_ level: Durability?) throws -> (GatedVolume, Store, first: @Sendable () -> CambiumError.Code?) {
+        let volume = GatedVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .microseconds(1)))
+        try insert(store, 1)
+        volume.isShut.store(true, ordering: .relaxed)
+        let first = inBackground { try self.insert(store, 2, level) }
+        volume.arrivals.wait()
+        volume.isShut.store(false, ordering: .relaxed)
+        return (volume, store, first)
+    }
+
+    private func finish(_ volume: GatedVolume, _ store: Store, _ expected: [Int64]) throws {
+        #expect(try numbers(store.graph) == expected)
+        #expect(PageChecker.findings(in: store.committer.timeline).isEmpty)
+        try insert(store, 99)
+        try store.close()
+        let found = try Store.open(MemoryVolume(contents: volume.memory.contents), durability: nil)
+        #expect(try numbers(found.graph) == expected + [99] && found.graph.digest() == store.graph.digest())
+        #expect(try Verification(volume.memory).isSound)
+    }
+
+    @Test func `a commit that was written before the disk was full is there, and who waited for it is told so`() throws {
+        let (volume, store, first) = try syncing(nil)
+        // It is written at once, and waits for a sync of its own.
+        let second = inBackground { try self.insert(store, 3) }
+        while try !numbers(store.graph).contains(3) { usleep(1000) }
+        volume.isFull.store(true, ordering: .relaxed)
+        #expect(code { try insert(store, 4) } == .ioFailure)
+        volume.isFull.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        #expect(first() == nil && second() == nil)
+        try finish(volume, store, [1, 2, 3])
+    }
+
+    @Test func `a full disk takes back what was staged, and not what is being synced`() throws {
+        let (volume, store, first) = try syncing(.synced)
+        let staged = try store.enqueue(durability: .synced) { try $0.insert("Note", ["id": .int(3)]) }.ticket
+        volume.isFull.store(true, ordering: .relaxed)
+        #expect(code { try insert(store, 4) } == .ioFailure)
+        volume.isFull.store(false, ordering: .relaxed)
+        let after = try store.enqueue(durability: .synced) { try $0.insert("Note", ["id": .int(5)]) }.ticket
+        volume.gate.signal()
+        #expect(first() == nil)
+        let outcomes = Mutex<[CambiumError.Code?]>([])
+        let box = Outcomes(outcomes: outcomes)
+        for ticket in [staged, after] {
+            let isSettled = DispatchSemaphore(value: 0)
+            ticket.whenSettled { result in
+                let code: CambiumError.Code? = if case .failure(let error) = result { error.code } else { nil }
+                box.outcomes.withLock { $0.append(code) }
+                isSettled.signal()
+            }
+            isSettled.wait()
+        }
+        #expect(box.outcomes.withLock { $0 } == [.ioFailure, nil])
+        try finish(volume, store, [1, 2, 5])
+    }
+
+    private final class Outcomes: Sendable {
+        let outcomes: Mutex<[CambiumError.Code?]>
+
+        init(outcomes: consuming Mutex<[CambiumError.Code?]>) { self.outcomes = outcomes }
+    }
+}

@@ -1,0 +1,58 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// A disk whose syncs of the log take as long as the test wants, and which is full when it wants.
+final class GatedVolume: Volume {
+    let memory = MemoryVolume()
+    let isShut = Atomic(false)
+    let isFull = Atomic(false)
+    let arrivals = DispatchSemaphore(value: 0)
+    let syncCount = Atomic(0)
+    let gate = DispatchSemaphore(value: 0)
+
+    var name: String { "gated" }
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+        let file = try memory.open(path, mode)
+        return path.hasPrefix("log/") ? GatedFile(file: file, volume: self) : file
+    }
+    func list(_ directory: String) throws(CambiumError) -> [String] { try memory.list(directory) }
+    func exists(_ path: String) throws(CambiumError) -> Bool { try memory.exists(path) }
+    func remove(_ path: String) throws(CambiumError) { try memory.remove(path) }
+    func rename(_ path: String, to newPath: String) throws(CambiumError) { try memory.rename(path, to: newPath) }
+    func createDirectory(_ path: String) throws(CambiumError) {}
+    func syncDirectory(_ path: String) throws(CambiumError) {}
+    func lock(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.lock(path) }
+}
+
+final class GatedFile: VolumeFile {
+    private let file: any VolumeFile
+    private let volume: GatedVolume
+
+    init(file: any VolumeFile, volume: GatedVolume) {
+        self.file = file
+        self.volume = volume
+    }
+
+    func byteCount() throws(CambiumError) -> Int { try file.byteCount() }
+    func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] { try file.read(at: offset, count: count) }
+    func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError) {
+        if volume.isFull.load(ordering: .relaxed) {
+            throw CambiumError(.ioFailure, "The disk is full.", underlying: SystemError(code: ENOSPC))
+        }
+        try file.write(bytes, at: offset)
+    }
+    func truncate(to byteCount: Int) throws(CambiumError) { try file.truncate(to: byteCount) }
+    func sync() throws(CambiumError) {
+        volume.syncCount.wrappingAdd(1, ordering: .relaxed)
+        if volume.isShut.load(ordering: .relaxed) {
+            volume.arrivals.signal()
+            volume.gate.wait()
+        }
+        try file.sync()
+    }
+    func close() { file.close() }
+}
