@@ -234,4 +234,29 @@ import Testing
         try timeline.publish(without)
         #expect(timeline.head.objects(of: item).map(\.serial) == serials.filter { $0 != 64 && $0 != 1 << 35 })
     }
+
+    @Test func `a block of links that names a member twice is refused`() throws {
+        let fixture = try Fixture(boxes: 2, items: 2)
+        func code(_ relationship: String, _ content: LinkBlock.Content) throws -> CambiumError.Code? {
+            let property = try #require(fixture.box.relationship(relationship)).number
+            var owners = SerialRuns()
+            owners.append(1)
+            var draft = fixture.timeline.draft()
+            do throws(CambiumError) {
+                try draft.apply(.relink(LinkBlock(root: fixture.box.root, property: property, serials: owners, content: content)))
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(try code("items", .ordered(keptCounts: [0], suffixCounts: [2], suffixes: [2, 1])) == nil)
+        #expect(try code("items", .ordered(keptCounts: [0], suffixCounts: [3], suffixes: [2, 1, 2])) == .damaged)
+        func changes(_ removed: [UInt64], _ added: [UInt64]) -> LinkBlock.Content {
+            .unordered(
+                removedCounts: [UInt32(removed.count)], removed: removed, addedCounts: [UInt32(added.count)], added: added)
+        }
+        #expect(try code("children", changes([2], [2])) == nil)
+        #expect(try code("children", changes([], [2, 2])) == .damaged)
+        #expect(try code("children", changes([2, 2], [])) == .damaged)
+    }
 }

@@ -195,12 +195,11 @@ extension Draft {
             var removedDone = 0
             var addedDone = 0
             for (place, owner) in owners.enumerated() {
-                for serial in removed[removedDone..<removedDone + Int(removedCounts[place])] {
-                    unlink(end, owner: owner, target: try target(serial, reader))
-                }
-                for serial in added[addedDone..<addedDone + Int(addedCounts[place])] {
-                    link(end, owner: owner, target: try target(serial, reader))
-                }
+                let leaving = removed[removedDone..<removedDone + Int(removedCounts[place])]
+                let coming = added[addedDone..<addedDone + Int(addedCounts[place])]
+                guard areDistinct(leaving), areDistinct(coming) else { throw misfit(relationship) }
+                for serial in leaving { unlink(end, owner: owner, target: try target(serial, reader)) }
+                for serial in coming { link(end, owner: owner, target: try target(serial, reader)) }
                 removedDone += Int(removedCounts[place])
                 addedDone += Int(addedCounts[place])
             }
@@ -211,11 +210,21 @@ extension Draft {
             var done = 0
             for (place, owner) in owners.enumerated() {
                 var rows: [UInt32] = []
-                for serial in suffixes[done..<done + Int(suffixCounts[place])] { rows.append(try target(serial, reader)) }
+                let suffix = suffixes[done..<done + Int(suffixCounts[place])]
+                guard areDistinct(suffix) else { throw misfit(relationship) }
+                for serial in suffix { rows.append(try target(serial, reader)) }
                 replaceSuffix(end, owner: owner, kept: Int(keptCounts[place]), rows)
                 done += Int(suffixCounts[place])
             }
         }
+    }
+
+    /// Whether a list names no member twice: a few bytes can stand for millions that are the same.
+    private func areDistinct(_ serials: ArraySlice<UInt64>) -> Bool {
+        // Most lists ascend.
+        if zip(serials, serials.dropFirst()).allSatisfy({ $0 < $1 }) { return true }
+        var seen = Set<UInt64>()
+        return serials.allSatisfy { seen.insert($0).inserted }
     }
 
     private func sum(_ counts: [UInt32]) -> Int { counts.reduce(0) { $0 + Int($1) } }
