@@ -6,6 +6,7 @@ public import CambiumModel
 /// a segment that is sealed or replaced meanwhile stays readable to who has it open.
 public struct LogFollower {
     private var cursor: LogCursor
+    private var isJudged = false
 
     /// - Parameter first: the transaction to begin with.
     public init(_ log: LogReader, from first: TransactionNumber = TransactionNumber(rawValue: 1)) throws(CambiumError) {
@@ -14,12 +15,15 @@ public struct LogFollower {
 
     /// Calls `body` with the transactions that have come since this was called last, in order.
     ///
-    /// Throws `.damaged` where the log is corrupt, and what `body` throws; the next call begins where this one did. What is not
-    /// whole yet is left for the next call. Complexity: O(bytes that have come), at least a look at the directory.
+    /// The first call judges how the log ends and throws `.damaged` where it is corrupt. Later ones throw that where a segment is
+    /// damaged that another one follows; what does not verify at the end is left for the next call, because it may be being
+    /// written. Throws what `body` throws too; then the next call begins where this one did. Complexity: O(bytes that have come), at least a look at the directory.
     public mutating func advance(_ body: (LogRecord) throws -> Void) throws {
         var next = cursor
         try next.advance(body)
+        if !isJudged { _ = try next.judge(body) }
         next.stepBack()
         cursor = next
+        isJudged = true
     }
 }

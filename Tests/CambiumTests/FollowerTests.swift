@@ -74,6 +74,17 @@ import Testing
         #expect(follower.graph.digest() == next.graph.digest())
     }
 
+    @Test func `a follower does not begin with a log that is damaged`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        for number in 0..<5 { try insert(store, number) }
+        try store.close()
+        var files = volume.contents
+        files["log/00000000000000000001.log"]?[700] ^= 1
+        #expect(code { _ = try StoreFollower(MemoryVolume(contents: files)) } == .damaged)
+        #expect(code { try TransactionLog(MemoryVolume(contents: files)).follow { _ in true } } == .damaged)
+    }
+
     @Test func `what a follower shows is durable`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(3600)))

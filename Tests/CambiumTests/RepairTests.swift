@@ -70,5 +70,16 @@ import Testing
         let empty = MemoryVolume()
         #expect(code { _ = try Repair(MemoryVolume(contents: files), to: empty, surroundings: fixedSurroundings()) } == .damaged)
         #expect(empty.contents.isEmpty)
+        // What a repair that failed has left behind is no store, and no obstacle to the next one.
+        let failing = MemoryVolume()
+        var torn = files
+        torn[Self.segment]?[Format.Segment.headerByteCount + 8] ^= 1
+        torn["store.json"]?[20] ^= 1
+        torn[Self.segment]?[0] ^= 1
+        #expect(code { _ = try Repair(MemoryVolume(contents: torn), to: failing, surroundings: fixedSurroundings()) } == .damaged)
+        #expect(try !failing.exists("store.json"))
+        torn[Self.segment] = try self.files().files[Self.segment]
+        torn["store.json"] = try self.files().files["store.json"]
+        #expect(try Repair(MemoryVolume(contents: torn), to: failing, surroundings: fixedSurroundings()).findings.isEmpty)
     }
 }

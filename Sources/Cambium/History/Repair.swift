@@ -17,12 +17,9 @@ public struct Repair: Sendable {
     ///
     /// Transactions keep their numbers, times, authors and places in the tree. What comes after the first that is damaged is left
     /// behind, because it builds on it. Throws `.notFound` where there is no store, `.cannotCreate` where something is in the way,
-    /// `.damaged` where nothing verifies, `.ioFailure`; then nothing is left of the new store. Complexity: O(log).
+    /// `.damaged` where nothing verifies, `.ioFailure`; then there is no store in the new place. Complexity: O(log).
     public init(of path: String, to newPath: String) throws {
         let target = SystemVolume(root: newPath)
-        guard try target.list("").isEmpty else {
-            throw CambiumError(.cannotCreate, "'\(newPath)' is not empty; choose another place.")
-        }
         let reader = try Self.reader(SystemVolume(root: path))
         try target.createDirectory("")
         try self.init(reader.log, reader.finding, to: target, surroundings: .system)
@@ -56,8 +53,9 @@ public struct Repair: Sendable {
             try copy(reader, to: writer)
             try writer.close()
         } catch {
-            for name in try target.list("log") { try target.remove("log/" + name) }
-            for name in try target.list("") where name != "log" { try target.remove(name) }
+            // The settings go first: without them nobody takes the rest for a store, and another repair may take its place.
+            for path in [StoreSettings.fileName, Head.fileName] { try? target.remove(path) }
+            for name in (try? target.list(LogReader.directory)) ?? [] { try? target.remove(LogReader.directory + "/" + name) }
             throw error
         }
     }
