@@ -17,7 +17,9 @@ public struct LogFollower {
     ///
     /// The first call judges how the log ends and throws `.damaged` where it is corrupt. Later ones throw that where a segment is
     /// damaged that another one follows; what does not verify at the end is left for the next call, because it may be being
-    /// written. Throws what `body` throws too; then the next call begins where this one did. Complexity: O(bytes that have come), at least a look at the directory.
+    /// written. Throws what `body` throws too; then the next call begins where this one did.
+    ///
+    /// Complexity: O(bytes that have come), at least a look at the directory.
     public mutating func advance(_ body: (LogRecord) throws -> Void) throws {
         var next = cursor
         try next.advance(body)
