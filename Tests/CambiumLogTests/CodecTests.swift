@@ -62,6 +62,17 @@ import Testing
         #expect(OpCodec.encode(decoded) == payload)
     }
 
+    @Test func `a block of no objects is encoded as it was decoded, for values of 16 bytes too`() throws {
+        let columns = [0, 1, 16].map { width in
+            let content: AttributeColumn.Content =
+                width == 0 ? .variable(byteCounts: [], bytes: []) : .fixed(width: width, bytes: [])
+            return AttributeColumn(property: Self.property(UInt16(width)), presence: [], content: content)
+        }
+        let block = UpsertBlock(
+            entity: EntityNumber(rawValue: 1), kind: .update, serials: SerialRuns(), identity: [], columns: columns)
+        #expect(try OpCodec.decode(OpCodec.encode([.upsert(block)])[...]) == [.upsert(block)])
+    }
+
     @Test func `the bytes of a small payload are those of the format`() {
         let op = Op.set(Self.id(1, 300), [Assignment(Self.property(2), .int(-3)), Assignment(Self.property(5), .string("hé"))])
         #expect(HexText.encode(OpCodec.encode([op])) == "23" + "01ac02" + "02" + "02" + "0305" + "05" + "070368c3a9")

@@ -50,7 +50,7 @@ enum ColumnCodec {
 
     private static func encodeFixed(_ bytes: [UInt8], _ width: Int, to writer: inout ByteWriter) {
         if width == 16 {
-            let isConstant = stride(from: 16, to: bytes.count, by: 16).allSatisfy { bytes[$0..<$0 + 16] == bytes[0..<16] }
+            let isConstant = !bytes.isEmpty && stride(from: 16, to: bytes.count, by: 16).allSatisfy { bytes[$0..<$0 + 16] == bytes[0..<16] }
             writer.writeByte(isConstant ? Format.ListEncoding.constant.rawValue : Format.ListEncoding.raw.rawValue)
             writer.write(isConstant ? bytes[0..<16] : bytes[...])
             return
