@@ -8,13 +8,16 @@ import FuzzTargets
 /// What the fuzzer calls takes no argument of ours.
 nonisolated(unsafe) private var target: FuzzTarget?
 
-guard CommandLine.arguments.count > 1, let named = FuzzTarget.named(CommandLine.arguments[1]) else {
+// Merging starts the program again with the same arguments, without the target: then the environment names it.
+private let variable = "CAMBIUM_FUZZ_TARGET"
+private let environment = ProcessInfo.processInfo.environment
+guard let named = FuzzTarget.named(environment[variable] ?? CommandLine.arguments.dropFirst().first ?? "") else {
     print("usage: Fuzz TARGET [ARGUMENTS OF LIBFUZZER]; the targets are:")
     for target in FuzzTarget.all { print(target) }
     exit(64)
 }
 target = named
-if let directory = ProcessInfo.processInfo.environment["CAMBIUM_FUZZ_SEEDS"] {
+if environment[variable] == nil, let directory = environment["CAMBIUM_FUZZ_SEEDS"] {
     for (number, seed) in try named.seeds().enumerated() {
         try Data(seed).write(to: URL(filePath: directory).appending(path: "seed-\(number)"))
     }
@@ -31,9 +34,14 @@ private func runOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     return 0
 }
 
-// The name of the target is no argument of the fuzzer's.
-var arguments = CommandLine.unsafeArgv + 1
-var count = CommandLine.argc - 1
+var arguments = CommandLine.unsafeArgv
+var count = CommandLine.argc
+if environment[variable] == nil {
+    setenv(variable, named.name, 1)
+    arguments[1] = arguments[0]
+    arguments += 1
+    count -= 1
+}
 withUnsafeMutablePointer(to: &arguments) { arguments in
     let vector = UnsafeMutableRawPointer(arguments).assumingMemoryBound(to: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?.self)
     exit(LLVMFuzzerRunDriver(&count, vector, { runOne($0, $1) }))
