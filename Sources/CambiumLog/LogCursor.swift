@@ -206,14 +206,12 @@ struct LogCursor {
         head = newHead
         // A segment whose making was interrupted may be gone, until it is made again.
         if newSegments.prefix(index + 1) == segments.prefix(index + 1) { segments = newSegments }
-        guard var reader else { return hasMoved || unfinished != nil && openedNow() }
+        guard var reader else { return try hasMoved || openNext() }
         try reader.refresh()
         if try reader.findEnd() != reader.offset { hasMoved = true }
         self.reader = reader
         return hasMoved
     }
-
-    private mutating func openedNow() -> Bool { (try? openNext()) ?? false }  // What is wrong with it is told when it is judged.
 
     private mutating func verdict() throws -> LogReader.End.Verdict {
         if let head, !segments.contains(head.segment) {

@@ -81,8 +81,8 @@ extension LogWriter {
             region: writer.bytes, transactionCount: staged.count, at: position, durableOffset: durablePosition,
             headerChecksum: headerChecksum, to: &frame)
         let byteCount = frame.count
-        if keepsRoom, byteCount < Self.roomByteCount { keepRoom(behind: position + byteCount) }
         do {
+            if keepsRoom, byteCount < Self.roomByteCount { try keepRoom(behind: position + byteCount) }
             try file.write(frame.bytes, at: position)
         } catch {
             try undoStaged(after: error)
@@ -97,14 +97,17 @@ extension LogWriter {
 
     /// Writes zeros ahead of a frame, so that no frame is whole on the disk whose writing failed. What the disk has no room for is
     /// not kept.
-    private func keepRoom(behind end: Int) {
+    private func keepRoom(behind end: Int) throws(CambiumError) {
         guard end > roomEnd else { return }
         let zeros = [UInt8](repeating: 0, count: Self.roomByteCount)
         do throws(CambiumError) {
             try file.write(zeros, at: end)
             roomEnd = end + zeros.count
             appendedByteCount += zeros.count
-        } catch { roomEnd = max(roomEnd, end + zeros.count) }
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+            roomEnd = max(roomEnd, end + zeros.count)
+        }
     }
 
     /// A full disk is no reason to give up: what was written of the frame is cut off, and the numbers are free again.

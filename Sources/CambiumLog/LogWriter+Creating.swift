@@ -30,23 +30,31 @@ extension LogWriter {
 
     /// Removes what a process left behind that ended before the first transaction of a new store was in its log.
     private static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
-        let replacement = StoreSettings.fileName + LogFileName.replacementSuffix
-        let ours = [StoreSettings.fileName, replacement, Head.fileName]
         let names = try volume.list("").filter { $0 != lockFileName }
         let logNames = try volume.list(LogReader.directory)
         if names.isEmpty && logNames.isEmpty { return }
-        guard names.allSatisfy({ ours.contains($0) || $0 == LogReader.directory }) else {
+        guard names.allSatisfy({ fileNames.contains($0) || $0 == LogReader.directory }) else {
             throw CambiumError(.cannotCreate, "'\(volume.name)' is not empty; choose another place.")
         }
         guard isInterrupted(volume, logNames) else {
             throw CambiumError(.cannotCreate, "There is a store at '\(volume.name)' already; choose another place.")
         }
-        // The settings go first: without them nobody takes the rest for a store.
-        for name in ours where names.contains(name) { try volume.remove(name) }
+        try removeFiles(volume)
+    }
+
+    /// Removes the files of a store whose lock the caller has: the settings first, without which nobody takes the rest for a store.
+    public static func removeFiles(_ volume: any Volume) throws(CambiumError) {
+        let names = try volume.list("")
+        for name in fileNames where names.contains(name) { try volume.remove(name) }
         try volume.syncDirectory("")
-        for name in logNames { try volume.remove(LogReader.directory + "/" + name) }
+        for name in try volume.list(LogReader.directory) { try volume.remove(LogReader.directory + "/" + name) }
         try volume.syncDirectory(LogReader.directory)
     }
+
+    /// What a store has beside the directory of its log and its lock.
+    private static let fileNames = [
+        StoreSettings.fileName, StoreSettings.fileName + LogFileName.replacementSuffix, Head.fileName,
+    ]
 
     /// Whether a log never had a transaction: then nothing is lost with it.
     private static func isInterrupted(_ volume: any Volume, _ logNames: [String]) -> Bool {

@@ -69,10 +69,22 @@ import Testing
     @Test func `a commit that was written before the disk was full is there, and who waited for it is told so`() throws {
         let (volume, store, first) = try syncing(nil)
         // It is written at once, and waits for a sync of its own.
-        let second = inBackground { try self.insert(store, 3) }
-        while try !numbers(store.graph).contains(3) { usleep(1000) }
-        volume.isFull.store(true, ordering: .relaxed)
-        #expect(code { try insert(store, 4) } == .ioFailure)
+        let begun = DispatchSemaphore(value: 0)
+        let second = inBackground {
+            try store.write { transaction in
+                begun.signal()
+                try transaction.insert("Note", ["id": .int(3)])
+            }
+        }
+        begun.wait()
+        // This transaction begins when the second one has been written and waits.
+        let failure = code {
+            try store.write { transaction in
+                volume.isFull.store(true, ordering: .relaxed)
+                try transaction.insert("Note", ["id": .int(4)])
+            }
+        }
+        #expect(failure == .ioFailure)
         volume.isFull.store(false, ordering: .relaxed)
         volume.gate.signal()
         #expect(first() == nil && second() == nil)

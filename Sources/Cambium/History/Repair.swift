@@ -53,10 +53,14 @@ public struct Repair: Sendable {
             try copy(reader, to: writer)
             try writer.close()
         } catch {
-            // The settings go first: without them nobody takes the rest for a store, and another repair may take its place.
-            for path in [StoreSettings.fileName, Head.fileName] { try? target.remove(path) }
-            for name in (try? target.list(LogReader.directory)) ?? [] { try? target.remove(LogReader.directory + "/" + name) }
-            throw error
+            let cause = error
+            do {
+                try LogWriter.removeFiles(target)
+            } catch {
+                throw CambiumError(
+                    .ioFailure, "\(cause) What is left in the new place cannot be removed: \(error.message)", underlying: error)
+            }
+            throw cause
         }
     }
 

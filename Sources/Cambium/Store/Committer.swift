@@ -21,7 +21,6 @@ final class Committer: @unchecked Sendable {
     /// Given up when nobody can write any more; nil for a store that is kept in memory.
     private let lock: (any VolumeLock)?
     private let surroundings: Surroundings
-    private let observer: (@Sendable (_ transaction: TransactionNumber, _ payload: [UInt8]) -> Void)?
     private let sealing: Sealing?
     private let writing = WriterLock()
     private let visible: Mutex<Graph>
@@ -44,7 +43,7 @@ final class Committer: @unchecked Sendable {
     init(
         timeline: Timeline, log: LogWriter?, lock: (any VolumeLock)?, durability: Durability, requests: RequestWindow,
         surroundings: Surroundings,
-        observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)?, sealing: Sealing? = nil
+        sealing: Sealing?
     ) {
         self.requests = requests
         self.timeline = timeline
@@ -53,7 +52,6 @@ final class Committer: @unchecked Sendable {
         self.durability = durability
         ownInterval = durability.interval
         self.surroundings = surroundings
-        self.observer = observer
         self.sealing = sealing
         visible = Mutex(timeline.head)
         lastSyncTime = Atomic(surroundings.now())
@@ -135,7 +133,7 @@ final class Committer: @unchecked Sendable {
     }
 
     private func makeOpWriter() -> OpWriter {
-        guard let log else { return OpWriter(keepsOps: observer != nil) }
+        guard let log else { return OpWriter() }
         return log.makeOpWriter(log.lastTransaction.next)
     }
 
@@ -153,16 +151,15 @@ final class Committer: @unchecked Sendable {
             let metadata = TransactionMetadata(
                 time: lastTime, actor: author.actor, message: author.message, requestID: author.requestID,
                 clockLag: UInt64(bitPattern: lastTime &- time))
-            if !log.hasRoom(for: encoded) { _ = try writeStaged() }
+            if !log.hasRoom(for: encoded) { _ = try writeStaged(openGroup).get() }
             try log.stage(metadata, encoded)
             if let full = log.takeFullSegment() { sealing?.add(full) }
         }
         let isSynced = level == .synced
         if isSynced, writtenGraph == nil { writtenGraph = timeline.head }
-        let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged())
+        let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged(openGroup).get())
         let graph = try timeline.publish(draft, isTentative: isSynced) { if !isSynced { show($0) } }
         if let request = author.requestID { requests.note(request, number) }
-        if let observer { observer(number, try encoded.payload.bytes()) }
         return join(number, graph, level, blocks: blocks, byteCount: byteCount, at: time)
     }
 
@@ -256,10 +253,8 @@ final class Committer: @unchecked Sendable {
     /// Hands a group's transactions to the kernel. What has to be synced for them to be durable; nil where all of it is.
     private func begin(_ group: CommitGroup) throws(CambiumError) -> LogWriter.PendingSync? {
         guard let log else { return nil }
-        do {
-            // Where this fails, those who were staged are told so; others of the group wait for the sync all the same.
-            try writeStaged(group)
-        } catch {}
+        // Where this fails, those who were staged are told so by their frame's fate; others of the group wait for the sync all the same.
+        _ = writeStaged(group)
         do {
             return try log.beginSync()
         } catch {
@@ -299,19 +294,17 @@ final class Committer: @unchecked Sendable {
     /// Where that fails the staged transactions are taken back, and whoever waits for one of them is told when its group is settled.
     /// What was written before stays, and so do those who wait for it.
     ///
-    /// - Parameter group: the one that those who are staged have joined; nil for the open one.
+    /// - Parameter group: the one that those who are staged have joined.
     /// - Returns: the bytes of the frame.
-    @discardableResult
-    private func writeStaged(_ joined: CommitGroup? = nil) throws(CambiumError) -> Int {
-        guard let log else { return 0 }
-        let group = joined ?? openGroup
-        do {
+    private func writeStaged(_ group: CommitGroup) -> Result<Int, CambiumError> {
+        guard let log else { return .success(0) }
+        do throws(CambiumError) {
             let byteCount = try log.write()
             fate = FrameFate()
             writtenGraph = nil
             group.byteCount += byteCount
             if durability != .synced { timeline.confirm(timeline.head) }
-            return byteCount
+            return .success(byteCount)
         } catch {
             fate.failure = error
             fate = FrameFate()
@@ -321,7 +314,7 @@ final class Committer: @unchecked Sendable {
                 requests.forget(after: graph.transaction)
                 if group.graph != nil { group.graph = graph }
             }
-            throw error
+            return .failure(error)
         }
     }
 

@@ -52,7 +52,7 @@ extension Store {
     ) throws -> Store {
         let committer = Committer(
             timeline: Timeline(), log: nil, lock: nil, durability: .memory, requests: RequestWindow(countMax: 1_000_000),
-            surroundings: surroundings, observer: nil)
+            surroundings: surroundings, sealing: nil)
         let store = Store(committer: committer, recovery: RecoveryReport())
         try store.begin(schema, author)
         return store
@@ -61,8 +61,7 @@ extension Store {
     /// Makes a store on a volume. The first transaction is the schema.
     package static func create(
         _ volume: any Volume, schema: Schema, durability: Durability, author: Author = Author(),
-        surroundings: Surroundings = .system, tuning: LogTuning = .standard,
-        observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)? = nil
+        surroundings: Surroundings = .system, tuning: LogTuning = .standard
     ) throws -> Store {
         let setting: StoreSettings.Durability =
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
@@ -73,7 +72,7 @@ extension Store {
         do {
             try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
             store = try open(
-                volume, lock, durability: durability, surroundings: surroundings, tuning: tuning, observer: observer)
+                volume, lock, durability: durability, surroundings: surroundings, tuning: tuning)
         } catch {
             lock.unlock()
             throw error
@@ -105,15 +104,14 @@ extension Store {
     }
 
     package static func open(
-        _ volume: any Volume, durability: Durability?, surroundings: Surroundings = .system, tuning: LogTuning = .standard,
-        observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)? = nil
+        _ volume: any Volume, durability: Durability?, surroundings: Surroundings = .system, tuning: LogTuning = .standard
     ) throws -> Store {
         guard try volume.exists(StoreSettings.fileName) else {
             throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' makes one.")
         }
         let lock = try volume.lock(LogWriter.lockFileName)
         do {
-            return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning, observer: observer)
+            return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning)
         } catch {
             lock.unlock()
             throw error
@@ -121,8 +119,7 @@ extension Store {
     }
 
     private static func open(
-        _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, surroundings: Surroundings, tuning: LogTuning,
-        observer: (@Sendable (TransactionNumber, [UInt8]) -> Void)?
+        _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, surroundings: Surroundings, tuning: LogTuning
     ) throws -> Store {
         let reader = try LogReader(volume)
         let timeline = Timeline()
@@ -140,7 +137,7 @@ extension Store {
         for segment in log.sealableSegments(end) { sealing.add(segment) }
         let committer = Committer(
             timeline: timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
-            observer: observer, sealing: sealing)
+            sealing: sealing)
         let report = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
         return Store(committer: committer, recovery: report)
     }

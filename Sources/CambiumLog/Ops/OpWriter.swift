@@ -6,7 +6,6 @@ public import CambiumModel
 public struct OpWriter {
     private var writer = ByteWriter()
     public private(set) var opCount = 0
-    private let keepsOps: Bool
     private let log: LogWriter?
     private let transaction: TransactionNumber
     private var overflow: Overflow?
@@ -21,27 +20,25 @@ public struct OpWriter {
         var failure: CambiumError?
     }
 
-    /// - Parameter keepsOps: false where nobody needs the bytes: then the ops are counted only.
-    public init(keepsOps: Bool = true) {
-        self.keepsOps = keepsOps
+    /// For a store that has no log: the ops are counted only.
+    public init() {
         log = nil
         transaction = .none
     }
 
     /// - Parameter transaction: the number of the transaction that the ops are of.
     init(log: LogWriter, _ transaction: TransactionNumber) {
-        keepsOps = true
         self.log = log
         self.transaction = transaction
     }
 
     /// Where the ops' file cannot be written, `finish` tells.
     public mutating func append(_ op: Op) {
-        if opCount == 0 { writer = ByteWriter(capacity: 64) }
         opCount += 1
-        if !keepsOps { return }
+        guard let log else { return }
+        if opCount == 1 { writer = ByteWriter(capacity: 64) }
         OpCodec.encode(op, to: &writer)
-        guard let log, writer.count >= (overflow == nil ? log.tuning.largeByteCount : log.tuning.opsFrameByteCount) else { return }
+        guard writer.count >= (overflow == nil ? log.tuning.largeByteCount : log.tuning.opsFrameByteCount) else { return }
         relieve(log)
     }
 
