@@ -190,6 +190,39 @@ import Testing
         fixture.expectSound()
     }
 
+    @Test func `versions are let go of in any order, and what only they reach is freed`() throws {
+        let fixture = try Fixture(boxes: 300, items: 10)
+        let name = try #require(fixture.box.attribute("name"))
+        var random = SplitMix64(seed: 4)
+        var kept: [(graph: Graph, digest: GraphDigest)] = []
+        var confirmed = fixture.timeline.head
+        for number in 1...400 {
+            var draft = fixture.timeline.draft()
+            try draft.apply(.set(fixture.box(number % 290 + 1), [Assignment(name.number, .string("name \(number)"))]))
+            let graph = try fixture.timeline.publish(draft, isTentative: true)
+            if random.isTrue(1, outOf: 3) { kept.append((graph, graph.digest())) }
+            if kept.count > 40 { kept.remove(at: Int.random(in: 0..<kept.count, using: &random)) }
+            if random.isTrue(1, outOf: 7) {
+                confirmed = graph
+                fixture.timeline.confirm(graph)
+            }
+            if random.isTrue(1, outOf: 40) {
+                kept.removeAll { $0.graph.transaction > confirmed.transaction }
+                #expect(fixture.timeline.rollBack().transaction == confirmed.transaction)
+            }
+            if number % 50 == 0 {
+                #expect(kept.allSatisfy { $0.graph.digest() == $0.digest })
+                fixture.expectSound()
+            }
+        }
+        fixture.timeline.confirm(fixture.timeline.head)
+        #expect(fixture.timeline.pinnedVersionCount <= kept.count + 1)
+        kept = []
+        confirmed = fixture.timeline.head
+        #expect(fixture.timeline.pinnedVersionCount == 0)
+        fixture.expectSound()
+    }
+
     @Test func `versions that were not confirmed can be taken back, and leave nothing`() throws {
         let fixture = try Fixture(boxes: 300, items: 10)
         let name = try #require(fixture.box.attribute("name"))

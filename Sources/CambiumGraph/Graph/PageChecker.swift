@@ -30,7 +30,7 @@ package struct PageChecker {
         let headPages = pages(of: head)
         var dead = Set<PageRef>()
         for version in timeline.pinnedVersions {
-            for page in version.dead {
+            for page in version.dead.elements {
                 if !dead.insert(page).inserted { findings.append("Page \(page) is on two dead lists.") }
                 if headPages.contains(page) { findings.append("Page \(page) is dead and the newest version reaches it.") }
                 if !inUse.contains(page) { findings.append("Page \(page) is dead and no version reaches it.") }

@@ -10,7 +10,7 @@ final class Version: @unchecked Sendable {
     let layout: GraphLayout
     let space: PageSpace
     /// Pages that a later version superseded and this one, or an older one, may still reach.
-    @exclusivity(unchecked) var dead: [PageRef] = []
+    @exclusivity(unchecked) var dead = PageList()
 
     init(epoch: UInt64, directory: PageRef, layout: GraphLayout, space: PageSpace) {
         self.epoch = epoch

@@ -85,14 +85,16 @@ final class PageSpace: @unchecked Sendable {
 
     /// Takes a list back that is no longer needed.
     func giveBack(_ list: inout PageList) {
-        guard spareLists.count < Self.spareListCountMax, list.capacity <= Self.spareListCapacityMax else { return }
+        guard list.capacity > 0, list.capacity <= Self.spareListCapacityMax, spareLists.count < Self.spareListCountMax else { return }
         list.removeAll()
         spareLists.append(list)
         list = PageList()
     }
 
-    private static let spareListCountMax = 4
-    private static let spareListCapacityMax = 4096
+    /// As many as a group of transactions may give back before the next ones take theirs.
+    private static let spareListCountMax = 256
+    /// Small ones only: a version that is held keeps its list.
+    private static let spareListCapacityMax = 256
 
     @inline(never)
     private func carve(_ granules: Int) -> PageRef {
