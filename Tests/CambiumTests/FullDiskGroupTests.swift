@@ -100,24 +100,38 @@ import Testing
         let after = try store.enqueue(durability: .synced) { try $0.insert("Note", ["id": .int(5)]) }.ticket
         volume.gate.signal()
         #expect(first() == nil)
-        let outcomes = Mutex<[CambiumError.Code?]>([])
-        let box = Outcomes(outcomes: outcomes)
-        for ticket in [staged, after] {
-            let isSettled = DispatchSemaphore(value: 0)
-            ticket.whenSettled { result in
-                let code: CambiumError.Code? = if case .failure(let error) = result { error.code } else { nil }
-                box.outcomes.withLock { $0.append(code) }
-                isSettled.signal()
-            }
-            isSettled.wait()
-        }
-        #expect(box.outcomes.withLock { $0 } == [.ioFailure, nil])
+        #expect([staged, after].map(outcome) == [.ioFailure, nil])
         try finish(volume, store, [1, 2, 5])
     }
 
-    private final class Outcomes: Sendable {
-        let outcomes: Mutex<[CambiumError.Code?]>
+    @Test func `who has read what a full disk took back is told so`() throws {
+        let (volume, store, first) = try syncing(.synced)
+        let staged = try store.enqueue(Author(requestID: "a"), durability: .synced) { try $0.insert("Note", ["id": .int(3)]) }.ticket
+        // These change nothing, and what they have read is not written yet.
+        let reading = try store.enqueue(durability: .synced) { _ in }.ticket
+        let begun = DispatchSemaphore(value: 0)
+        let blocked = inBackground { try store.write(durability: .synced) { _ in begun.signal() } }
+        begun.wait()
+        volume.isFull.store(true, ordering: .relaxed)
+        #expect(code { try insert(store, 4) } == .ioFailure)
+        volume.isFull.store(false, ordering: .relaxed)
+        // This one has read what is left.
+        let after = try store.enqueue(durability: .synced) { _ in }.ticket
+        volume.gate.signal()
+        #expect(first() == nil && blocked() == .ioFailure)
+        #expect([staged, reading, after].map(outcome) == [.ioFailure, .ioFailure, nil])
+        // The request was not applied, and may come again.
+        try store.write(Author(requestID: "a"), durability: .synced) { try $0.insert("Note", ["id": .int(3)]) }
+        try finish(volume, store, [1, 2, 3])
+    }
 
-        init(outcomes: consuming Mutex<[CambiumError.Code?]>) { self.outcomes = outcomes }
+    private func outcome(_ ticket: Ticket) -> CambiumError.Code? {
+        let box = Box(outcome: Mutex(nil), isDone: DispatchSemaphore(value: 0))
+        ticket.whenSettled { result in
+            if case .failure(let error) = result { box.outcome.withLock { $0 = error.code } }
+            box.isDone.signal()
+        }
+        box.isDone.wait()
+        return box.outcome.withLock { $0 }
     }
 }

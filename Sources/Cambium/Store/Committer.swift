@@ -76,7 +76,9 @@ final class Committer: @unchecked Sendable {
         fileprivate let transaction: TransactionNumber?
         fileprivate let graph: Graph
         fileprivate let byteCount: Int
-        /// What becomes of the frame that its transaction is staged for; nil where that was written before.
+        /// Whether its transaction is written with those of its group.
+        fileprivate let isStaged: Bool
+        /// What becomes of the frame that its transaction is staged for, or one that it has read; nil where they were written before.
         fileprivate let fate: FrameFate?
         /// What the commit waits for; nil where it is as durable as it has to be.
         fileprivate let group: CommitGroup?
@@ -86,12 +88,12 @@ final class Committer: @unchecked Sendable {
 
         /// How the commit ends, if it gets as durable as it has to be.
         fileprivate var result: Result<Receipt, CambiumError> {
+            if let failure = fate?.failure { return .failure(failure) }
             if let repeated {
                 let what = "The request '\(repeated.request)' was applied as transaction \(repeated.transaction)."
                 return .failure(CambiumError(.repeated, what, underlying: repeated))
             }
-            if let failure = fate?.failure { return .failure(failure) }
-            let share = byteCount + (fate == nil ? 0 : group?.shareByteCount ?? 0)
+            let share = byteCount + (isStaged ? group?.shareByteCount ?? 0 : 0)
             return .success(Receipt(transaction: transaction, logByteCount: share, graph: graph))
         }
     }
@@ -176,17 +178,21 @@ final class Committer: @unchecked Sendable {
                 number == nil
                     ? !(log?.hasStaged ?? false) : !isSyncDue(at: time, level == durability ? ownInterval : level.interval)
             }
-        if isDurable { return Pending(transaction: number, graph: graph, byteCount: byteCount, fate: nil, group: nil, leads: false) }
+        if isDurable {
+            return Pending(
+                transaction: number, graph: graph, byteCount: byteCount, isStaged: false, fate: nil, group: nil, leads: false)
+        }
         let group = openGroup
-        if number != nil, level == .synced { group.transactionCount += 1 }
+        let isStaged = number != nil && level == .synced
+        if isStaged { group.transactionCount += 1 }
         group.graph = graph
         if blocks { group.threadCount += 1 } else { group.listenerCount += 1 }
         let leads = !isSyncing
         isSyncing = true
         if leads, !blocks { queue.async { self.lead() } }
         return Pending(
-            transaction: number, graph: graph, byteCount: byteCount, fate: number != nil && level == .synced ? fate : nil, group: group,
-            leads: leads && blocks)
+            transaction: number, graph: graph, byteCount: byteCount, isStaged: isStaged, fate: log?.hasStaged ?? false ? fate : nil,
+            group: group, leads: leads && blocks)
     }
 
     /// Whether the last sync is so long ago, or the clock has gone back to before it.
