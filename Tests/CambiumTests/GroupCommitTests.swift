@@ -208,6 +208,36 @@ import Testing
         #expect(try Store.open(MemoryVolume(contents: volume.image(seed: 2)), durability: nil).graph.export == store.graph.export)
     }
 
+    @Test func `tickets that are kept hold no versions, and tell of a graph that has their transaction`() async throws {
+        let volume = GatedVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        volume.isShut.store(true, ordering: .relaxed)
+        var tickets: [Ticket] = []
+        for number in 1...100 {
+            tickets.append(try store.enqueue { try $0.insert("Note", ["id": .int(Int64(number))]) }.ticket)
+            if number == 1 { volume.arrivals.wait() }
+        }
+        // What readers see, what is being synced, and what the next group begins with.
+        #expect(store.memory.pinnedVersionCount <= 3)
+        volume.isShut.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        var seen: [TransactionNumber] = []
+        for ticket in tickets {
+            let receipt = try await ticket.receipt
+            let number = try #require(receipt.transaction)
+            #expect(receipt.graph.transaction >= number && store.graph.transaction >= receipt.graph.transaction)
+            seen.append(receipt.graph.transaction)
+        }
+        #expect(Set(seen).count == 2)
+        // The group of the first one.
+        #expect(store.memory.pinnedVersionCount <= 1)
+        // Who waits for one transaction gets the graph right after it.
+        let exact = try await store.write { try $0.insert("Note", ["id": .int(101)]) }.receipt
+        #expect(exact.graph.transaction == exact.transaction && exact.graph.objectCount == 101)
+        #expect(PageChecker.findings(in: store.committer.timeline).isEmpty)
+        try store.close()
+    }
+
     @Test func `threads that meet a full disk again and again lose nothing and leave nothing`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)

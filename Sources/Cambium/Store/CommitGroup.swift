@@ -34,6 +34,9 @@ final class CommitGroup: @unchecked Sendable {
     var isEmpty: Bool { threadCount == 0 && listenerCount == 0 }
     var shareByteCount: Int { transactionCount == 0 ? 0 : byteCount / transactionCount }
 
+    /// How the group was settled; nil where it is not yet.
+    var outcomeIfSettled: Outcome? { word.value == Word.settled ? outcome : nil }
+
     /// Sleeps until the group is settled and returns how, or until the caller has to lead it and returns nil.
     func wait() -> Outcome? {
         while true {

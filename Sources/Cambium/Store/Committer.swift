@@ -74,7 +74,8 @@ final class Committer: @unchecked Sendable {
     /// A commit that is on its way to the disk.
     struct Pending: Sendable {
         fileprivate let transaction: TransactionNumber?
-        fileprivate let graph: Graph
+        /// The graph after the commit; nil where the one of its group does.
+        fileprivate let graph: Graph?
         fileprivate let byteCount: Int
         /// Whether its transaction is written with those of its group.
         fileprivate let isStaged: Bool
@@ -93,12 +94,23 @@ final class Committer: @unchecked Sendable {
                 let what = "The request '\(repeated.request)' was applied as transaction \(repeated.transaction)."
                 return .failure(CambiumError(.repeated, what, underlying: repeated))
             }
+            guard let graph = graph ?? group?.graph else { preconditionFailure("Who does not keep a graph is in a group, which has one.") }
             let share = byteCount + (isStaged ? group?.shareByteCount ?? 0 : 0)
             return .success(Receipt(transaction: transaction, logByteCount: share, graph: graph))
         }
     }
 
     enum Checks { case all, none }
+
+    /// Who waits for a commit. What nobody's thread waits for is led elsewhere, whether anybody asks for the outcome or not.
+    enum Waiter {
+        /// A thread, in `settle`.
+        case thread
+        /// Somebody who asks at once to be told, by `whenSettled`.
+        case listener
+        /// Somebody who may ask at any time. There may be thousands, for whom no version is held that nobody has seen.
+        case ticket
+    }
 
     /// Goes back to what is durable. Only while `writing` is held.
     private func rollBack() {
@@ -109,11 +121,9 @@ final class Committer: @unchecked Sendable {
 
     /// Runs a transaction and commits what it did, without waiting for the disk. `settle` or `whenSettled` has to follow.
     ///
-    /// - Parameter blocks: whether `settle` follows on this thread; else what has to be led is led elsewhere, whether anybody asks
-    ///   for the outcome or not.
     /// - Parameter body: is not called where the author's request was applied before, which settling tells.
     func commit(
-        _ author: Author, _ asked: Durability?, checks: Checks = .all, blocks: Bool, _ body: (inout WriteTransaction) throws -> Void
+        _ author: Author, _ asked: Durability?, checks: Checks = .all, waiter: Waiter, _ body: (inout WriteTransaction) throws -> Void
     ) throws -> Pending {
         try author.check()
         return try writing.hold {
@@ -121,16 +131,16 @@ final class Committer: @unchecked Sendable {
             let level = try level(asked)
             if let request = author.requestID, let number = requests.transaction(of: request) {
                 // Its transaction may not be durable yet.
-                var pending = join(nil, timeline.head, level, blocks: blocks)
+                var pending = join(nil, timeline.head, level, waiter)
                 pending.repeated = RepeatedRequest(request: request, transaction: number)
                 return pending
             }
             var transaction = WriteTransaction(draft: timeline.draft(), ops: makeOpWriter())
             try body(&transaction)
             if transaction.ops.opCount == 0 {
-                return join(nil, transaction.takeDraft().original, level, blocks: blocks)
+                return join(nil, transaction.takeDraft().original, level, waiter)
             }
-            return try commit(transaction, author, checks, level, blocks: blocks)
+            return try commit(transaction, author, checks, level, waiter)
         }
     }
 
@@ -140,7 +150,7 @@ final class Committer: @unchecked Sendable {
     }
 
     private func commit(
-        _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, blocks: Bool
+        _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: Waiter
     ) throws -> Pending {
         let ops = transaction.ops
         var draft = transaction.takeDraft()
@@ -160,14 +170,15 @@ final class Committer: @unchecked Sendable {
         let isSynced = level == .synced
         if isSynced, writtenGraph == nil { writtenGraph = timeline.head }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged(openGroup).get())
-        let graph = try timeline.publish(draft, isTentative: isSynced) { if !isSynced { show($0) } }
+        // Whoever holds the version before lets go of it first.
+        let graph = try timeline.publish(draft, isTentative: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
         if let request = author.requestID { requests.note(request, number) }
-        return join(number, graph, level, blocks: blocks, byteCount: byteCount, at: time)
+        return join(number, graph, level, waiter, byteCount: byteCount, at: time)
     }
 
     /// Notes what a commit has to wait for. Only while `writing` is held.
     private func join(
-        _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, blocks: Bool, byteCount: Int = 0, at time: Int64 = 0
+        _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, _ waiter: Waiter, byteCount: Int = 0, at time: Int64 = 0
     ) -> Pending {
         let isDurable: Bool =
             switch level {
@@ -186,13 +197,13 @@ final class Committer: @unchecked Sendable {
         let isStaged = number != nil && level == .synced
         if isStaged { group.transactionCount += 1 }
         group.graph = graph
-        if blocks { group.threadCount += 1 } else { group.listenerCount += 1 }
+        if waiter == .thread { group.threadCount += 1 } else { group.listenerCount += 1 }
         let leads = !isSyncing
         isSyncing = true
-        if leads, !blocks { queue.async { self.lead() } }
+        if leads, waiter != .thread { queue.async { self.lead() } }
         return Pending(
-            transaction: number, graph: graph, byteCount: byteCount, isStaged: isStaged, fate: log?.hasStaged ?? false ? fate : nil,
-            group: group, leads: leads && blocks)
+            transaction: number, graph: waiter == .ticket ? nil : graph, byteCount: byteCount, isStaged: isStaged,
+            fate: log?.hasStaged ?? false ? fate : nil, group: group, leads: leads && waiter == .thread)
     }
 
     /// Whether the last sync is so long ago, or the clock has gone back to before it.
@@ -228,6 +239,12 @@ final class Committer: @unchecked Sendable {
             try outcome?.get()
         }
         return try pending.result.get()
+    }
+
+    /// How a commit ended; nil where that is not known yet.
+    func outcome(_ pending: Pending) -> Result<Receipt, CambiumError>? {
+        guard let group = pending.group else { return pending.result }
+        return group.outcomeIfSettled.map { $0.flatMap { pending.result } }
     }
 
     /// Calls `body` when a commit is as durable as it has to be, on some thread that must not be kept.
@@ -331,7 +348,7 @@ final class Committer: @unchecked Sendable {
         let pending = writing.hold { () -> Pending? in
             if isClosed { return nil }
             isClosed = true
-            return join(nil, timeline.head, durability == .memory ? .memory : .synced, blocks: true)
+            return join(nil, timeline.head, durability == .memory ? .memory : .synced, .thread)
         }
         guard let pending else { return }
         defer { lock?.unlock() }

@@ -63,7 +63,7 @@ public final class Store: Sendable {
     func settled(
         _ author: Author, _ durability: Durability?, _ body: (inout WriteTransaction) throws -> Void
     ) throws -> Receipt {
-        try committer.settle(try committer.commit(author, durability, blocks: true, body))
+        try committer.settle(try committer.commit(author, durability, waiter: .thread, body))
     }
 
     /// As the blocking `write`. The closure runs on a thread of the store's own, one after the other; nobody's thread waits for
@@ -76,7 +76,7 @@ public final class Store: Sendable {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {
                 do {
-                    let (result, ticket) = try self.enqueue(author, durability: durability, body)
+                    let (result, ticket) = try self.enqueue(author, durability, .listener, body)
                     ticket.whenSettled { continuation.resume(with: $0.map { (result, $0) }.mapError { $0 as any Error }) }
                 } catch {
                     continuation.resume(throwing: error)
@@ -93,8 +93,14 @@ public final class Store: Sendable {
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result
     ) throws -> (result: Result, ticket: Ticket) {
+        try enqueue(author, durability, .ticket, body)
+    }
+
+    private func enqueue<Result>(
+        _ author: Author, _ durability: Durability?, _ waiter: Committer.Waiter, _ body: (inout WriteTransaction) throws -> Result
+    ) throws -> (result: Result, ticket: Ticket) {
         var result: Result?
-        let pending = try committer.commit(author, durability, blocks: false) { transaction in result = try body(&transaction) }
+        let pending = try committer.commit(author, durability, waiter: waiter) { transaction in result = try body(&transaction) }
         guard let result else {
             _ = try committer.settle(pending)
             throw CambiumError(.repeated, "The request was applied before.")
@@ -105,7 +111,7 @@ public final class Store: Sendable {
     /// Writes the digest of the newest graph into the log: a replay that comes to another one stops there.
     @discardableResult
     public func recordDigest(_ author: Author = Author()) throws -> Receipt {
-        let pending = try committer.commit(author, nil, checks: .none, blocks: true) { transaction in
+        let pending = try committer.commit(author, nil, checks: .none, waiter: .thread) { transaction in
             let graph = transaction.draft.original
             transaction.ops.append(.digest(of: graph.transaction, graph.digest()))
         }
@@ -114,7 +120,7 @@ public final class Store: Sendable {
 
     /// Runs a transaction that is not recorded op by op: `body` changes the draft and appends what that comes to.
     func transact(_ author: Author, _ body: (inout WriteTransaction) throws -> Void) throws -> Receipt {
-        let pending = try committer.commit(author, nil, blocks: true, body)
+        let pending = try committer.commit(author, nil, waiter: .thread, body)
         return try committer.settle(pending)
     }
 
@@ -145,10 +151,12 @@ public struct Ticket: Sendable {
 
     /// Returns when the transaction is as durable as it has to be.
     ///
-    /// Throws what the disk said where it is not: then it did not happen.
+    /// Throws what the disk said where it is not: then it did not happen. The receipt's graph is the one that readers got with the
+    /// transaction: others that shared its sync may be in it.
     public var receipt: Receipt {
         get async throws {
-            try await withCheckedThrowingContinuation { continuation in
+            if let outcome = committer.outcome(pending) { return try outcome.get() }
+            return try await withCheckedThrowingContinuation { continuation in
                 whenSettled { continuation.resume(with: $0.mapError { $0 as any Error }) }
             }
         }
