@@ -54,16 +54,17 @@ struct PinnedVersions {
 
     // MARK: Freeing pages
 
-    /// Frees a page that no version newer than the pinned ones can reach, or has the newest that can reach it keep it.
-    @inline(__always)
-    func bury(_ page: PageRef, _ space: PageSpace) { bury(page, pins[0].older, space) }
+    /// Frees pages that no version newer than the pinned ones can reach; the newest that can reach one keeps it.
+    func bury(_ pages: PageList, _ space: PageSpace) { bury(pages, pins[0].older, space) }
 
     @inline(__always)
-    private func bury(_ page: PageRef, _ place: Int, _ space: PageSpace) {
-        if let version = pins[place].version, space.chunks.birth(page) <= version.epoch {
-            version.dead.append(page)
-        } else {
-            space.release(page)
+    private func bury(_ pages: PageList, _ place: Int, _ space: PageSpace) {
+        guard let version = pins[place].version else {
+            for page in pages.elements { space.release(page) }
+            return
+        }
+        for page in pages.elements {
+            if space.chunks.birth(page) <= version.epoch { version.dead.append(page) } else { space.release(page) }
         }
     }
 
@@ -90,7 +91,7 @@ struct PinnedVersions {
     private mutating func drop(_ place: Int, _ space: PageSpace) -> Bool {
         guard isKnownUniquelyReferenced(&pins[place].version), let version = pins[place].version else { return false }
         let older = pins[place].older
-        for page in version.dead.elements { bury(page, older, space) }
+        bury(version.dead, older, space)
         space.giveBack(&version.dead)
         remove(place)
         return true

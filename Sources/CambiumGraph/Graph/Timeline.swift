@@ -113,7 +113,7 @@ public final class Timeline: @unchecked Sendable {
     private func retire(_ previous: inout Version, _ superseded: inout PageList) {
         // Nobody can take `previous` any more; if it is unique, no reader holds it. The draft held it and is gone.
         if isKnownUniquelyReferenced(&previous) {
-            for page in superseded.elements { pinned.bury(page, space) }
+            pinned.bury(superseded, space)
         } else {
             // All that the draft superseded was born before it, and so is what this version reaches.
             previous.dead = superseded
