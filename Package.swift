@@ -29,7 +29,7 @@ let package = Package(
                 "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .target(name: "Cambium", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"]),
-        .target(name: "CambiumTesting", dependencies: ["CambiumModel", "CambiumGraph", "CambiumJSON", "CambiumLog"]),
+        .target(name: "CambiumTesting", dependencies: ["CambiumModel", "CambiumBytes", "CambiumGraph", "CambiumJSON", "CambiumLog"]),
         .executableTarget(
             name: "CambiumCommand",
             dependencies: [

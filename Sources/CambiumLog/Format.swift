@@ -70,7 +70,7 @@ enum Format {
     static let algorithm: UInt8 = 1
 
     enum OpKind: UInt8 {
-        case schema = 1, insert, set, link, linkAt, unlink, move, delete, upsert, relink, digest
+        case schema = 1, insert, set, link, linkAt, unlink, move, delete, upsert, relink, digest, clone
     }
 
     enum ValueTag: UInt8 {

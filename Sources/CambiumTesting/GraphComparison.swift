@@ -3,7 +3,7 @@ import CambiumModel
 
 /// The first thing in which a graph and a reference differ, in a sentence; nil where they hold the same.
 ///
-/// Compares everything that can be read: ids, entities, stub flags, values, members and their order, counts, and what is
+/// Compares everything that can be read: ids, entities, sources, stub flags, values, members and their order, counts, and what is
 /// found by identity, which no two objects may share. Complexity: O(entities x objects + members).
 public func difference(_ graph: Graph, _ reference: ReferenceGraph) -> String? {
     if graph.objectCount != reference.objectCount {
@@ -24,6 +24,7 @@ public func difference(_ graph: Graph, _ reference: ReferenceGraph) -> String? {
 private func difference(_ graph: Graph, _ reference: ReferenceGraph, _ id: ObjectID, _ entity: Entity) -> String? {
     guard let place = graph.place(of: id), graph.contains(id), graph.id(of: place) == id else { return "is not there" }
     if graph.entity(of: place).number != entity.number { return "is a \(graph.entity(of: place).name)" }
+    if graph.source(of: id) != reference.source(of: id) { return "is a copy of \(String(describing: graph.source(of: id)))" }
     if graph.isStub(place) != reference.isStub(id) { return "the stub flag is \(graph.isStub(place))" }
     for attribute in entity.attributes {
         let value = graph.value(of: attribute, of: id) ?? .null

@@ -8,7 +8,7 @@ extension RandomProgram {
         let absent = ObjectID(root: root, serial: graph.nextSerial(of: root) + 7)
         let present = random.pick(graph.ids) ?? absent
         let unknown = PropertyNumber(rawValue: 60_000)
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 0: return .set(absent, [])
         case 1: return .set(present, [Assignment(unknown, .null)])
         case 2: return wrongValue(graph, present)
@@ -22,6 +22,7 @@ extension RandomProgram {
         case 10: return .unlink(absent, unknown, target: present)
         case 11: return wrongMove(graph) ?? .set(absent, [])
         case 12: return wrongBlock(graph, present, absent)
+        case 13: return wrongClone(graph, present, absent)
         default: return wrongLinks(graph, absent) ?? .set(absent, [])
         }
     }

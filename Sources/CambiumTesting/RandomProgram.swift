@@ -9,7 +9,10 @@ public struct RandomProgram: Sendable {
     public enum Scope: Sendable {
         /// Everything, also ops that have to throw.
         case everything
-        /// Only what ops can be derived from: nothing is deleted, no serial is handed out late, nothing throws.
+        /// Everything, and more clones than anything else.
+        case clones
+        /// Only what ops can be derived from: nothing is cloned or deleted, no serial is handed out late,
+        /// nothing throws.
         case derivable
     }
 
@@ -40,19 +43,20 @@ public struct RandomProgram: Sendable {
         while let op = pending.popLast() {
             if case .link(let id, _, let target, _) = op, graph.contains(id), graph.contains(target) { return op }
         }
-        if scope == .everything, random.isTrue(1, outOf: 40) { return wrongOp(graph) }
+        if scope != .derivable, random.isTrue(1, outOf: 40) { return wrongOp(graph) }
         return op(graph) ?? insert(graph)
     }
 
     /// An op of a random kind; nil where the graph has nothing that such an op could change.
     private mutating func op(_ graph: ReferenceGraph) -> Op? {
+        if random.isTrue(scope == .clones ? 15 : scope == .everything ? 2 : 0, outOf: 50) { return clone(graph) }
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<15: return insert(graph)
         case 15..<27: return set(graph)
         case 27..<54: return link(graph)
         case 54..<60: return unlink(graph)
         case 60..<68: return move(graph)
-        case 68..<72 where scope == .everything: return delete(graph)
+        case 68..<72 where scope != .derivable: return delete(graph)
         case 72..<84: return upsert(graph)
         default: return relink(graph)
         }
@@ -84,7 +88,7 @@ public struct RandomProgram: Sendable {
     mutating func serial(_ entity: Entity, _ graph: ReferenceGraph) -> UInt64 {
         let next = graph.nextSerial(of: entity.root)
         if random.isTrue(1, outOf: 12) { return next + UInt64.random(in: 1...200, using: &random) }
-        if scope == .everything, random.isTrue(1, outOf: 12) {
+        if scope != .derivable, random.isTrue(1, outOf: 12) {
             let serial = UInt64.random(in: 1...next, using: &random)
             if !graph.contains(ObjectID(root: entity.root, serial: serial)) { return serial }
         }

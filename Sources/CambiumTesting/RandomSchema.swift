@@ -6,20 +6,22 @@ public import CambiumModel
 ///     var random = SplitMix64(seed: 7)
 ///     let schema = try RandomSchema.make(&random)
 public struct RandomSchema {
-    private var entities: [EntityDefinition] = []
+    var entities: [EntityDefinition] = []
     private var nameCount = 0
 
-    /// One to five hierarchies with attributes of all types, identities, unique sets, and relationships of every kind.
+    /// One to five hierarchies with attributes of all types, identities, unique sets, relationships of every kind, and rules
+    /// for clones.
     public static func make(_ random: inout SplitMix64) throws(CambiumError) -> Schema {
         var made = RandomSchema()
         for _ in 0..<Int.random(in: 1...5, using: &random) { made.addHierarchy(&random) }
         for index in made.entities.indices { made.addSets(index, &random) }
         for _ in 0..<Int.random(in: 1...2 * made.entities.count + 1, using: &random) { made.addRelationships(&random) }
+        made.addCloneRules(&random)
         if random.isTrue(1, outOf: 3) { made.entities.shuffle(using: &random) }
         return try Schema(SchemaDefinition(entities: made.entities))
     }
 
-    private mutating func name(_ prefix: String) -> String {
+    mutating func name(_ prefix: String) -> String {
         nameCount += 1
         return "\(prefix)\(nameCount)"
     }
@@ -75,16 +77,23 @@ public struct RandomSchema {
         let names = lineage.flatMap { entities[$0].attributes.map(\.name) }
         // An entity below an ancestor with an identity has that one; parents stand before their children here.
         if !lineage.contains(where: { !entities[$0].identity.isEmpty }), random.isTrue(1, outOf: 2) {
-            entities[index].identity = someOf(names, &random)
+            entities[index].identity = uniqueNames(index, names, &random)
         }
-        if random.isTrue(1, outOf: 3) { entities[index].unique.append(someOf(names, &random)) }
+        if random.isTrue(1, outOf: 3) { entities[index].unique.append(uniqueNames(index, names, &random)) }
+    }
+
+    /// Mostly with one that a clone rebuilds.
+    private mutating func uniqueNames(_ index: Int, _ names: [String], _ random: inout SplitMix64) -> [String] {
+        let some = someOf(names, &random)
+        if random.isTrue(1, outOf: 4) { return some }
+        return random.isTrue(1, outOf: 2) ? [addRebuilt(index)] : some + [addRebuilt(index)]
     }
 
     private func someOf(_ names: [String], _ random: inout SplitMix64) -> [String] {
         Array(names.shuffled(using: &random).prefix(random.isTrue(2, outOf: 3) ? 1 : Int.random(in: 1...3, using: &random)))
     }
 
-    private func lineage(_ index: Int) -> [Int] {
+    func lineage(_ index: Int) -> [Int] {
         var found = [index]
         while let name = entities[found[0]].parent, let parent = entities.firstIndex(where: { $0.name == name }) {
             found.insert(parent, at: 0)
@@ -96,7 +105,7 @@ public struct RandomSchema {
 
     private mutating func addRelationships(_ random: inout SplitMix64) {
         let source = Int.random(in: 0..<entities.count, using: &random)
-        let target = random.isTrue(1, outOf: 4) ? source : Int.random(in: 0..<entities.count, using: &random)
+        let target = random.isTrue(1, outOf: 3) ? source : Int.random(in: 0..<entities.count, using: &random)
         var first = relationship(to: entities[target].name, &random)
         switch Int.random(in: 0..<6, using: &random) {
         case 0, 1: entities[source].relationships.append(first)
@@ -107,6 +116,7 @@ public struct RandomSchema {
             entities[source].relationships.append(first)
         default:
             var second = relationship(to: entities[source].name, &random)
+            if random.isTrue(1, outOf: 5) { (first.cardinality, second.cardinality) = (.orderedToMany, .orderedToMany) }
             first.inverse = second.name
             second.inverse = first.name
             entities[source].relationships.append(first)

@@ -7,7 +7,10 @@ extension ReferenceGraph {
         let dying = closure(of: ids)
         for id in dying { noteDenials(of: id) }
         for id in dying { unlinkAll(id) }
-        for id in dying { objects[id] = nil }
+        for id in dying {
+            objects[id] = nil
+            sources[id] = nil
+        }
     }
 
     private func closure(of ids: [ObjectID]) -> Set<ObjectID> {

@@ -91,7 +91,7 @@ extension ReferenceGraph {
     }
 
     /// The number of members of an object changed: it is looked at again where the schema bounds that number.
-    private mutating func note(_ side: Side, _ id: ObjectID) {
+    mutating func note(_ side: Side, _ id: ObjectID) {
         guard let property = end(side).property else { return }
         let isBounded = schema.entities.contains { entity in
             guard entity.root == id.root, let relationship = entity.relationship(property) else { return false }

@@ -33,6 +33,8 @@ public struct ReferenceGraph: Sendable {
     /// The members of each object at each side, in order of linking or as placed; sides without members are absent.
     var members: [Side: [ObjectID: [ObjectID]]] = [:]
     var nextSerials: [EntityNumber: UInt64] = [:]
+    /// What each copy was made from.
+    var sources: [ObjectID: ObjectID] = [:]
     /// The objects whose rules the transaction under way may have broken.
     var noted = Set<ObjectID>()
     var denials: [Denial] = []
@@ -83,7 +85,7 @@ public struct ReferenceGraph: Sendable {
 
     // MARK: Changing
 
-    /// Applies one op. Throws `.notFound` and `.invalidInput` where the engine has to; nothing is changed then.
+    /// Applies one op. Throws `.notFound`, `.invalidInput` and `.ruleViolated` where the engine has to; nothing is changed then.
     public mutating func apply(_ op: Op) throws(CambiumError) {
         switch op {
         case .schema, .digest: break
@@ -95,6 +97,7 @@ public struct ReferenceGraph: Sendable {
         case .delete(let ids): try delete(ids)
         case .upsert(let block): try apply(block)
         case .relink(let block): try apply(block)
+        case .clone(let clone): try self.clone(clone)
         }
     }
 

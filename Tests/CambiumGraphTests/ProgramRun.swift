@@ -13,10 +13,10 @@ struct ProgramRun {
     /// Views from earlier, with what they have to hold for ever.
     private var kept: [(graph: Graph, reference: ReferenceGraph)] = []
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, scope: RandomProgram.Scope = .everything) throws {
         random = SplitMix64(seed: seed)
         schema = try RandomSchema.make(&random)
-        program = RandomProgram(schema: schema, seed: random.next())
+        program = RandomProgram(schema: schema, seed: random.next(), scope: scope)
         reference = ReferenceGraph(schema: schema)
         try Self.commit([.schema(schema.catalog)], to: timeline)
         try Self.commit([.schema(schema.catalog)], to: shadow)
@@ -45,12 +45,19 @@ struct ProgramRun {
         var after = reference
         var ops: [Op] = []
         for _ in 0..<Int.random(in: 1...8, using: &random) {
-            let op = program.next(for: after)
-            ops.append(op)
+            let proposed = program.next(for: after)
+            var op = proposed
             var expected: CambiumError.Code?
             var found: CambiumError.Code?
+            do throws(CambiumError) {
+                op = try completed(proposed, draft)
+                try draft.apply(op)
+            } catch { found = error.code }
             do throws(CambiumError) { try after.apply(op) } catch { expected = error.code }
-            do throws(CambiumError) { try draft.apply(op) } catch { found = error.code }
+            ops.append(op)
+            if found == nil, case .clone(let clone) = op, case .clone(let wanted) = proposed, clone.hierarchies != wanted.hierarchies {
+                throw Finding("copies \(clone.hierarchies) and not \(wanted.hierarchies): \(shown([op]))")
+            }
             if expected != found {
                 throw Finding("threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing"): \(shown([op]))")
             }
@@ -72,7 +79,9 @@ struct ProgramRun {
         for id in after.ids.prefix(5) {
             for relationship in after.entity(of: id)?.relationships ?? [] {
                 let members = Set(after.members(relationship, of: id))
-                if draft.memberCount(relationship, of: id) != members.count { throw Finding("a count in the draft is wrong") }
+                if draft.memberCount(relationship, of: id) != members.count {
+                    throw Finding("the draft miscounts '\(relationship.name)' of \(id)")
+                }
                 for other in after.ids where other.root == relationship.destinationRoot {
                     if draft.isLinked(id, relationship, other) != members.contains(other) {
                         throw Finding("isLinked of \(id.serial) and \(other.serial) by '\(relationship.name)' is wrong")
@@ -114,8 +123,11 @@ struct ProgramRun {
         var copy = reference
         for _ in 0..<5 {
             let op = program.next(for: copy)
-            do { try copy.apply(op) } catch { break }
-            try late.apply(op)
+            var trial = copy
+            do { try trial.apply(op) } catch { break }
+            let complete = try completed(op, late)
+            try copy.apply(complete)
+            try late.apply(complete)
         }
         try timeline.publish(first)
         do throws(CambiumError) {
@@ -130,6 +142,15 @@ struct ProgramRun {
     private func checkKept() throws {
         for (graph, reference) in kept { try Finding.check(difference(graph, reference), "a view from earlier") }
     }
+}
+
+/// An op with all that an engine alone can say of it.
+func completed(_ op: Op, _ draft: borrowing Draft) throws(CambiumError) -> Op {
+    if case .clone(let clone) = op { .clone(try completed(clone, draft)) } else { op }
+}
+
+func completed(_ op: CloneOp, _ draft: borrowing Draft) throws(CambiumError) -> CloneOp {
+    try draft.planClone(op.roots, op.options).op(time: op.time ?? 1) { op.seed ?? CloneSeed(low: 1, high: 2) }
 }
 
 /// The end of a list of ops, without the bulk of long values.

@@ -19,6 +19,13 @@ import Testing
         }
     }
 
+    @Test func `random clones come to what a naive cloner comes to`() throws {
+        for seed in Self.seeds(120) {
+            var run = try ProgramRun(seed: seed, scope: .clones)
+            do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
+        }
+    }
+
     @Test func `derived ops lead to the same digest`() throws {
         for seed in Self.seeds(120) {
             var run = try DerivationRun(seed: seed)

@@ -29,6 +29,7 @@ import Testing
         .unlink(id(1, 7), property(3), target: id(2, 1)), .move(id(1, 7), property(3), target: id(2, 1), index: 0),
         .delete([id(1, 7), id(65535, ObjectID.serialMax)]),
         .digest(of: TransactionNumber(rawValue: 9), GraphDigest(high: .max, low: 1)),
+        .clone(CloneOp(roots: [id(1, 7)], options: CloneOptions(), time: nil, seed: nil, hierarchies: [], setHash: 0)), .clone(fullClone),
         .upsert(
             UpsertBlock(
                 entity: EntityNumber(rawValue: 1), kind: .fill, serials: serials, identity: [],
@@ -54,6 +55,29 @@ import Testing
                 content: .ordered(keptCounts: [0, 1, 2, 3, 4], suffixCounts: [0, 0, 0, 0, 2], suffixes: [9, 7]))),
     ]
 
+    /// With all that a clone may have.
+    private static var fullClone: CloneOp {
+        let entity = EntityNumber(rawValue: 2)
+        let rules = CloneRule.allCases.flatMap { rule in
+            [false, true].map { isAtRoot in
+                CloneOptions.Rule(entity: entity, relationship: property(UInt16(rule.rawValue) + 300), rule: rule, isAtRoot: isAtRoot)
+            }
+        }
+        let rootValues = values.enumerated().map {
+            CloneOptions.RootValue(root: entity, attribute: property(UInt16($0.offset)), value: $0.element)
+        }
+        let options = CloneOptions(
+            rules: rules, depth: 1 << 32 - 1, keys: CloneKeys(exclude: "ä", rebuild: "r", followParent: "f", withoutParent: "w"),
+            rootValues: rootValues)
+        let hierarchies: [CloneOp.Hierarchy] = [
+            .init(root: entity, firstSerial: 300, counts: [.init(entity, 1), .init(EntityNumber(rawValue: 300), 1 << 30)]),
+            .init(root: EntityNumber(rawValue: 65535), firstSerial: ObjectID.serialMax, counts: [.init(EntityNumber(rawValue: 65535), 1)]),
+        ]
+        return CloneOp(
+            roots: [id(2, 9), id(65535, ObjectID.serialMax), id(2, 1)], options: options, time: .min,
+            seed: CloneSeed(low: 1, high: .max), hierarchies: hierarchies, setHash: .max - 1)
+    }
+
     @Test(arguments: ops)
     func `an op is decoded as it was encoded, and encoded to the same bytes again`(op: Op) throws {
         let payload = OpCodec.encode([op])
@@ -76,6 +100,50 @@ import Testing
     @Test func `the bytes of a small payload are those of the format`() {
         let op = Op.set(Self.id(1, 300), [Assignment(Self.property(2), .int(-3)), Assignment(Self.property(5), .string("hé"))])
         #expect(HexText.encode(OpCodec.encode([op])) == "23" + "01ac02" + "02" + "02" + "0305" + "05" + "070368c3a9")
+    }
+
+    @Test func `the bytes of a clone are those of the format`() {
+        let note = EntityNumber(rawValue: 1)
+        var options = CloneOptions(rules: [.init(entity: note, relationship: Self.property(300), rule: .share, isAtRoot: true)], depth: 2)
+        options.rootValues = [.init(root: note, attribute: Self.property(4), value: .bool(true))]
+        let op = CloneOp(
+            roots: [Self.id(1, 300)], options: options, time: -2, seed: CloneSeed(low: 1, high: 2),
+            hierarchies: [.init(root: note, firstSerial: 301, counts: [.init(note, 5)])], setHash: 0x0102_0304_0506_0708)
+        let parts = [
+            "2c", "01" + "01ac02", "0d", "02", "01" + "01" + "ac02" + "06", "01" + "01" + "04" + "02", "feffffffffffffff",
+            "0100000000000000" + "0200000000000000", "01" + "01" + "ad02" + "01" + "01" + "05", "0807060504030201",
+        ]
+        #expect(HexText.encode(OpCodec.encode([.clone(op)])) == parts.joined())
+    }
+
+    /// What stands behind the root of a clone and before its hash: as an encoder writes it, and as none does.
+    @Test(arguments: [
+        ("00000000", "10000000", "flags"), ("01ffffffff0f000000", "018080808010000000", "levels"),
+        ("00010101020000", "00010101030000", "a rule"), ("00010101060000", "00010101070000", "a rule at the root"),
+        ("00010101020000", "000101010a0000", "a bit of a rule"), ("00000101010000", "00000101016300", "a kind of value"),
+        ("00000000", "007f0000", "rules"), ("00000000", "00007f00", "root values"), ("00000000", "0000007f", "hierarchies"),
+        ("000000010101" + "010101", "000000010101" + "7f0101", "entities"),
+        ("0000000101" + "ffffffffff07" + "00", "0000000101" + "808080808008" + "00", "the first serial"),
+        ("0000000101" + "ffffffffff07" + "010101", "0000000101" + "ffffffffff07" + "010102", "objects"),
+        ("0000000101" + "feffffffff07" + "0201010201", "0000000101" + "feffffffff07" + "0201010202", "objects in all"),
+        ("0201610162" + "01630164" + "000000", "02016101ff" + "01630164" + "000000", "a key"),
+    ])
+    func `bytes of a clone that no encoder writes are refused`(_ good: String, _ bad: String, _ what: String) throws {
+        func op(_ bytes: String) throws -> [Op] {
+            let payload = try #require(HexText.decode("2c010101" + bytes + "0000000000000000"))
+            return try OpCodec.decode(payload[...])
+        }
+        #expect(try op(good).count == 1, "\(what)")
+        #expect(throws: DecodingError.self, "\(what)") { try op(bad) }
+    }
+
+    @Test func `the standard keys of a clone are not written`() throws {
+        var writer = ByteWriter()
+        for key in ["exclude", "rebuild", "followParent", "withoutParent"] { ValueCodec.encode(key, to: &writer) }
+        let start: [UInt8] = [0x2c, 1, 1, 1]
+        let end = [UInt8](repeating: 0, count: 11)
+        #expect(try OpCodec.decode((start + [0] + end)[...]).count == 1)
+        #expect(throws: DecodingError.self) { try OpCodec.decode((start + [2] + writer.bytes + end)[...]) }
     }
 
     @Test func `bytes that are cut or changed are refused, or are another payload, and never a crash`() {

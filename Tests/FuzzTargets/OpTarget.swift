@@ -5,7 +5,7 @@ import CambiumModel
 
 /// A payload of ops: what is decoded is encoded to ops that say the same, and applying them leaves a sound graph or an error.
 enum OpTarget {
-    @Sendable static func seeds() throws -> [[UInt8]] { try SampleStore().payloads }
+    @Sendable static func seeds() throws -> [[UInt8]] { try SampleStore().payloads + SampleClones.payloads() }
 
     @Sendable static func run(_ input: [UInt8]) throws {
         do {

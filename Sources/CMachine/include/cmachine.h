@@ -23,6 +23,12 @@ static inline int cmachine_exchange(uint32_t *address, uint32_t old, uint32_t ne
     return __atomic_compare_exchange_n(address, &old, new_value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
+/// Asks for the cache line at `address`, which will be written soon.
+static inline void cmachine_prefetch(const void *address) { __builtin_prefetch(address, 1); }
+
+/// Has the system supply the memory of whole pages that were never touched; does nothing where it cannot.
+void cmachine_populate(void *address, size_t count);
+
 /// A bit for each of 16 numbers at `words` that equals `word`; bit 0 is the first number's.
 static inline uint32_t cmachine_equal_lanes(const void *words, uint16_t word) {
 #if defined(__SSE2__)

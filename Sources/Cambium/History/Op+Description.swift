@@ -13,6 +13,7 @@ extension Op {
         case .delete: "delete"
         case .upsert: "upsert"
         case .relink: "relink"
+        case .clone: "clone"
         case .digest: "digest"
         }
     }
@@ -27,6 +28,7 @@ extension Op {
         case .delete(let objects): return objects.contains(id)
         case .upsert(let block):
             return schema.entity(block.entity)?.root == id.root && block.serials.contains(id.serial)
+        case .clone(let clone): return clone.roots.contains(id) || clone.makes(id)
         case .relink(let block):
             if block.root == id.root, block.serials.contains(id.serial) { return true }
             guard schema.relationship(block.property, root: block.root)?.destinationRoot == id.root else { return false }
@@ -47,6 +49,7 @@ extension Op {
             return [object.root, target.root]
         case .delete(let objects): return Set(objects.map(\.root))
         case .upsert(let block): return schema.entity(block.entity).map { [$0.root] } ?? []
+        case .clone(let clone): return Set(clone.hierarchies.map(\.root))
         case .relink(let block):
             return Set([block.root]).union(schema.relationship(block.property, root: block.root).map { [$0.destinationRoot] } ?? [])
         }

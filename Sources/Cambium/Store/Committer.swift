@@ -135,7 +135,7 @@ final class Committer: @unchecked Sendable {
                 pending.repeated = RepeatedRequest(request: request, transaction: number)
                 return pending
             }
-            var transaction = WriteTransaction(draft: timeline.draft(), ops: makeOpWriter())
+            var transaction = WriteTransaction(draft: timeline.draft(), ops: makeOpWriter(), surroundings: surroundings, timeMin: lastTime)
             try body(&transaction)
             if transaction.ops.opCount == 0 {
                 return join(nil, transaction.takeDraft().original, level, waiter)
@@ -143,6 +143,8 @@ final class Committer: @unchecked Sendable {
             return try commit(transaction, author, checks, level, waiter)
         }
     }
+
+    func reserveMemory(byteCount: Int) { writing.hold { timeline.reserve(byteCount: byteCount) } }
 
     private func makeOpWriter() -> OpWriter {
         guard let log else { return OpWriter() }

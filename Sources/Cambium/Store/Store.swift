@@ -124,6 +124,12 @@ public final class Store: Sendable {
         return try committer.settle(pending)
     }
 
+    /// Has the system supply memory ahead of its use, for so many bytes of pages beyond those in use: a clone or an import of a
+    /// million objects takes some 100 MB, and the system supplies fresh memory more slowly than they fill it.
+    ///
+    /// Waits for the transaction under way, and returns when the memory is there. It counts as resident from then on.
+    public func reserveMemory(byteCount: Int) { committer.reserveMemory(byteCount: byteCount) }
+
     // MARK: Closing
 
     /// Syncs, notes that nothing is left to write, and gives up the lock. A store that was closed can be read, not written.

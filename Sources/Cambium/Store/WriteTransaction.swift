@@ -16,10 +16,15 @@ public struct WriteTransaction: ~Copyable {
     var draft: Draft
     /// What was done; what an import did is written here once it is known.
     var ops: OpWriter
+    let surroundings: Surroundings
+    /// The time of the transaction before, which that of this one is not less than.
+    let timeMin: Int64
 
-    init(draft: consuming Draft, ops: OpWriter) {
+    init(draft: consuming Draft, ops: OpWriter, surroundings: Surroundings, timeMin: Int64) {
         self.draft = draft
         self.ops = ops
+        self.surroundings = surroundings
+        self.timeMin = timeMin
     }
 
     consuming func takeDraft() -> Draft { draft }

@@ -32,6 +32,7 @@ extension Draft {
             delete(places)
         case .upsert(let block): try apply(block)
         case .relink(let block): try apply(block)
+        case .clone(let clone): try apply(clone)
         case .digest(let number, let digest):
             guard number.rawValue + 1 != transaction || Digester(reader: reader, layout: layout).digest() == digest else {
                 throw CambiumError(.damaged, "The graph after transaction \(number) does not have the digest that the log gives.")
@@ -52,6 +53,7 @@ extension Draft {
         }
         let page = allocate(byteCount, .directory)
         chunks[page].storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
+        chunks[page].storeBytes(of: .empty, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
         for table in layout.tables {
             chunks[page].storeBytes(
                 of: try newTable(table), toByteOffset: DirectoryPage.tablesOffset + 4 * table.index, as: PageRef.self)

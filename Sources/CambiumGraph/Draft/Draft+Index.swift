@@ -32,13 +32,13 @@ extension Draft {
         }
     }
 
-    private mutating func countEntry(_ table: Int, _ index: Int, by step: Int) {
+    mutating func countEntry(_ table: Int, _ index: Int, by step: Int) {
         let offset = TablePage.indexesOffset + TablePage.indexStride * index + TablePage.indexEntryCountOffset
         let count = (ownedTable(table) + offset).assumingMemoryBound(to: Int.self)
         count.pointee += step
     }
 
-    private mutating func ownedBucketSlot(_ table: Int, _ index: Int, _ hash: UInt64) -> UnsafeMutablePointer<PageRef> {
+    mutating func ownedBucketSlot(_ table: Int, _ index: Int, _ hash: UInt64) -> UnsafeMutablePointer<PageRef> {
         let place = ownedTable(table) + TablePage.indexesOffset + TablePage.indexStride * index
         let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
         let vector = place.assumingMemoryBound(to: RadixVector.self)
@@ -69,14 +69,14 @@ extension Draft {
     }
 
     /// Whether splitting would not help: the bucket is as deep as can be, or mostly of one hash.
-    private func isCrowded(_ bucket: Bucket, _ fragment: UInt16) -> Bool {
+    func isCrowded(_ bucket: Bucket, _ fragment: UInt16) -> Bool {
         if bucket.overflow != 0 || bucket.depth >= Bucket.depthMax { return true }
         var sameCount = 0
         bucket.forEach { other, _ in if other == fragment { sameCount += 1 } }
         return sameCount > Bucket.capacity / 2
     }
 
-    private mutating func addToOverflow(_ first: Bucket, _ fragment: UInt16, _ row: UInt32) {
+    mutating func addToOverflow(_ first: Bucket, _ fragment: UInt16, _ row: UInt32) {
         let reference = (first.page + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
         if reference.pointee != 0 { own(&reference.pointee) }
         if reference.pointee == 0 || Bucket(chunks[reference.pointee]).count == Bucket.capacity {
@@ -88,7 +88,7 @@ extension Draft {
     }
 
     @inline(never)
-    private mutating func split(_ table: Int, _ index: Int, _ slot: UnsafeMutablePointer<PageRef>, _ hash: UInt64) {
+    mutating func split(_ table: Int, _ index: Int, _ slot: UnsafeMutablePointer<PageRef>, _ hash: UInt64) {
         let bucket = Bucket(chunks[slot.pointee])
         let depth = bucket.depth
         let place = ownedTable(table) + TablePage.indexesOffset + TablePage.indexStride * index

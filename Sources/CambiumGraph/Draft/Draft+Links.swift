@@ -167,7 +167,7 @@ extension Draft {
     }
 
     /// Notes that the members which an object has at one end of a link changed.
-    private mutating func noteChange(_ end: EndLayout, _ table: Int, _ row: UInt32) {
+    mutating func noteChange(_ end: EndLayout, _ table: Int, _ row: UInt32) {
         touched?.markEnd(end.link, end.end, row)
         let link = layout.schema.links[end.link]
         guard let property = (end.end == 0 ? link.first : link.second).property else { return }

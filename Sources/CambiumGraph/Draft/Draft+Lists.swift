@@ -26,7 +26,7 @@ extension Draft {
         }
     }
 
-    private func tree(_ list: ListLayout) -> Tree {
+    func tree(_ list: ListLayout) -> Tree {
         guard case .tree(let root, let left, let right, let up, let size) = list.shape else {
             preconditionFailure("Only an ordered list has a tree.")
         }

@@ -41,7 +41,7 @@ extension Draft {
         return row
     }
 
-    private mutating func count(_ table: TableLayout, _ entity: EntityNumber, by step: Int) {
+    mutating func count(_ table: TableLayout, _ entity: EntityNumber, by step: Int) {
         let page = ownedTable(table.index)
         (page + TablePage.liveCountOffset).assumingMemoryBound(to: Int.self).pointee += step
         (page + table.countOffset(of: entity)).assumingMemoryBound(to: Int.self).pointee += step
@@ -50,7 +50,7 @@ extension Draft {
     // MARK: Groups
 
     /// The index of a group whose leaves are the constant pages; one that was given up before, if there is any.
-    private mutating func newGroup(_ table: TableLayout, virtualPage: UInt32) -> UInt32 {
+    mutating func newGroup(_ table: TableLayout, virtualPage: UInt32) -> UInt32 {
         let page = ownedTable(table.index)
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
         let index: UInt32
@@ -62,7 +62,7 @@ extension Draft {
             let groupCount = (page + TablePage.groupCountOffset).assumingMemoryBound(to: UInt32.self)
             index = groupCount.pointee
             groupCount.pointee += 1
-            precondition(index < 1 << 25, "A table holds at most 2^32 rows.")
+            precondition(index < TableLayout.groupCountMax, "A table holds at most 2^32 rows.")
         }
         let group = makeGroup(table, virtualPage: virtualPage)
         let rows = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)

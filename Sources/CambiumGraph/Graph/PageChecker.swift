@@ -47,9 +47,16 @@ package struct PageChecker {
         var walk = PageWalk(chunks: chunks, constants: Set(timeline.space.constants.all), epoch: version.epoch)
         walk.visit(version.directory, birthMax: version.epoch)
         let reader = version.reader
+        var noted: UInt32 = 0
+        walk.vector(reader.sharedBlobs, birthMax: chunks.birth(version.directory)) { _, count, _ in noted += count }
         for table in version.layout.tables {
             walkTable(table, reader, &walk)
         }
+        for (head, count) in walk.sharerCounts where reader.sharedBlobs.get(Blob.place(head), chunks) != count {
+            walk.findings.append("Blob \(head) has \(count) sharers, and another number is noted.")
+        }
+        let counted = walk.sharerCounts.values.reduce(0, +)
+        if counted != noted { walk.findings.append("Blobs have \(counted) sharers, and \(noted) are noted.") }
         findings += walk.findings
         return walk.seen
     }
@@ -97,6 +104,8 @@ private struct PageWalk {
     let epoch: UInt64
     var seen = Set<PageRef>()
     var findings: [String] = []
+    /// For each blob, the cells that refer to it beside the first.
+    private(set) var sharerCounts: [PageRef: UInt32] = [:]
 
     mutating func visit(_ page: PageRef, birthMax: UInt64) {
         if constants.contains(page) { return }
@@ -130,6 +139,12 @@ private struct PageWalk {
             let cell = StringLeaf.cell(pointer, row)
             guard cell != 0, StringLeaf.isBlob(cell) else { continue }
             let head = StringLeaf.blob(pointer, cell).page
+            if let count = sharerCounts[head] {
+                if chunks.birth(head) > birth { findings.append("Blob \(head) is younger than a leaf that leads to it.") }
+                sharerCounts[head] = count + 1
+                continue
+            }
+            sharerCounts[head] = 0
             visit(head, birthMax: birth)
             for index in 0..<Blob.extentCount(chunks[head]) {
                 visit(Blob.extent(chunks[head], index), birthMax: chunks.birth(head))

@@ -1,3 +1,4 @@
+internal import CMachine
 import CambiumBytes
 
 extension Reader {
@@ -34,6 +35,13 @@ extension Reader {
         return directory.get(bits == 0 ? 0 : Int(hash >> UInt64(64 &- bits)), chunks)
     }
 
+    /// Asks for a bucket that will be written to.
+    func prefetchBucket(_ table: Int, _ index: Int, _ hash: UInt64) {
+        let page = bucket(table, index, hash)
+        guard page != 0 else { return }
+        for offset in stride(from: 0, to: Bucket.byteCount, by: 64) { cmachine_prefetch(chunks[page] + offset) }
+    }
+
     func entryCount(_ table: Int, _ index: Int) -> Int {
         Int(indexPlace(table, index).load(fromByteOffset: TablePage.indexEntryCountOffset, as: UInt64.self))
     }
@@ -41,10 +49,15 @@ extension Reader {
     /// The first row of an index whose hash fits and for which `isEqual` holds; `noRow` where there is none.
     @inline(__always)
     func firstRow(_ table: Int, _ index: Int, _ hash: UInt64, where isEqual: (UInt32) -> Bool) -> UInt32 {
-        var page = bucket(table, index, hash)
+        firstRow(bucket(table, index, hash), Bucket.fragment(hash), where: isEqual)
+    }
+
+    @inline(__always)
+    private func firstRow(_ bucket: PageRef, _ fragment: UInt16, where isEqual: (UInt32) -> Bool) -> UInt32 {
+        var page = bucket
         while page != 0 {
             let bucket = Bucket(chunks[page])
-            if let row = bucket.firstRow(Bucket.fragment(hash), where: isEqual) { return row }
+            if let row = bucket.firstRow(fragment, where: isEqual) { return row }
             page = bucket.overflow
         }
         return noRow
@@ -76,12 +89,20 @@ extension Reader {
     }
 
     func duplicate(of row: UInt32, hash: UInt64, _ table: Int, _ index: IndexLayout) -> UInt32 {
+        duplicate(of: row, fragment: Bucket.fragment(hash), in: bucket(table, index.number, hash), table, index)
+    }
+
+    /// As `duplicate(of:hash:_:_:)`, in a bucket that is known.
+    @inline(__always)
+    func duplicate(of row: UInt32, fragment: UInt16, in bucket: PageRef, _ table: Int, _ index: IndexLayout) -> UInt32 {
+        firstRow(bucket, fragment) { other in other != row && hasSameKey(row, other, table, index) }
+    }
+
+    @inline(never)
+    private func hasSameKey(_ row: UInt32, _ other: UInt32, _ table: Int, _ index: IndexLayout) -> Bool {
         let rows = rows(table)
-        return firstRow(table, index.number, hash) { other in
-            other != row
-                && zip(index.slots, index.kinds).allSatisfy { slot, kind in
-                    rows.withCell(row, slot, kind) { rows.equals(other, slot, kind, $0) }
-                }
+        return zip(index.slots, index.kinds).allSatisfy { slot, kind in
+            rows.withCell(row, slot, kind) { rows.equals(other, slot, kind, $0) }
         }
     }
 

@@ -1,12 +1,47 @@
-/// Goes through the members of an unordered list, as linked.
-struct ChainRows: Sequence, IteratorProtocol {
-    private let rows: Rows
-    private let nextSlot: Int
-    private var nextRow: UInt32
-    private var leafGroup = UInt32.max
+/// A column that is read row by row, mostly of neighbours: the leaf is looked up once for each group.
+struct LeafCache {
+    private var group = UInt32.max
     private var leaf: UnsafeMutableRawPointer?
 
+    @inline(__always)
+    private mutating func leaf(_ row: UInt32, _ rows: Rows, _ slot: Int) -> UnsafeMutableRawPointer {
+        if row &>> PageLayout.rowShift == group, let leaf { return leaf }
+        let found = rows.leaf(rows.group(row), slot)
+        group = row &>> PageLayout.rowShift
+        leaf = found
+        return found
+    }
+
+    @inline(__always)
+    mutating func link(_ row: UInt32, _ rows: Rows, _ slot: Int) -> UInt32 {
+        leaf(row, rows, slot).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
+    }
+
+    /// A value of a column of fixed width; nil where null.
+    @inline(__always)
+    mutating func fixed<T: BitwiseCopyable>(_ row: UInt32, _ rows: Rows, _ slot: Int, as type: T.Type) -> T? {
+        let leaf = leaf(row, rows, slot)
+        guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
+        return leaf.load(
+            fromByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask), as: T.self)
+    }
+}
+
+/// Goes through the members of an unordered list, as linked.
+struct ChainRows: Sequence, IteratorProtocol {
+    private var rows: Rows
+    private var nextSlot: Int
+    private var nextRow: UInt32
+    private var cache = LeafCache()
+
     @inline(__always) init(_ rows: Rows, from first: UInt32, next slot: Int) {
+        self.rows = rows
+        nextRow = first
+        nextSlot = slot
+    }
+
+    /// Goes through another chain of the same column.
+    @inline(__always) mutating func restart(_ rows: Rows, from first: UInt32, next slot: Int) {
         self.rows = rows
         nextRow = first
         nextSlot = slot
@@ -16,13 +51,7 @@ struct ChainRows: Sequence, IteratorProtocol {
     mutating func next() -> UInt32? {
         let row = nextRow
         if row == noRow { return nil }
-        // Neighbours of a chain mostly lie in one group: its leaf is looked up once.
-        if row &>> PageLayout.rowShift != leafGroup {
-            leafGroup = row &>> PageLayout.rowShift
-            leaf = rows.leaf(rows.group(row), nextSlot)
-        }
-        guard let leaf else { return nil }
-        nextRow = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
+        nextRow = cache.link(row, rows, nextSlot)
         return row
     }
 }

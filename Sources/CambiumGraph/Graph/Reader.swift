@@ -84,8 +84,11 @@ struct Rows {
     @inline(__always) func isStub(_ row: UInt32) -> Bool { Rows.bit(group(row), GroupLayout.stubBitsOffset, row) }
 
     @inline(__always) func serial(_ row: UInt32) -> UInt64 {
-        let page = group(row).load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
-        return UInt64(page) << PageLayout.fanOutShift | UInt64(row & PageLayout.rowMask)
+        UInt64(virtualPage(row)) << PageLayout.fanOutShift | UInt64(row & PageLayout.rowMask)
+    }
+
+    @inline(__always) func virtualPage(_ row: UInt32) -> UInt32 {
+        group(row).load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
     }
 
     /// A row or number in a link column.

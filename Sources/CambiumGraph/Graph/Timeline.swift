@@ -23,6 +23,7 @@ public final class Timeline: @unchecked Sendable {
         let page = space.allocate(
             granules: PageLayout.granules(DirectoryPage.tablesOffset), kind: .directory, birth: epoch)
         space.chunks[page].storeBytes(of: 0, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
+        space.chunks[page].storeBytes(of: .empty, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
         current = Mutex(Version(epoch: epoch, directory: page, layout: layout, space: space))
     }
 
@@ -43,6 +44,12 @@ public final class Timeline: @unchecked Sendable {
 
     /// Bytes of memory taken from the system for pages.
     public var reservedByteCount: Int { space.reservedByteCount }
+
+    /// Has the system supply memory for so many bytes of pages beyond those in use, and waits until it has.
+    public func reserve(byteCount: Int) {
+        space.prepare(byteCount: byteCount)
+        space.finishPreparing()
+    }
 
     /// Makes the draft the newest version and returns it. Complexity: O(superseded pages).
     ///

@@ -119,6 +119,11 @@ final class IndexLayout: Sendable {
 final class TableLayout: Sendable {
     static let createdSlot = 0
     static let changedSlot = 1
+    /// The serial of the object that a row is a copy of.
+    static let sourceSlot = 2
+    /// Rows are numbered with 32 bits, the last of which says that there is none.
+    static let rowCountMax = UInt64(UInt32.max)
+    static let groupCountMax = Int(rowCountMax / UInt64(PageLayout.fanOut))
 
     let index: Int
     /// Nil for a table of edges.
@@ -189,5 +194,7 @@ enum TablePage {
 /// Offsets in the page that everything else hangs from.
 enum DirectoryPage {
     static let transactionOffset = 16
-    static let tablesOffset = 24
+    /// A vector: how many cells beside the first refer to a blob, by the place of its head. Absent for most.
+    static let sharedBlobsOffset = 24
+    static let tablesOffset = 32
 }

@@ -11,6 +11,9 @@ enum Blob {
     /// The longest value: what the references in one head page can reach.
     static let byteCountMax = 256 << 20
 
+    /// The place of a head in the vector of those that are shared: heads have three granules at least.
+    static func place(_ page: PageRef) -> Int { Int(page >> 1) }
+
     static func extentCount(_ head: UnsafeMutableRawPointer) -> Int {
         Int(head.load(fromByteOffset: extentCountOffset, as: UInt32.self))
     }
@@ -50,7 +53,19 @@ enum Blob {
     }
 }
 
+extension Reader {
+    /// How many cells refer to a blob beside the first.
+    var sharedBlobs: RadixVector { chunks[directory].load(fromByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self) }
+}
+
 extension Draft {
+    private var sharedBlobs: RadixVector { reader.sharedBlobs }
+
+    private mutating func sharerCount(of page: PageRef) -> UnsafeMutablePointer<UInt32> {
+        let vector = (ownedDirectory() + DirectoryPage.sharedBlobsOffset).assumingMemoryBound(to: RadixVector.self)
+        return slot(&vector.pointee, Blob.place(page))
+    }
+
     mutating func newBlob(_ bytes: UnsafeRawBufferPointer) -> PageRef {
         let extentCount = (bytes.count + Blob.extentByteCountMax - 1) / Blob.extentByteCountMax
         let page = allocate(Blob.extentsOffset + 4 * extentCount, .blobHead)
@@ -68,7 +83,15 @@ extension Draft {
         return page
     }
 
+    /// Lets one more cell refer to a blob.
+    mutating func shareBlob(_ page: PageRef) { sharerCount(of: page).pointee += 1 }
+
+    /// Takes away one of the cells that refer to a blob, and with the last one the blob.
     mutating func discardBlob(_ page: PageRef) {
+        if sharedBlobs.get(Blob.place(page), chunks) > 0 {
+            sharerCount(of: page).pointee -= 1
+            return
+        }
         let head = chunks[page]
         for index in 0..<Blob.extentCount(head) { discard(Blob.extent(head, index)) }
         discard(page)

@@ -1,3 +1,5 @@
+internal import CMachine
+
 #if canImport(Glibc)
     import Glibc
 #endif
@@ -25,6 +27,9 @@ final class PageSpace: @unchecked Sendable {
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     private var regionCursor: UnsafeMutableRawPointer?
     private var regionChunksLeft = 0
+    /// Regions that were taken ahead of their use.
+    private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
+    private var preparation: MemoryPreparation?
 
     init() {
         let byteCount = PageLayout.chunkCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride
@@ -35,6 +40,7 @@ final class PageSpace: @unchecked Sendable {
     }
 
     deinit {
+        finishPreparing()
         freeHeads.deallocate()
         for region in regions { munmap(region.base, region.byteCount) }
         munmap(chunks.table, PageLayout.chunkCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride)
@@ -136,13 +142,38 @@ final class PageSpace: @unchecked Sendable {
     /// Takes memory from the system: a quarter MiB first, then as much as there is already, at most 64 MiB at a time. Large
     /// regions ask for huge pages: first touch of fresh memory costs more than anything else that a bulk load does.
     private func addRegion() {
-        let byteCount = max(262_144, min(reservedByteCount, 64 << 20))
+        let region =
+            preparedRegions.isEmpty ? mapRegion(max(262_144, min(reservedByteCount, 64 << 20))) : preparedRegions.removeFirst()
+        regionCursor = region.base
+        regionChunksLeft = region.byteCount / PageLayout.chunkByteCount
+    }
+
+    private func mapRegion(_ byteCount: Int) -> (base: UnsafeMutableRawPointer, byteCount: Int) {
         let base = Self.map(byteCount)
         if byteCount >= 2 << 20 { madvise(base, byteCount, MADV_HUGEPAGE) }
         regions.append((base, byteCount))
-        regionCursor = base
-        regionChunksLeft = byteCount / PageLayout.chunkByteCount
+        return (base, byteCount)
     }
+
+    /// Has the memory of so many bytes of pages supplied by another thread while this one goes on: the system zeroes fresh memory
+    /// at about the speed at which a clone fills it. What is free already counts. `finishPreparing` has to follow.
+    func prepare(byteCount: Int) {
+        finishPreparing()
+        let wanted = byteCount - (reservedByteCount - liveGranules * PageLayout.granule)
+        guard wanted >= Self.preparedByteCountMin else { return }
+        var ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
+        if let regionCursor, regionChunksLeft > 0 { ranges.append((regionCursor, regionChunksLeft * PageLayout.chunkByteCount)) }
+        let region = mapRegion((wanted + (2 << 20) - 1) & ~((2 << 20) - 1))
+        preparedRegions.append(region)
+        preparation = MemoryPreparation(ranges + [region])
+    }
+
+    func finishPreparing() {
+        preparation?.wait()
+        preparation = nil
+    }
+
+    private static let preparedByteCountMin = 8 << 20
 
     private static func map(_ byteCount: Int) -> UnsafeMutableRawPointer {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE

@@ -14,6 +14,10 @@ enum StringLeaf {
         leaf.load(fromByteOffset: PageLayout.cellsOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
+    @inline(__always) static func cells(_ leaf: UnsafeMutableRawPointer) -> UnsafeMutablePointer<UInt32> {
+        (leaf + PageLayout.cellsOffset).assumingMemoryBound(to: UInt32.self)
+    }
+
     @inline(__always) static func isBlob(_ cell: UInt32) -> Bool { cell >> 24 == 2 }
 
     @inline(__always)
@@ -88,7 +92,7 @@ extension Draft {
 
     /// Moves a leaf to a page with room for more, leaving its garbage behind. A leaf grows by half, so that filling it one
     /// value at a time copies each byte a constant number of times.
-    private mutating func repack(
+    mutating func repack(
         _ reference: UnsafeMutablePointer<PageRef>, adding byteCount: Int
     ) -> UnsafeMutableRawPointer {
         let old = chunks[reference.pointee]

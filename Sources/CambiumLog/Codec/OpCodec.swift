@@ -64,6 +64,9 @@ public enum OpCodec {
         case .relink(let block):
             begin(.relink)
             encode(block, to: &writer)
+        case .clone(let clone):
+            begin(.clone)
+            encode(clone, to: &writer)
         case .digest(let number, let digest):
             begin(.digest)
             writer.writeVarint(number.rawValue)
@@ -98,6 +101,7 @@ public enum OpCodec {
             return .delete(ids)
         case .upsert: return .upsert(try decodeUpsert(&reader))
         case .relink: return .relink(try decodeRelink(&reader))
+        case .clone: return .clone(try decodeClone(&reader))
         case .digest:
             let number = TransactionNumber(rawValue: try reader.readVarint())
             let low = try reader.read(UInt64.self)

@@ -15,6 +15,8 @@ public enum Op: Sendable, Equatable {
     case delete([ObjectID])
     case upsert(UpsertBlock)
     case relink(LinkBlock)
+    /// Copies objects and what they own. Docs/CLONE.md has the rules.
+    case clone(CloneOp)
     /// The digest of the graph as it was after the transaction named. Changes nothing; a replay that disagrees stops.
     case digest(of: TransactionNumber, GraphDigest)
 }

@@ -164,6 +164,11 @@ public enum Timestamp {
         return DateText.text(whole: Int(whole) - secondsTo2001, fraction: fraction)
     }
 
+    /// The date of a number of microseconds since 1970-01-01T00:00:00Z.
+    public static func date(microseconds: Int64) -> Date {
+        Date(timeIntervalSinceReferenceDate: Double(microseconds) / 1e6 - Double(secondsTo2001))
+    }
+
     /// Nil where the text is no RFC 3339 time.
     public static func microseconds(_ text: String) -> Int64? {
         var text = text

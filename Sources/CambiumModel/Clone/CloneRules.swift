@@ -7,8 +7,9 @@ enum CloneRules {
         for entity in definition.entities {
             let place = SchemaPlace.entity(entity.name)
             for attribute in entity.attributes {
-                check(attribute, place["attributes"][attribute.name]["userInfo"], &mistakes)
-                checkParents(attribute, of: entity, definition, place["attributes"][attribute.name]["userInfo"], &mistakes)
+                let place = place["attributes"][attribute.name]["userInfo"]
+                guard let follow = check(attribute, place, &mistakes).follow else { continue }
+                checkParents(attribute, follow, of: entity, definition, place, &mistakes)
             }
             for relationship in entity.relationships {
                 let inverse = byName[relationship.destination]?.relationships.first {
@@ -20,43 +21,27 @@ enum CloneRules {
         }
     }
 
-    private static func check(_ attribute: AttributeDefinition, _ place: SchemaPlace, _ mistakes: inout SchemaMistakes) {
+    private static func check(
+        _ attribute: AttributeDefinition, _ place: SchemaPlace, _ mistakes: inout SchemaMistakes
+    ) -> CloneAttributeRule {
         let mayBeMissing = attribute.presence == .optional || attribute.defaultValue ?? .null != .null
-        if attribute.userInfo["exclude"] != nil, !mayBeMissing {
-            mistakes.add(place["exclude"].pointer, "a clone would lack this mandatory attribute, which has no default")
+        var found: [(key: String, message: String)] = []
+        let rule = CloneAttributeRule(attribute.userInfo, .standard, type: attribute.type, mayBeMissing: mayBeMissing) {
+            found.append(($0, $1))
         }
-        if let rebuild = attribute.userInfo["rebuild"] {
-            switch rebuild.lowercased() {
-            case "uuid" where attribute.type == .uuid, "now" where attribute.type == .date: break
-            case "uuid": mistakes.add(place["rebuild"].pointer, "a new UUID does not fit the type \(attribute.type.rawValue)")
-            case "now": mistakes.add(place["rebuild"].pointer, "a time does not fit the type \(attribute.type.rawValue)")
-            default: mistakes.add(place["rebuild"].pointer, "'\(rebuild)' is neither 'uuid' nor 'now'")
-            }
-        }
-        if let without = attribute.userInfo["withoutParent"] {
-            switch without.lowercased() {
-            case "keep": break
-            case "blank":
-                if !mayBeMissing {
-                    mistakes.add(place["withoutParent"].pointer, "a clone would lack this mandatory attribute, which has no default")
-                }
-            default: mistakes.add(place["withoutParent"].pointer, "'\(without)' is neither 'keep' nor 'blank'")
-            }
-            if attribute.userInfo["followParent"] == nil {
-                mistakes.add(place["withoutParent"].pointer, "'withoutParent' says nothing without 'followParent'")
-            }
-        }
+        for mistake in found { mistakes.add(place[mistake.key].pointer, mistake.message) }
+        return rule
     }
 
     /// A name is looked for in every entity that has a relationship to this one: each may be a parent.
     private static func checkParents(
-        _ attribute: AttributeDefinition, of entity: EntityDefinition, _ definition: SchemaDefinition, _ place: SchemaPlace,
-        _ mistakes: inout SchemaMistakes
+        _ attribute: AttributeDefinition, _ follow: CloneAttributeRule.Follow, of entity: EntityDefinition,
+        _ definition: SchemaDefinition, _ place: SchemaPlace, _ mistakes: inout SchemaMistakes
     ) {
-        guard let name = attribute.userInfo["followParent"] else { return }
-        guard !name.isEmpty else { return mistakes.add(place["followParent"].pointer, "the name of an attribute is missing") }
-        if name.contains("^") { return }
-        let family = Set(([entity] + ancestors(of: entity, definition)).map(\.name))
+        if follow.levelCount > 1 { return }
+        let name = follow.name
+        let descendants = definition.entities.filter { other in ancestors(of: other, definition).contains { $0.name == entity.name } }
+        let family = Set(([entity] + ancestors(of: entity, definition) + descendants).map(\.name))
         var types: Set<AttributeType> = []
         for parent in definition.entities where parent.relationships.contains(where: { family.contains($0.destination) }) {
             let members =

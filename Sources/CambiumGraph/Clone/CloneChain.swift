@@ -1,0 +1,108 @@
+/// An unordered list of which every copied owner has all members copied too: then its chain can be copied column by column.
+struct CloneChain {
+    let link: Int
+    let chain: Draft.Chain
+    let ownerSlot: Int
+    let owners: CloneRows
+    let members: CloneRows
+}
+
+extension GraphLayout {
+    /// The lists that are copied whole.
+    func wholeChains(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules) -> [CloneChain] {
+        var found: [CloneChain] = []
+        if plan.options.depth != nil { return found }
+        for (number, link) in links.enumerated() {
+            guard case .list(let list, let childEnd) = link,
+                case .chain(let first, let last, let count, let previous, let next) = list.shape,
+                plan.rows[list.memberTable].count > 0, rules.isAlways(.copy, ends[2 * number + 1 - childEnd])
+            else { continue }
+            let chain = Draft.Chain(
+                owners: list.ownerTable, members: list.memberTable, first: first, last: last, count: count, previous: previous, next: next)
+            found.append(
+                CloneChain(
+                    link: number, chain: chain, ownerSlot: list.ownerSlot, owners: plan.rows[list.ownerTable],
+                    members: plan.rows[list.memberTable]))
+        }
+        return found
+    }
+}
+
+extension CloneSpan {
+    /// The copy of a copied row, which is mostly one of the span.
+    @inline(__always) fileprivate func copy(of row: UInt32, _ target: UInt32, _ rows: CloneRows) -> UInt32 {
+        let place = row &- firstRow
+        guard isRun, place < UInt32(truncatingIfNeeded: count) else { return rows.copy(of: row) }
+        return target &<< PageLayout.rowShift &+ UInt32(truncatingIfNeeded: start) &+ place
+    }
+}
+
+extension Draft {
+    private func source(_ span: CloneSpan, _ slot: Int) -> UnsafeMutablePointer<UInt32> {
+        let page = span.source.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
+        return (chunks[page] + PageLayout.linkValuesOffset).assumingMemoryBound(to: UInt32.self)
+    }
+
+    private mutating func target(_ group: UnsafeMutableRawPointer, _ slot: Int) -> UnsafeMutablePointer<UInt32> {
+        (ownedLeaf(group, slot) + PageLayout.linkValuesOffset).assumingMemoryBound(to: UInt32.self)
+    }
+
+    /// Whether no row has anything in a column.
+    private func isEmpty(_ slot: Int, _ spans: [CloneSpan]) -> Bool {
+        let column = GroupLayout.columnsOffset &+ 4 &* slot
+        return spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
+    }
+
+    /// Gives the copies of members the copies of their owner and neighbours; who has an owner that is not copied stays alone.
+    /// Returns whether there is any such.
+    mutating func copyMembers(
+        _ chain: CloneChain, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]
+    ) -> Bool {
+        if isEmpty(chain.ownerSlot, spans) { return false }
+        let owner = self.target(group, chain.ownerSlot)
+        let previous = self.target(group, chain.chain.previous)
+        let next = self.target(group, chain.chain.next)
+        var isAnyAlone = false
+        var known = (original: noRow, copy: noRow)
+        for span in spans {
+            let owners = source(span, chain.ownerSlot)
+            let befores = source(span, chain.chain.previous)
+            let behinds = source(span, chain.chain.next)
+            span.forEach { row, place in
+                let original = owners[row]
+                if original == noRow { return }
+                // Neighbours mostly have one owner.
+                if original != known.original {
+                    guard chain.owners.contains(original) else {
+                        isAnyAlone = true
+                        return
+                    }
+                    known = (original, chain.owners.copy(of: original))
+                }
+                owner[place] = known.copy
+                if befores[row] != noRow { previous[place] = span.copy(of: befores[row], target, chain.members) }
+                if behinds[row] != noRow { next[place] = span.copy(of: behinds[row], target, chain.members) }
+            }
+        }
+        return isAnyAlone
+    }
+
+    /// Gives the copies of owners the copies of their first and last members.
+    mutating func copyOwners(_ chain: CloneChain, _ group: UnsafeMutableRawPointer, _ spans: [CloneSpan]) {
+        if isEmpty(chain.chain.first, spans) { return }
+        let first = target(group, chain.chain.first)
+        let last = target(group, chain.chain.last)
+        let count = target(group, chain.chain.count)
+        for span in spans {
+            let firsts = source(span, chain.chain.first)
+            let lasts = source(span, chain.chain.last)
+            let counts = source(span, chain.chain.count)
+            span.forEach { row, place in
+                if firsts[row] == noRow { return }
+                first[place] = chain.members.copy(of: firsts[row])
+                last[place] = chain.members.copy(of: lasts[row])
+                count[place] = counts[row]
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+public import CambiumModel
+
+/// Which object each copy of a clone is of. Keeps some bits for each object.
+public struct CloneMap: Sendable {
+    struct Hierarchy: Sendable {
+        let root: EntityNumber
+        let firstSerial: UInt64
+        let pages: [CloneRows.Page]
+        let count: Int
+    }
+
+    private let hierarchies: [Hierarchy]
+
+    package init(_ plan: borrowing ClonePlan, _ draft: borrowing Draft) {
+        let layout = draft.layout
+        let rows = plan.rows
+        hierarchies = plan.hierarchies.compactMap { hierarchy in
+            guard let table = layout.table(of: hierarchy.root) else { return nil }
+            let copied = rows[table.index]
+            return Hierarchy(root: hierarchy.root, firstSerial: hierarchy.firstSerial, pages: copied.pages, count: copied.count)
+        }
+    }
+
+    /// How many objects were copied.
+    public var count: Int { hierarchies.reduce(0) { $0 + $1.count } }
+
+    /// The copy of an object; nil where it was not copied. Complexity: O(log objects).
+    public func copy(of id: ObjectID) -> ObjectID? {
+        guard let hierarchy = hierarchies.first(where: { $0.root == id.root }) else { return nil }
+        let virtualPage = id.serial >> UInt64(PageLayout.fanOutShift)
+        var (low, high) = (0, hierarchy.pages.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if UInt64(hierarchy.pages[middle].virtualPage) < virtualPage { low = middle + 1 } else { high = middle }
+        }
+        guard low < hierarchy.pages.count, hierarchy.pages[low].virtualPage == virtualPage else { return nil }
+        let page = hierarchy.pages[low]
+        let bit = UInt128(1) << UInt128(id.serial & UInt64(PageLayout.fanOutMask))
+        guard page.bits & bit != 0 else { return nil }
+        let rank = UInt64(page.rank) + UInt64((page.bits & (bit - 1)).nonzeroBitCount)
+        return ObjectID(root: id.root, serial: hierarchy.firstSerial + rank)
+    }
+
+    /// Calls `body` with each object and its copy, by ascending id of the object.
+    public func forEach<Failure: Error>(
+        _ body: (_ original: ObjectID, _ copy: ObjectID) throws(Failure) -> Void
+    ) throws(Failure) {
+        for hierarchy in hierarchies {
+            var serial = hierarchy.firstSerial
+            for page in hierarchy.pages {
+                let base = UInt64(page.virtualPage) << UInt64(PageLayout.fanOutShift)
+                var bits = page.bits
+                while bits != 0 {
+                    let original = ObjectID(root: hierarchy.root, serial: base + UInt64(bits.trailingZeroBitCount))
+                    try body(original, ObjectID(root: hierarchy.root, serial: serial))
+                    serial += 1
+                    bits &= bits - 1
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import CambiumModel
+
+/// What a clone does with the objects of each concrete entity, resolved against the pages.
+struct CloneMembers {
+    /// An attribute whose value is taken from an object above.
+    struct Follower {
+        let attribute: Attribute
+        let slot: Int
+        let follow: CloneAttributeRule.Follow
+    }
+
+    struct Member {
+        let entity: Entity
+        let followers: [Follower]
+        let policy: ClonePolicy.Member
+    }
+
+    private let byEntity: [Member?]
+    let branches: CloneBranches
+    /// Whether the order in which objects are reached matters, because some value is taken from a parent.
+    let needsOrder: Bool
+    let policy: ClonePolicy
+
+    init(_ layout: GraphLayout, _ policy: ClonePolicy) {
+        self.policy = policy
+        var found: [Member?] = []
+        var all = CloneBranches()
+        for entity in layout.schema.entities {
+            guard let member = policy[entity.number], let table = layout.table(of: entity.root) else { continue }
+            let number = Int(entity.number.rawValue)
+            while found.count <= number { found.append(nil) }
+            func branches(_ rule: (ClonePolicy.Branch) -> CloneRule) -> [CloneBranch] {
+                member.branches.filter { rule($0) == .copy }.map { CloneBranch($0.relationship, layout) }
+            }
+            let followers = member.attributes.compactMap { attribute, rule in
+                rule.follow.map { Follower(attribute: attribute, slot: table.slot(of: attribute.number), follow: $0) }
+            }
+            all.add(entity.number, branches(\.rule), atRoot: branches(\.rootRule))
+            found[number] = Member(entity: entity, followers: followers, policy: member)
+        }
+        byEntity = found
+        branches = all
+        needsOrder = found.contains { $0?.followers.isEmpty == false }
+    }
+
+    /// The rules of a concrete entity of the schema.
+    @inline(__always) subscript(_ entity: EntityNumber) -> Member {
+        guard Int(entity.rawValue) < byEntity.count, let member = byEntity[Int(entity.rawValue)] else {
+            preconditionFailure("A row is of a concrete entity of its schema.")
+        }
+        return member
+    }
+
+    var all: some Sequence<Member> { byEntity.lazy.compactMap { $0 } }
+}
+
+/// A relationship that the walk goes on by. It holds no references, so that going through millions of objects counts none.
+struct CloneBranch {
+    enum Shape {
+        /// A column of the owner has the row at the other end.
+        case one(slot: Int)
+        /// A column of the owner has the first member, one of the members the next.
+        case chain(first: Int, next: Int)
+        case other
+    }
+
+    let shape: Shape
+    let link: Int
+    let end: Int
+    let targetTable: Int
+    let isOrdered: Bool
+
+    init(_ relationship: Relationship, _ layout: GraphLayout) {
+        link = relationship.link
+        end = relationship.end
+        targetTable = layout.tableIndex(ofKnown: relationship.destinationRoot)
+        isOrdered = relationship.isOrdered
+        switch layout.end(relationship).layout {
+        case .pair(_, let slots): shape = .one(slot: slots[relationship.end])
+        case .list(let list, let childEnd) where relationship.end == childEnd: shape = .one(slot: list.ownerSlot)
+        case .list(let list, _):
+            if case .chain(let first, _, _, _, let next) = list.shape {
+                shape = .chain(first: first, next: next)
+            } else {
+                shape = .other
+            }
+        case .edges: shape = .other
+        }
+    }
+}
+
+/// The branches of all concrete entities, one entity's after the other's.
+struct CloneBranches {
+    private var all: [CloneBranch] = []
+    private var ranges: [Range<Int>] = []
+    private var rootRanges: [Range<Int>] = []
+
+    mutating func add(_ entity: EntityNumber, _ branches: [CloneBranch], atRoot rootBranches: [CloneBranch]) {
+        let number = Int(entity.rawValue)
+        while ranges.count <= number {
+            ranges.append(0..<0)
+            rootRanges.append(0..<0)
+        }
+        ranges[number] = all.count..<all.count + branches.count
+        all += branches
+        rootRanges[number] = all.count..<all.count + rootBranches.count
+        all += rootBranches
+    }
+
+    @inline(__always) func range(_ entity: EntityNumber, isRoot: Bool) -> Range<Int> {
+        isRoot ? rootRanges[Int(entity.rawValue)] : ranges[Int(entity.rawValue)]
+    }
+
+    @inline(__always) subscript(_ place: Int) -> CloneBranch { all[place] }
+
+    var count: Int { all.count }
+}

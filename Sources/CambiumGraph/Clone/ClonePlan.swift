@@ -1,0 +1,72 @@
+public import CambiumModel
+
+/// What a clone will copy: found, counted and checked, with nothing changed yet. Valid for the graph or draft that it was made
+/// from, until that changes.
+package struct ClonePlan: Sendable {
+    package let options: CloneOptions
+    let members: CloneMembers
+    let roots: [ObjectPlace]
+    /// By table.
+    var rows: [CloneRows]
+    /// As `CloneWalk.entries`.
+    let entries: [CloneWalk.Entry]
+    package let rootIDs: [ObjectID]
+    package let hierarchies: [CloneOp.Hierarchy]
+    package let setHash: UInt64
+    /// Whether copies get new UUIDs, and the time.
+    package let needsSeed: Bool
+    package let needsTime: Bool
+
+    package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
+
+    /// The op that carries the plan out.
+    package func op(time: Int64, seed: () -> CloneSeed) -> CloneOp {
+        CloneOp(
+            roots: rootIDs, options: options, time: needsTime ? time : nil, seed: needsSeed ? seed() : nil,
+            hierarchies: hierarchies, setHash: setHash)
+    }
+
+    /// Throws `.ruleViolated` where an attribute that gets the time of the op does not allow it.
+    package func checkTime(_ op: CloneOp) throws(CambiumError) {
+        guard let time = op.time else { return }
+        for count in hierarchies.flatMap(\.counts) {
+            let member = members[count.entity]
+            for (attribute, rule) in member.policy.attributes where rule.source == .now {
+                if let violation = attribute.constraints.check(.date(Timestamp.date(microseconds: time))) {
+                    throw CambiumError(.ruleViolated, "'\(member.entity.name).\(attribute.name)': the time of the clone \(violation)")
+                }
+            }
+        }
+    }
+}
+
+extension Graph {
+    /// Plans a clone of objects of this graph, for who wants to know what it would come to.
+    package func planClone(_ ids: [ObjectID], _ request: CloneRequest) throws(CambiumError) -> ClonePlan {
+        try ClonePlanner(reader: reader, layout: layout, space: version.space).plan(ids, request)
+    }
+
+    /// The object that an object is a copy of; nil where it was not made by a clone. The transaction that made it is that of the
+    /// clone. Complexity: O(1).
+    public func source(of id: ObjectID) -> ObjectID? {
+        guard let place = self.place(of: id), let serial = reader.rows(Int(place.table)).source(place.row) else { return nil }
+        return ObjectID(root: id.root, serial: serial)
+    }
+}
+
+extension Draft {
+    package borrowing func planClone(_ ids: [ObjectID], _ request: CloneRequest) throws(CambiumError) -> ClonePlan {
+        try ClonePlanner(reader: reader, layout: layout, space: space).plan(ids, request)
+    }
+
+    package borrowing func planClone(_ ids: [ObjectID], _ options: CloneOptions) throws(CambiumError) -> ClonePlan {
+        try ClonePlanner(reader: reader, layout: layout, space: space).plan(ids, options, objectCountMax: nil)
+    }
+}
+
+extension Rows {
+    /// The serial of the object that a row is a copy of.
+    func source(_ row: UInt32) -> UInt64? {
+        isPresent(row, TableLayout.sourceSlot) ? fixed(row, TableLayout.sourceSlot, as: UInt64.self) : nil
+    }
+}

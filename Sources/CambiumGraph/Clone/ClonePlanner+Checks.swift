@@ -1,0 +1,132 @@
+import CambiumModel
+
+/// What has to hold for a clone to be carried out.
+extension ClonePlanner {
+    /// No copy may have all the values of a unique set that its original has.
+    func checkUnique(
+        _ present: [CloneMembers.Member], _ hierarchies: [CloneOp.Hierarchy], _ roots: [ObjectPlace], _ options: CloneOptions
+    ) throws(CambiumError) {
+        var repeated: [String] = []
+        for member in present where !member.entity.uniqueSets.isEmpty {
+            let rules = Dictionary(uniqueKeysWithValues: member.policy.attributes.map { ($0.attribute.number, $0.rule) })
+            let rootCount = roots.count { entity(at: $0) === member.entity }
+            let count = hierarchies.lazy.flatMap(\.counts).first { $0.entity == member.entity.number }?.count ?? 0
+            for set in member.entity.uniqueSets {
+                let isRenewed = set.attributes.contains { property in
+                    let rule = rules[property] ?? .plain
+                    if rule.source != .original || rule.follow != nil { return true }
+                    return rootCount == count
+                        && options.rootValues.contains { $0.root == member.entity.root && $0.attribute == property }
+                }
+                if isRenewed { continue }
+                let names = set.attributes.map { member.entity.attribute($0)?.name ?? "" }.joined(separator: ", ")
+                let kind = set.isIdentity ? "the identity" : "the unique set"
+                repeated.append("'\(member.entity.name)': \(kind) (\(names)) would be the original's")
+            }
+        }
+        guard repeated.isEmpty else {
+            let key = options.keys
+            throw CambiumError(
+                .ruleViolated,
+                "The clone would repeat what has to be unique.\n  " + repeated.joined(separator: "\n  ")
+                    + "\nGive one attribute of each '\(key.rebuild)', '\(key.exclude)' or '\(key.followParent)' in its userInfo, or a value."
+            )
+        }
+    }
+
+    /// Each value that is taken from above has to be there, or to have something in its place.
+    func checkFollowers(
+        _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
+    ) throws(CambiumError) {
+        for (index, entry) in entries.enumerated() {
+            let entity = member(Int(entry.table), entry.row)
+            for follower in members[entity.number].followers {
+                if entry.parent == CloneWalk.noParent, isGiven(follower.attribute, options) { continue }
+                if followed(follower, index, entries) != nil {
+                    try checkFollowed(follower, index, entries, members, options)
+                    continue
+                }
+                if follower.follow.fallback != .fail { continue }
+                let id = ObjectID(root: entity.root, serial: reader.rows(Int(entry.table)).serial(entry.row))
+                let path = [String](repeating: "^", count: follower.follow.levelCount) + [follower.follow.name]
+                throw CambiumError(
+                    .ruleViolated,
+                    "\(layout.schema.text(of: id, entity: entity)): '\(follower.attribute.name)' takes the value of "
+                        + "'\(path.joined(separator: "."))', and the walk did not come from an object that has it. "
+                        + "Say '\(options.keys.withoutParent)': 'keep' or 'blank' in its userInfo.")
+            }
+        }
+    }
+
+    /// Checks the value that a copy takes from above against the attribute that gets it.
+    private func checkFollowed(
+        _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
+    ) throws(CambiumError) {
+        guard !follower.attribute.constraints.isEmpty else { return }
+        guard let value = value(of: follower.attribute, index, entries, members, options),
+            let violation = follower.attribute.constraints.check(value)
+        else { return }
+        let entry = entries[index]
+        let entity = member(Int(entry.table), entry.row)
+        let id = ObjectID(root: entity.root, serial: reader.rows(Int(entry.table)).serial(entry.row))
+        throw CambiumError(
+            .ruleViolated,
+            "\(layout.schema.text(of: id, entity: entity)): its copy would take a value for '\(follower.attribute.name)' from above: "
+                + violation)
+    }
+
+    /// The value that a copy gets; nil for one that is made for it.
+    private func value(
+        of attribute: Attribute, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
+    ) -> Value? {
+        var attribute = attribute
+        var index = index
+        while true {
+            let entry = entries[index]
+            let entity = member(Int(entry.table), entry.row)
+            if entry.parent == CloneWalk.noParent,
+                let given = options.rootValues.first(where: { $0.root == attribute.root && $0.attribute == attribute.number })
+            {
+                return given.value
+            }
+            let follower = members[entity.number].followers.first { $0.attribute.number == attribute.number }
+            if let follower, let (above, other) = followedIndex(follower, index, entries) {
+                (index, attribute) = (above, other)
+                continue
+            }
+            if follower?.follow.fallback == .blank { return attribute.defaultValue }
+            let rule = members[entity.number].policy.attributes.first { $0.attribute.number == attribute.number }?.rule
+            switch rule?.source {
+            case .newUUID, .now: return nil
+            case .defaultValue: return attribute.defaultValue
+            default: return reader.value(of: layout.field(attribute), at: ObjectPlace(table: Int(entry.table), row: entry.row))
+            }
+        }
+    }
+
+    private func isGiven(_ attribute: Attribute, _ options: CloneOptions) -> Bool {
+        options.rootValues.contains { $0.root == attribute.root && $0.attribute == attribute.number }
+    }
+
+    /// The object above that a value is taken from, and its attribute; nil where there is none.
+    func followed(
+        _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry]
+    ) -> (place: ObjectPlace, attribute: Attribute)? {
+        followedIndex(follower, index, entries).map { above, attribute in
+            (ObjectPlace(table: Int(entries[above].table), row: entries[above].row), attribute)
+        }
+    }
+
+    private func followedIndex(
+        _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry]
+    ) -> (index: Int, attribute: Attribute)? {
+        var index = index
+        for _ in 0..<follower.follow.levelCount {
+            guard entries[index].parent != CloneWalk.noParent else { return nil }
+            index = Int(entries[index].parent)
+        }
+        let entity = member(Int(entries[index].table), entries[index].row)
+        guard let attribute = entity.attribute(follower.follow.name), attribute.type == follower.attribute.type else { return nil }
+        return (index, attribute)
+    }
+}

@@ -1,0 +1,116 @@
+import CambiumModel
+
+/// Walks, counts and checks, so that carrying the plan out cannot fail.
+struct ClonePlanner {
+    let reader: Reader
+    let layout: GraphLayout
+    let space: PageSpace
+
+    /// Throws as `CloneOptions.init`, `.notFound` for a root that is not there, `.limitExceeded` and `.ruleViolated` as
+    /// Docs/CLONE.md says.
+    func plan(_ ids: [ObjectID], _ request: CloneRequest) throws(CambiumError) -> ClonePlan {
+        var entities: [Entity] = []
+        for id in ids {
+            let entity = entity(at: try place(id))
+            if !entities.contains(where: { $0 === entity }) { entities.append(entity) }
+        }
+        var seen = Set<ObjectID>()
+        return try plan(
+            ids.filter { seen.insert($0).inserted }, CloneOptions(request, layout.schema, rootEntities: entities),
+            objectCountMax: request.objectCountMax)
+    }
+
+    func plan(_ ids: [ObjectID], _ options: CloneOptions, objectCountMax: Int?) throws(CambiumError) -> ClonePlan {
+        guard !ids.isEmpty else { throw CambiumError(.invalidInput, "A clone is of one object at least.") }
+        guard ids.count <= CloneRequest.rootCountMax else {
+            throw CambiumError(.limitExceeded, "A clone is of at most \(CloneRequest.rootCountMax) objects with what they own.")
+        }
+        guard Set(ids).count == ids.count else { throw CambiumError(.invalidInput, "A clone names an object twice.") }
+        var roots: [ObjectPlace] = []
+        for id in ids { roots.append(try place(id)) }
+        let members = CloneMembers(layout, try ClonePolicy(layout.schema, options))
+        for value in options.rootValues { try check(value, roots) }
+        var walk = CloneWalk(reader, layout, members, objectCountMax: objectCountMax)
+        try walk.run(roots, depth: options.depth)
+        var (rows, entries) = walk.take()
+        var hierarchies: [CloneOp.Hierarchy] = []
+        for table in layout.tables where rows[table.index].count > 0 {
+            hierarchies.append(try settle(table, &rows[table.index]))
+        }
+        hierarchies.sort { $0.root < $1.root }
+        try checkRoom(rows)
+        let present = hierarchies.flatMap(\.counts).map { members[$0.entity] }
+        try checkUnique(present, hierarchies, roots, options)
+        try checkFollowers(entries, members, options)
+        let sources = present.lazy.flatMap { $0.policy.attributes }.map(\.rule.source)
+        return ClonePlan(
+            options: options, members: members, roots: roots, rows: rows, entries: entries, rootIDs: ids, hierarchies: hierarchies,
+            setHash: CloneSetHash.of(rows, layout), needsSeed: sources.contains(.newUUID), needsTime: sources.contains(.now))
+    }
+
+    private func check(_ value: CloneOptions.RootValue, _ roots: [ObjectPlace]) throws(CambiumError) {
+        for root in roots where layout.root(ofTable: Int(root.table)) == value.root {
+            if let attribute = entity(at: root).attribute(value.attribute) { _ = try StoredCell(value.value, attribute) }
+        }
+    }
+
+    private func place(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
+        guard let place = reader.place(of: id, layout) else {
+            throw CambiumError(.notFound, "There is no object \(layout.schema.entity(id.root)?.name ?? "\(id.root)")/\(id.serial).")
+        }
+        return place
+    }
+
+    func entity(at place: ObjectPlace) -> Entity { member(Int(place.table), place.row) }
+
+    func member(_ table: Int, _ row: UInt32) -> Entity {
+        guard let entity = layout.schema.entity(reader.rows(table).entity(row, layout.tables[table])) else {
+            preconditionFailure("A row is of an entity of its schema.")
+        }
+        return entity
+    }
+
+    /// Gives the copies of a table their serials, and counts them by entity.
+    private func settle(_ table: TableLayout, _ rows: inout CloneRows) throws(CambiumError) -> CloneOp.Hierarchy {
+        let first = reader.nextSerial(table.index)
+        let groupCount = reader.groupCount(table.index) + rows.count / PageLayout.fanOut + 2
+        guard first + UInt64(rows.count) <= ObjectID.serialMax + 1, groupCount < TableLayout.groupCountMax else {
+            let name = table.root?.name ?? ""
+            throw CambiumError(.limitExceeded, "The hierarchy of '\(name)' has no room for \(rows.count) more objects.")
+        }
+        let tableRows = reader.rows(table.index)
+        rows.rank(tableRows, firstSerial: first)
+        var counts: [EntityNumber: Int] = [:]
+        if table.entities.count == 1 {
+            counts[table.entities[0]] = rows.count
+        } else {
+            for page in rows.pages {
+                var bits = page.bits
+                while bits != 0 {
+                    let row = page.group << PageLayout.rowShift | UInt32(bits.trailingZeroBitCount)
+                    counts[tableRows.entity(row, table), default: 0] += 1
+                    bits &= bits - 1
+                }
+            }
+        }
+        return CloneOp.Hierarchy(
+            root: layout.root(ofTable: table.index), firstSerial: first,
+            counts: counts.map { CloneOp.EntityCount($0.key, $0.value) }.sorted { $0.entity < $1.entity })
+    }
+
+    /// Estimates what the copies take, because running out of it in the middle would end the program.
+    private func checkRoom(_ rows: [CloneRows]) throws(CambiumError) {
+        for table in layout.tables where table.root == nil {
+            guard reader.nextSerial(table.index) + UInt64(reader.liveCount(table.index)) < TableLayout.rowCountMax else {
+                throw CambiumError(.limitExceeded, "A many-to-many relationship has no room for the links of the copies.")
+            }
+        }
+        let copied = Double(rows.reduce(0) { $0 + $1.count })
+        let all = Double(max(1, layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }))
+        let chunkCount = Double(space.liveGranules) * (1 + 1.25 * copied / all) / Double(PageLayout.chunkGranules)
+        guard copied < 1_000_000 || chunkCount < Double(PageLayout.chunkCountMax) else {
+            throw CambiumError(
+                .limitExceeded, "A graph holds at most 64 GiB of pages; with \(Int(copied)) copies this one would have more.")
+        }
+    }
+}

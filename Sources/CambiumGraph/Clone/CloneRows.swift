@@ -1,0 +1,157 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The rows of one table that are copied, and where the copy of each lies.
+///
+/// One bit for each row of the table, in memory that is only touched where anything is copied; for each group of 128 of which
+/// anything is, 36 bytes.
+struct CloneRows: Sendable {
+    /// A group of which rows are copied. In the order of serials, which is that of the virtual pages.
+    struct Page: Sendable {
+        let virtualPage: UInt32
+        let group: UInt32
+        /// How many copied rows have smaller serials than those of the page.
+        let rank: UInt32
+        let bits: UInt128
+    }
+
+    let chosen: CloneBits
+    private(set) var pages: [Page] = []
+    /// The serial of the first copy.
+    private(set) var firstSerial: UInt64 = 0
+    /// The groups of the copies, from that of the first serial on.
+    private(set) var targets: [UInt32] = []
+
+    init(groupCount: Int) { chosen = CloneBits(groupCount: groupCount) }
+
+    var count: Int { chosen.count }
+
+    @inline(__always) func contains(_ row: UInt32) -> Bool { chosen.contains(row) }
+
+    /// Settles the order of the copies, once all rows are known. Complexity: O(g log g) for g groups of which anything is copied.
+    mutating func rank(_ rows: Rows, firstSerial: UInt64) {
+        self.firstSerial = firstSerial
+        var found = chosen.groups.map { group in
+            (virtualPage: rows.virtualPage(group << PageLayout.rowShift), group: group)
+        }
+        let isAscending = zip(found, found.dropFirst()).allSatisfy { $0.virtualPage < $1.virtualPage }
+        if !isAscending { found.sort { $0.virtualPage < $1.virtualPage } }
+        pages.reserveCapacity(found.count)
+        var rank: UInt32 = 0
+        for (virtualPage, group) in found {
+            let bits = chosen.bits(ofGroup: group)
+            pages.append(Page(virtualPage: virtualPage, group: group, rank: rank, bits: bits))
+            chosen.setRank(group, rank)
+            rank += UInt32(bits.nonzeroBitCount)
+        }
+    }
+
+    mutating func setTargets(_ targets: [UInt32]) { self.targets = targets }
+
+    /// The row of a row's copy.
+    @inline(__always) func copy(of row: UInt32) -> UInt32 {
+        let serial = firstSerial &+ UInt64(chosen.rank(of: row))
+        let page = Int((serial &>> UInt64(PageLayout.fanOutShift)) &- (firstSerial &>> UInt64(PageLayout.fanOutShift)))
+        return targets[page] &<< PageLayout.rowShift | UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
+    }
+
+    /// Calls `body` with each row that is copied and the row of its copy, by ascending serial.
+    @inline(__always)
+    func forEach(_ body: (_ row: UInt32, _ copy: UInt32) -> Void) { forEach(in: pages.indices, body) }
+
+    /// As `forEach`, of some of the pages.
+    @inline(__always)
+    func forEach(in range: Range<Int>, _ body: (_ row: UInt32, _ copy: UInt32) -> Void) {
+        guard let first = pages[range].first else { return }
+        var serial = firstSerial &+ UInt64(first.rank)
+        let firstPage = firstSerial &>> UInt64(PageLayout.fanOutShift)
+        for page in pages[range] {
+            var bits = page.bits
+            while bits != 0 {
+                let row = page.group &<< PageLayout.rowShift | UInt32(bits.trailingZeroBitCount)
+                let target = targets[Int((serial &>> UInt64(PageLayout.fanOutShift)) &- firstPage)]
+                body(row, target &<< PageLayout.rowShift | UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask)
+                serial &+= 1
+                bits &= bits &- 1
+            }
+        }
+    }
+}
+
+/// A set of rows of one table, and how many of them stand before each.
+///
+/// SENDABLE: it changes while a clone is planned only, by the one thread that plans it.
+/// SAFETY: a row is of the table whose number of groups the set was made with.
+final class CloneBits: @unchecked Sendable {
+    private static let wordsPerGroup = PageLayout.fanOut / 64
+
+    // Zeroed by the system when they are touched.
+    private let words: UnsafeMutablePointer<UInt64>
+    private let ranks: UnsafeMutablePointer<UInt32>
+    @exclusivity(unchecked) private(set) var count = 0
+    /// The groups of which anything is in the set, in the order in which they came.
+    @exclusivity(unchecked) private(set) var groups: [UInt32] = []
+
+    init(groupCount: Int) {
+        guard let words = calloc(max(1, groupCount * Self.wordsPerGroup), 8), let ranks = calloc(max(1, groupCount), 4) else {
+            preconditionFailure("The system refused memory for a clone.")
+        }
+        self.words = words.assumingMemoryBound(to: UInt64.self)
+        self.ranks = ranks.assumingMemoryBound(to: UInt32.self)
+    }
+
+    deinit {
+        free(words)
+        free(ranks)
+    }
+
+    /// Returns whether the row was not there before.
+    @inline(__always) func insert(_ row: UInt32) -> Bool {
+        let place = Int(row &>> 6)
+        let mask: UInt64 = 1 &<< UInt64(row & 63)
+        let word = words[place]
+        if word & mask != 0 { return false }
+        words[place] = word | mask
+        count &+= 1
+        if word == 0, Self.wordsPerGroup == 1 || words[place ^ 1] == 0 { groups.append(row &>> PageLayout.rowShift) }
+        return true
+    }
+
+    /// Returns how many of the rows were not there before.
+    func insert(_ chain: inout ChainRows) -> Int {
+        let words = words
+        var added = 0
+        while let row = chain.next() {
+            let place = Int(row &>> 6)
+            let word = words[place]
+            let mask: UInt64 = 1 &<< UInt64(row & 63)
+            if word & mask != 0 { continue }
+            words[place] = word | mask
+            added &+= 1
+            if word == 0, Self.wordsPerGroup == 1 || words[place ^ 1] == 0 { groups.append(row &>> PageLayout.rowShift) }
+        }
+        count &+= added
+        return added
+    }
+
+    @inline(__always) func contains(_ row: UInt32) -> Bool { words[Int(row &>> 6)] &>> UInt64(row & 63) & 1 != 0 }
+
+    /// The rows of a group that are in the set, the first one in the lowest bit.
+    @inline(__always) func bits(ofGroup group: UInt32) -> UInt128 {
+        let first = Int(group) &* Self.wordsPerGroup
+        let low = UInt128(truncatingIfNeeded: words[first])
+        return Self.wordsPerGroup == 1 ? low : low | UInt128(truncatingIfNeeded: words[first &+ 1]) &<< 64
+    }
+
+    func setRank(_ group: UInt32, _ rank: UInt32) { ranks[Int(group)] = rank }
+
+    /// How many rows of the set stand before a row: those of its group, and as many as its group was given.
+    @inline(__always) func rank(of row: UInt32) -> UInt32 {
+        let place = Int(row &>> 6)
+        var rank = ranks[Int(row &>> PageLayout.rowShift)]
+        rank &+= UInt32(truncatingIfNeeded: (words[place] & ((1 &<< UInt64(row & 63)) &- 1)).nonzeroBitCount)
+        if Self.wordsPerGroup == 2, place & 1 != 0 { rank &+= UInt32(truncatingIfNeeded: words[place &- 1].nonzeroBitCount) }
+        return rank
+    }
+}

@@ -1,0 +1,102 @@
+/// Rows of one group whose copies lie side by side in another.
+struct CloneSpan {
+    let source: UnsafeMutableRawPointer
+    let low: UInt64
+    let high: UInt64
+    /// The first row of the group that is copied; all of them where `isRun`.
+    let first: Int
+    let count: Int
+    /// Where in its group the first copy lies.
+    let start: Int
+    /// The first row of the table that is copied.
+    let firstRow: UInt32
+    /// Whether the rows are neighbours.
+    let isRun: Bool
+
+    init(source: UnsafeMutableRawPointer, group: UInt32, bits: UInt128, start: Int) {
+        self.source = source
+        firstRow = group &<< PageLayout.rowShift | UInt32(bits.trailingZeroBitCount)
+        low = UInt64(truncatingIfNeeded: bits)
+        high = UInt64(truncatingIfNeeded: bits &>> 64)
+        first = bits.trailingZeroBitCount
+        count = bits.nonzeroBitCount
+        self.start = start
+        isRun = 128 - bits.leadingZeroBitCount - first == count
+    }
+
+    var end: Int { start &+ count }
+
+    /// Calls `body` with each row in its group, and the place of its copy.
+    @inline(__always) func forEach(_ body: (_ row: Int, _ place: Int) -> Void) {
+        var place = start
+        var bits = low
+        while bits != 0 {
+            body(bits.trailingZeroBitCount, place)
+            place &+= 1
+            bits &= bits &- 1
+        }
+        bits = high
+        while bits != 0 {
+            body(64 &+ bits.trailingZeroBitCount, place)
+            place &+= 1
+            bits &= bits &- 1
+        }
+    }
+
+    /// The bits of the rows that are copied, side by side, at the place of the first copy.
+    @inline(__always) func moved(_ bits: UInt128) -> UInt128 {
+        let mask = count == 128 ? UInt128.max : (UInt128(1) &<< UInt128(truncatingIfNeeded: count)) &- 1
+        if isRun { return ((bits &>> UInt128(truncatingIfNeeded: first)) & mask) &<< UInt128(truncatingIfNeeded: start) }
+        let chosen = UInt128(truncatingIfNeeded: low) | UInt128(truncatingIfNeeded: high) &<< 64
+        if bits & chosen == chosen { return mask &<< UInt128(truncatingIfNeeded: start) }
+        if bits & chosen == 0 { return 0 }
+        var moved: UInt128 = 0
+        forEach { row, place in
+            if bits &>> UInt128(truncatingIfNeeded: row) & 1 != 0 { moved |= 1 &<< UInt128(truncatingIfNeeded: place) }
+        }
+        return moved
+    }
+}
+
+/// Goes through what is copied, one group of copies at a time.
+struct CloneSpans {
+    private let rows: CloneRows
+    private let tableRows: Rows
+    private var page = 0
+    private var rest: UInt128
+    private var serial: UInt64
+
+    init(_ rows: CloneRows, _ tableRows: Rows) {
+        self.rows = rows
+        self.tableRows = tableRows
+        rest = rows.pages.first?.bits ?? 0
+        serial = rows.firstSerial
+    }
+
+    /// Replaces `spans` by those of the next group.
+    mutating func next(_ spans: inout [CloneSpan]) {
+        spans.removeAll(keepingCapacity: true)
+        var start = Int(serial & UInt64(PageLayout.fanOutMask))
+        while start < PageLayout.fanOut, page < rows.pages.count {
+            let bits = Self.lowest(PageLayout.fanOut - start, of: rest)
+            guard let source = tableRows.group(at: Int(rows.pages[page].group)) else {
+                preconditionFailure("A row that is copied has a group.")
+            }
+            spans.append(CloneSpan(source: source, group: rows.pages[page].group, bits: bits, start: start))
+            start += bits.nonzeroBitCount
+            rest &= ~bits
+            if rest == 0 {
+                page += 1
+                if page < rows.pages.count { rest = rows.pages[page].bits }
+            }
+        }
+        serial = (serial & ~UInt64(PageLayout.fanOutMask)) + UInt64(start)
+    }
+
+    private static func lowest(_ count: Int, of bits: UInt128) -> UInt128 {
+        if bits.nonzeroBitCount <= count { return bits }
+        var rest = bits
+        for _ in 0..<count { rest &= rest &- 1 }
+        return bits & ~rest
+    }
+}

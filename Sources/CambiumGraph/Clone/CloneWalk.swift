@@ -1,0 +1,141 @@
+import CambiumModel
+
+/// Finds what a clone copies: breadth-first from the roots, without recursion.
+///
+/// Keeps one bit for each row, and the objects of one level that something is followed from; where values are taken from
+/// parents, 12 bytes for each object.
+struct CloneWalk {
+    /// An object that was reached, and by which entry.
+    struct Entry {
+        let table: UInt32
+        let row: UInt32
+        let parent: UInt32
+    }
+
+    static let noParent = UInt32.max
+
+    private struct BranchCache {
+        var first: LeafCache
+        var chain: ChainRows
+    }
+
+    private let reader: Reader
+    private let layout: GraphLayout
+    private let objectCountMax: Int
+    /// By table.
+    let rows: [CloneRows]
+    private(set) var objectCount = 0
+    /// Where the order matters all objects, as they were reached; else those of the level under way that lead on.
+    private(set) var entries: [Entry] = []
+    /// For each table whose rows are of one entity that entity, else nil.
+    private let single: [EntityNumber?]
+    /// By table: whether anything is followed from any of its rows.
+    private let leadsOn: [Bool]
+    private let branches: CloneBranches
+    /// By branch: where was read last.
+    private var caches: [BranchCache]
+    private let needsOrder: Bool
+
+    init(_ reader: Reader, _ layout: GraphLayout, _ members: CloneMembers, objectCountMax: Int?) {
+        self.reader = reader
+        self.layout = layout
+        self.objectCountMax = objectCountMax ?? Int.max
+        rows = layout.tables.map { CloneRows(groupCount: $0.root == nil ? 0 : reader.groupCount($0.index)) }
+        single = layout.tables.map { $0.entities.count == 1 ? $0.entities[0] : nil }
+        var leadsOn = [Bool](repeating: false, count: layout.tables.count)
+        for member in members.all where !members.branches.range(member.entity.number, isRoot: false).isEmpty {
+            leadsOn[layout.tableIndex(ofKnown: member.entity.root)] = true
+        }
+        self.leadsOn = leadsOn
+        branches = members.branches
+        let none = BranchCache(first: LeafCache(), chain: ChainRows(reader.rows(0), from: noRow, next: 0))
+        caches = [BranchCache](repeating: none, count: branches.count)
+        needsOrder = members.needsOrder
+    }
+
+    /// Throws `.limitExceeded` where there are more objects than the request allows.
+    mutating func run(_ roots: [ObjectPlace], depth: Int?) throws(CambiumError) {
+        for root in roots where rows[Int(root.table)].chosen.insert(root.row) {
+            objectCount += 1
+            entries.append(Entry(table: root.table, row: root.row, parent: Self.noParent))
+        }
+        var start = 0
+        var level = 0
+        while start < entries.count, level < depth ?? Int.max, objectCount <= objectCountMax {
+            let end = entries.count
+            for index in start..<end where objectCount <= objectCountMax { expand(index, isRoot: level == 0) }
+            level += 1
+            if needsOrder {
+                start = end
+            } else {
+                entries.removeSubrange(..<end)
+            }
+        }
+        if objectCount > objectCountMax {
+            throw CambiumError(.limitExceeded, "The clone would have more than the \(objectCountMax) objects that are allowed.")
+        }
+    }
+
+    private mutating func expand(_ index: Int, isRoot: Bool) {
+        let entry = entries[index]
+        let table = Int(entry.table)
+        let owners = reader.rows(table)
+        for place in branches.range(single[table] ?? owners.entity(entry.row, layout.tables[table]), isRoot: isRoot) {
+            let branch = branches[place]
+            switch branch.shape {
+            case .one(let slot):
+                let target = owners.link(entry.row, slot)
+                if target != noRow { visit(branch.targetTable, target, from: index) }
+            case .chain(let first, let next) where !needsOrder:
+                let member = caches[place].first.link(entry.row, owners, first)
+                if member == noRow { continue }
+                caches[place].chain.restart(reader.rows(branch.targetTable), from: member, next: next)
+                visit(place, branch.targetTable)
+            default:
+                visitInOrder(branch, entry.row, from: index)
+            }
+        }
+    }
+
+    /// The members of a chain, where the order does not matter.
+    private mutating func visit(_ place: Int, _ table: Int) {
+        if !leadsOn[table] {
+            objectCount &+= rows[table].chosen.insert(&caches[place].chain)
+            return
+        }
+        while let row = caches[place].chain.next() { visit(table, row, from: 0) }
+    }
+
+    /// As stored where the relationship is ordered, else by ascending id.
+    private mutating func visitInOrder(_ branch: CloneBranch, _ owner: UInt32, from index: Int) {
+        let reader = reader
+        let end = layout.end(branch.link, branch.end)
+        if branch.isOrdered || !needsOrder {
+            return reader.forEachMember(end, owner: owner) { visit(branch.targetTable, $0, from: index) }
+        }
+        let targets = reader.rows(branch.targetTable)
+        var found: [(serial: UInt64, row: UInt32)] = []
+        var isAscending = true
+        reader.forEachMember(end, owner: owner) { row in
+            let serial = targets.serial(row)
+            if let last = found.last, last.serial > serial { isAscending = false }
+            found.append((serial, row))
+        }
+        if !isAscending { found.sort { $0.serial < $1.serial } }
+        for (_, row) in found { visit(branch.targetTable, row, from: index) }
+    }
+
+    @inline(__always)
+    private mutating func visit(_ table: Int, _ row: UInt32, from index: Int) {
+        guard rows[table].chosen.insert(row) else { return }
+        objectCount &+= 1
+        if needsOrder {
+            entries.append(Entry(table: UInt32(table), row: row, parent: UInt32(index)))
+        } else if leadsOn[table] {
+            entries.append(Entry(table: UInt32(table), row: row, parent: Self.noParent))
+        }
+    }
+
+    /// The rows by table, and the entries where the order matters.
+    consuming func take() -> (rows: [CloneRows], entries: [Entry]) { (rows, needsOrder ? entries : []) }
+}

@@ -1,0 +1,119 @@
+internal import CMachine
+import CambiumModel
+
+extension Draft {
+    /// Puts many rows in an index, bucket by bucket, and notes those whose key is there already.
+    ///
+    /// - Parameter rows: new rows, in no index yet.
+    /// - Parameter hasNewUUIDs: whether each key has a UUID that was made for it: 122 random bits, which no other key has.
+    mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: CloneRows, hasNewUUIDs: Bool) {
+        var entries: [UInt64] = []
+        var other: [UInt64] = []
+        var firstPage = 0
+        while firstPage < rows.pages.count {
+            let endPage = min(firstPage + Self.batchPageCount, rows.pages.count)
+            entries.removeAll(keepingCapacity: true)
+            addHashes(table, index, rows, firstPage..<endPage, to: &entries)
+            firstPage = endPage
+            RadixSort.sortByHighBits(&entries, &other)
+            countEntry(table.index, index.number, by: entries.count)
+            let distance = entries.count < Self.denseCountMin ? 12 : 128
+            var next = 0
+            while next < entries.count {
+                if next + distance < entries.count { reader.prefetchBucket(table.index, index.number, entries[next + distance]) }
+                next = fillBucket(table, index, entries, from: next, isUnique: hasNewUUIDs)
+            }
+        }
+    }
+
+    /// A batch of so many groups is sorted at a time: 4 MiB, which is used again for the next.
+    private static let batchPageCount = (1 << 18) / PageLayout.fanOut
+
+    /// From so many on a bucket mostly gets several.
+    private static let denseCountMin = 65_536
+
+    /// What of a hash a bucket looks at: the bits that splits go by and the fragment.
+    private static let hashMask: UInt64 = 0xFFFF_FFFF_0000_0000
+
+    /// Adds the high half of the hash of each row's key, with the row in the low half. Rows without a key are left out.
+    private func addHashes(
+        _ table: TableLayout, _ index: IndexLayout, _ rows: CloneRows, _ pages: Range<Int>, to entries: inout [UInt64]
+    ) {
+        let reader = reader
+        let tableRows = reader.rows(table.index)
+        if index.coversTable, index.kinds == [.fixed(width: 16)] {
+            var cache = LeafCache()
+            rows.forEach(in: pages) { _, copy in
+                guard let bits = cache.fixed(copy, tableRows, index.slots[0], as: SIMD2<UInt64>.self) else { return }
+                var hash = KeyHash(seed: UInt64(index.number))
+                hash.add(bits.x, bits.y)
+                entries.append(hash.value & Self.hashMask | UInt64(copy))
+            }
+            return
+        }
+        rows.forEach(in: pages) { _, copy in
+            guard index.coversTable || index.family.contains(tableRows.entity(copy, table)),
+                let hash = reader.keyHash(index, tableRows, copy)
+            else { return }
+            entries.append(hash & Self.hashMask | UInt64(copy))
+        }
+    }
+
+    /// Adds entries that belong in one bucket, as many as it has room for. Returns where the next one stands.
+    private mutating func fillBucket(
+        _ table: TableLayout, _ index: IndexLayout, _ entries: [UInt64], from first: Int, isUnique: Bool
+    ) -> Int {
+        let hash = entries[first] & Self.hashMask
+        let slot = ownedBucketSlot(table.index, index.number, hash)
+        let bucket = Bucket(chunks[slot.pointee])
+        let depth = UInt64(bucket.depth)
+        let reader = reader
+        var next = first
+        while next < entries.count {
+            let entry = entries[next]
+            if depth > 0, (entry ^ hash) &>> (64 &- depth) != 0 { return next }
+            let row = UInt32(truncatingIfNeeded: entry)
+            let fragment = Bucket.fragment(entry)
+            if !isUnique, reader.duplicate(of: row, fragment: fragment, in: slot.pointee, table.index, index) != noRow {
+                pending.noteDuplicate(table.index, index.number, row)
+            }
+            if bucket.count == Bucket.capacity {
+                if isCrowded(bucket, fragment) {
+                    addToOverflow(bucket, fragment, row)
+                } else {
+                    split(table.index, index.number, slot, hash)
+                    return next
+                }
+            } else {
+                bucket.add(fragment, row)
+            }
+            next += 1
+        }
+        return next
+    }
+}
+
+/// Sorts by the 16 highest bits: enough to have what belongs in one of many thousand buckets together.
+enum RadixSort {
+    /// - Parameter other: memory that is used, and can be used again.
+    static func sortByHighBits(_ keys: inout [UInt64], _ other: inout [UInt64]) {
+        if other.count > keys.count { other.removeLast(other.count - keys.count) }
+        if other.count < keys.count { other.append(contentsOf: repeatElement(0, count: keys.count - other.count)) }
+        for shift in [UInt64(48), 56] {
+            var places = [Int](repeating: 0, count: 256)
+            for key in keys { places[Int(key &>> shift & 0xFF)] &+= 1 }
+            var place = 0
+            for digit in 0..<256 {
+                let count = places[digit]
+                places[digit] = place
+                place += count
+            }
+            for key in keys {
+                let digit = Int(key &>> shift & 0xFF)
+                other[places[digit]] = key
+                places[digit] &+= 1
+            }
+            swap(&keys, &other)
+        }
+    }
+}

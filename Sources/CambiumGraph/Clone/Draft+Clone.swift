@@ -1,0 +1,184 @@
+package import CambiumModel
+
+/// Carrying a clone out.
+extension Draft {
+    /// Plans the clone of an op again, and carries it out if it comes to what the op says.
+    mutating func apply(_ op: CloneOp) throws(CambiumError) {
+        let plan = try replanned(op)
+        guard plan.hierarchies == op.hierarchies, plan.setHash == op.setHash, plan.needsTime == (op.time != nil),
+            plan.needsSeed == (op.seed != nil)
+        else { throw mismatch(op) }
+        try clone(plan, op)
+    }
+
+    private func replanned(_ op: CloneOp) throws(CambiumError) -> ClonePlan {
+        let planner = ClonePlanner(reader: reader, layout: layout, space: space)
+        do throws(CambiumError) {
+            return try planner.plan(op.roots, op.options, objectCountMax: op.objectCount)
+        } catch {
+            if error.code == .limitExceeded { throw mismatch(op) }
+            throw error
+        }
+    }
+
+    private func mismatch(_ op: CloneOp) -> CambiumError {
+        let roots = op.roots.prefix(3).map { text(of: $0) }.joined(separator: ", ")
+        return CambiumError(.damaged, "The clone of \(roots) does not come to the objects that the log gives.")
+    }
+
+    /// Carries out a plan that was made of this draft as it is, with an op that the plan made.
+    ///
+    /// Throws `.invalidInput` for a value of the roots that does not fit, which resolving a request finds before. Complexity:
+    /// O(objects that are copied and their links, and all objects of their hierarchies / 128).
+    package mutating func clone(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
+        precondition(touched == nil, "An import derives its ops from what it changed; a clone is an op.")
+        let originalsPending = pending.objects
+        space.prepare(byteCount: byteCount(of: plan))
+        defer { space.finishPreparing() }
+        for hierarchy in plan.hierarchies {
+            guard let table = layout.table(of: hierarchy.root) else { continue }
+            plan.rows[table.index].setTargets(claim(table, hierarchy))
+        }
+        let rules = CloneLinkRules(layout, plan)
+        let chains = layout.wholeChains(plan, rules)
+        var lonely = Set<Int>()
+        for hierarchy in plan.hierarchies {
+            guard let table = layout.table(of: hierarchy.root) else { continue }
+            try copyColumns(table, plan, op, chains, lonely: &lonely)
+        }
+        for value in op.options.rootValues { try setRootValue(value, plan) }
+        try followParents(plan)
+        copyLinks(plan, rules, whole: Set(chains.map(\.link)), lonely)
+        for hierarchy in plan.hierarchies {
+            guard let table = layout.table(of: hierarchy.root) else { continue }
+            indexCopies(table, plan)
+        }
+        noteCopies(plan, originalsPending)
+    }
+
+    /// About what the pages of the copies take, as the originals' take it.
+    private func byteCount(of plan: borrowing ClonePlan) -> Int {
+        let all = layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }
+        return Int(Double(space.liveGranules * PageLayout.granule) * Double(plan.objectCount) / Double(max(1, all)))
+    }
+
+    /// Takes the serials of the copies of a table. Returns the groups that they lie in.
+    private mutating func claim(_ table: TableLayout, _ hierarchy: CloneOp.Hierarchy) -> [UInt32] {
+        let count = hierarchy.objectCount
+        let first = hierarchy.firstSerial
+        let last = first + UInt64(count) - 1
+        let page = ownedTable(table.index)
+        page.storeBytes(of: last + 1, toByteOffset: TablePage.nextSerialOffset, as: UInt64.self)
+        let map = (page + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
+        let shift = UInt64(PageLayout.fanOutShift)
+        let targets = (first >> shift...last >> shift).map { virtualPage in
+            let mapped = slot(&map.pointee, Int(virtualPage))
+            if mapped.pointee == 0 {
+                let group = newGroup(table, virtualPage: UInt32(virtualPage)) + 1
+                slot(&map.pointee, Int(virtualPage)).pointee = group
+                return group - 1
+            }
+            return mapped.pointee - 1
+        }
+        for entity in hierarchy.counts { self.count(table, entity.entity, by: entity.count) }
+        return targets
+    }
+
+    private mutating func setRootValue(_ value: CloneOptions.RootValue, _ plan: borrowing ClonePlan) throws(CambiumError) {
+        for root in plan.roots where layout.root(ofTable: Int(root.table)) == value.root {
+            let table = layout.tables[Int(root.table)]
+            let copy = plan.rows[table.index].copy(of: root.row)
+            guard let entity = entity(at: ObjectPlace(table: table.index, row: copy)), let attribute = entity.attribute(value.attribute)
+            else { continue }
+            try assign(value.value, attribute, table, copy)
+        }
+    }
+
+    /// Stores the value of a copy that is in no index yet.
+    private mutating func assign(
+        _ value: Value, _ attribute: Attribute, _ table: TableLayout, _ copy: UInt32
+    ) throws(CambiumError) {
+        let slot = table.slot(of: attribute.number)
+        if value.isNull {
+            store(table.index, copy, slot, table.columns[slot], .null)
+            if !attribute.isOptional { pending.noteObject(table.index, copy) }
+            return
+        }
+        _ = try attribute.withCell(of: value) {
+            store(table.index, copy, slot, table.columns[slot], $0)
+            return true
+        }
+    }
+
+    // MARK: Values from above
+
+    /// Takes values from parents, in the order in which objects were reached: a parent has its own by then.
+    private mutating func followParents(_ plan: borrowing ClonePlan) throws(CambiumError) {
+        guard plan.members.needsOrder else { return }
+        let planner = ClonePlanner(reader: reader, layout: layout, space: space)
+        let given = Set(plan.options.rootValues.map { Given(root: $0.root, attribute: $0.attribute) })
+        for (index, entry) in plan.entries.enumerated() {
+            let table = layout.tables[Int(entry.table)]
+            let member = plan.members[reader.rows(table.index).entity(entry.row, table)]
+            for follower in member.followers {
+                let key = Given(root: member.entity.root, attribute: follower.attribute.number)
+                if entry.parent == CloneWalk.noParent, given.contains(key) { continue }
+                let copy = plan.rows[table.index].copy(of: entry.row)
+                if let (place, attribute) = planner.followed(follower, index, plan.entries) {
+                    let parent = plan.rows[Int(place.table)].copy(of: place.row)
+                    let value = reader.value(of: layout.field(attribute), at: ObjectPlace(table: Int(place.table), row: parent))
+                    try assign(value, follower.attribute, table, copy)
+                } else if follower.follow.fallback == .blank {
+                    try assign(follower.attribute.defaultValue, follower.attribute, table, copy)
+                }
+            }
+        }
+    }
+
+    private struct Given: Hashable {
+        let root: EntityNumber
+        let attribute: PropertyNumber
+    }
+
+    // MARK: Indexes and checks
+
+    private mutating func indexCopies(_ table: TableLayout, _ plan: borrowing ClonePlan) {
+        let given = Set(plan.options.rootValues.filter { $0.root == table.root?.number }.map(\.attribute))
+        for index in table.indexes {
+            let hasNewUUIDs = table.entities.allSatisfy { entity in
+                plan.members.policy[entity]?.attributes.contains { attribute, rule in
+                    index.set.attributes.contains(attribute.number) && !given.contains(attribute.number)
+                        && rule.source == .newUUID && rule.follow == nil
+                } ?? true
+            }
+            addToIndex(table, index, bulk: plan.rows[table.index], hasNewUUIDs: hasNewUUIDs)
+        }
+    }
+
+    /// Notes the copies that break a rule as they are; what is changed later is noted then.
+    private mutating func noteCopies(_ plan: borrowing ClonePlan, _ originals: [ObjectPlace]) {
+        for place in originals where plan.rows[Int(place.table)].contains(place.row) {
+            pending.noteObject(Int(place.table), plan.rows[Int(place.table)].copy(of: place.row))
+        }
+        for hierarchy in plan.hierarchies {
+            guard let table = layout.table(of: hierarchy.root) else { continue }
+            for number in hierarchy.counts.map(\.entity) {
+                for relationship in plan.members[number].entity.relationships where layout.needsCount(table.index, relationship.number) {
+                    noteMiscounted(relationship, number, table, plan.rows[table.index])
+                }
+            }
+        }
+    }
+
+    private mutating func noteMiscounted(_ relationship: Relationship, _ number: EntityNumber, _ table: TableLayout, _ rows: CloneRows) {
+        let reader = reader
+        let tableRows = reader.rows(table.index)
+        let end = layout.end(relationship)
+        let range = relationship.minCount...(relationship.maxCount ?? Int.max)
+        rows.forEach { row, copy in
+            if tableRows.entity(row, table) == number, !range.contains(reader.memberCount(end, owner: copy)) {
+                pending.noteObject(table.index, copy)
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+import CambiumBytes
+import CambiumModel
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// What becomes of one column of a table that is copied.
+private struct CloneColumn {
+    enum Content {
+        case copy
+        case fill(StoredCell)
+        case uuid(CloneSeed, PropertyNumber)
+        case source
+        /// The members' side of a chain that is copied whole: its owner is in the column, its neighbours in two others.
+        case members(CloneChain)
+        /// The owners' side.
+        case owners(CloneChain)
+    }
+
+    let slot: Int
+    let kind: ColumnKind
+    let content: Content
+    /// The entities that have the attribute; nil where all of the table do.
+    let family: Set<EntityNumber>?
+}
+
+extension Draft {
+    /// Makes the rows of a table's copies and copies their attributes, one group of copies after the other.
+    ///
+    /// - Parameters:
+    ///   - chains: those that are copied whole.
+    ///   - lonely: gets the links of those chains in which a copy has an original whose owner is not copied.
+    mutating func copyColumns(
+        _ table: TableLayout, _ plan: borrowing ClonePlan, _ op: CloneOp, _ chains: [CloneChain], lonely: inout Set<Int>
+    ) throws(CambiumError) {
+        let rows = plan.rows[table.index]
+        var columns = try cloneColumns(table, plan, op)
+        for chain in chains where chain.chain.members == table.index {
+            columns.append(CloneColumn(slot: chain.ownerSlot, kind: .rows, content: .members(chain), family: nil))
+        }
+        for chain in chains where chain.chain.owners == table.index {
+            columns.append(CloneColumn(slot: chain.chain.first, kind: .rows, content: .owners(chain), family: nil))
+        }
+        var spans = CloneSpans(rows, reader.rows(table.index))
+        var current: [CloneSpan] = []
+        for target in rows.targets {
+            spans.next(&current)
+            let group = ownedGroup(table.index, target << PageLayout.rowShift)
+            makeLive(table, group, target, current)
+            for column in columns {
+                if case .members(let chain) = column.content {
+                    if copyMembers(chain, group, target, current) { lonely.insert(chain.link) }
+                } else {
+                    copy(column, table, group, target, current)
+                }
+            }
+        }
+    }
+
+    private func cloneColumns(
+        _ table: TableLayout, _ plan: borrowing ClonePlan, _ op: CloneOp
+    ) throws(CambiumError) -> [CloneColumn] {
+        var columns = [CloneColumn(slot: TableLayout.sourceSlot, kind: .fixed(width: 8), content: .source, family: nil)]
+        if let slot = table.entitySlot { columns.append(CloneColumn(slot: slot, kind: .fixed(width: 2), content: .copy, family: nil)) }
+        var seen = Set<PropertyNumber>()
+        for entity in table.entities {
+            guard let member = plan.members.policy[entity] else { continue }
+            for (attribute, rule) in member.attributes where seen.insert(attribute.number).inserted {
+                let slot = table.slot(of: attribute.number)
+                let family = attribute.entity == attribute.root ? nil : layout.schema.entity(attribute.entity)?.family
+                guard let content = try content(attribute, rule, op) else { continue }
+                columns.append(CloneColumn(slot: slot, kind: table.columns[slot], content: content, family: family))
+            }
+        }
+        return columns
+    }
+
+    /// Nil where the copies are null.
+    private func content(
+        _ attribute: Attribute, _ rule: CloneAttributeRule, _ op: CloneOp
+    ) throws(CambiumError) -> CloneColumn.Content? {
+        switch rule.source {
+        case .original: return .copy
+        case .defaultValue: return attribute.defaultValue.isNull ? nil : .fill(try StoredCell(attribute.defaultValue, attribute))
+        case .newUUID: return op.seed.map { .uuid($0, attribute.number) }
+        case .now:
+            guard let time = op.time else { return nil }
+            return .fill(try StoredCell(.date(Timestamp.date(microseconds: time)), attribute))
+        }
+    }
+
+    private mutating func makeLive(_ table: TableLayout, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]) {
+        var live = load(group, GroupLayout.liveBitsOffset)
+        var stubs = load(group, GroupLayout.stubBitsOffset)
+        var count: UInt32 = 0
+        for span in spans {
+            live |= span.moved(.max)
+            stubs |= span.moved(load(span.source, GroupLayout.stubBitsOffset))
+            count += UInt32(span.count)
+        }
+        store(live, group, GroupLayout.liveBitsOffset)
+        store(stubs, group, GroupLayout.stubBitsOffset)
+        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += count
+        // Rows of a new group were made and changed by this transaction, unless it says otherwise.
+        guard group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self) != transaction else { return }
+        for span in spans {
+            for place in span.start..<span.end {
+                let row = target << PageLayout.rowShift | UInt32(place)
+                setProvenance(table.index, row, TableLayout.createdSlot)
+                setProvenance(table.index, row, TableLayout.changedSlot)
+            }
+        }
+    }
+
+    /// A bit for each row of a group.
+    @inline(__always) private func load(_ page: UnsafeMutableRawPointer, _ offset: Int) -> UInt128 {
+        PageLayout.fanOut == 128
+            ? page.loadUnaligned(fromByteOffset: offset, as: UInt128.self)
+            : UInt128(truncatingIfNeeded: page.load(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    @inline(__always) private func store(_ bits: UInt128, _ page: UnsafeMutableRawPointer, _ offset: Int) {
+        page.storeBytes(of: UInt64(truncatingIfNeeded: bits), toByteOffset: offset, as: UInt64.self)
+        if PageLayout.fanOut == 128 {
+            page.storeBytes(of: UInt64(truncatingIfNeeded: bits &>> 64), toByteOffset: offset + 8, as: UInt64.self)
+        }
+    }
+
+    // MARK: One column
+
+    private mutating func copy(
+        _ column: CloneColumn, _ table: TableLayout, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]
+    ) {
+        switch column.content {
+        case .copy:
+            guard case .fixed(let width) = column.kind else { return copyStrings(group, column.slot, spans) }
+            switch width {
+            case 1: copyFixed(UInt8.self, group, column.slot, spans)
+            case 2: copyFixed(UInt16.self, group, column.slot, spans)
+            case 4: copyFixed(UInt32.self, group, column.slot, spans)
+            case 8: copyFixed(UInt64.self, group, column.slot, spans)
+            default: copyFixed(SIMD2<UInt64>.self, group, column.slot, spans)
+            }
+        case .fill(let cell):
+            forEachCopy(column, table, target, spans) { draft, row in
+                cell.withCell { draft.store(table.index, row, column.slot, column.kind, $0) }
+            }
+        case .uuid(let seed, let property):
+            guard let root = table.root?.number else { return }
+            let base = UInt64(group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)) << PageLayout.fanOutShift
+            forEachCopy(column, table, target, spans) { draft, row in
+                let uuid = CloneUUID.make(seed, root, property, serial: base | UInt64(row & PageLayout.rowMask))
+                draft.setFixed(table.index, row, column.slot, uuid)
+            }
+        case .source: copySerials(group, spans)
+        case .owners(let chain): copyOwners(chain, group, spans)
+        case .members: break
+        }
+    }
+
+    /// Calls `body` with the row of each copy whose entity has the attribute.
+    @inline(__always)
+    private mutating func forEachCopy(
+        _ column: CloneColumn, _ table: TableLayout, _ target: UInt32, _ spans: [CloneSpan], _ body: (inout Draft, UInt32) -> Void
+    ) {
+        guard let first = spans.first, let last = spans.last else { return }
+        for place in first.start..<last.end {
+            let row = target << PageLayout.rowShift | UInt32(place)
+            if let family = column.family, !family.contains(reader.rows(table.index).entity(row, table)) { continue }
+            body(&self, row)
+        }
+    }
+
+    private mutating func copyFixed<T: BitwiseCopyable>(
+        _ type: T.Type, _ group: UnsafeMutableRawPointer, _ slot: Int, _ spans: [CloneSpan]
+    ) {
+        let column = GroupLayout.columnsOffset &+ 4 &* slot
+        if spans.allSatisfy({ chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }) { return }
+        let leaf = ownedLeaf(group, slot)
+        var presence = load(leaf, PageLayout.presenceOffset)
+        let target = (leaf + PageLayout.valuesOffset).assumingMemoryBound(to: T.self)
+        for span in spans {
+            let page = chunks[span.source.load(fromByteOffset: column, as: PageRef.self)]
+            presence |= span.moved(load(page, PageLayout.presenceOffset))
+            let source = (page + PageLayout.valuesOffset).assumingMemoryBound(to: T.self)
+            if span.isRun {
+                memcpy(target + span.start, source + span.first, span.count &* MemoryLayout<T>.stride)
+            } else {
+                span.forEach { row, place in target[place] = source[row] }
+            }
+        }
+        store(presence, leaf, PageLayout.presenceOffset)
+    }
+
+    /// The serials of the originals.
+    private mutating func copySerials(_ group: UnsafeMutableRawPointer, _ spans: [CloneSpan]) {
+        let leaf = ownedLeaf(group, TableLayout.sourceSlot)
+        var presence = load(leaf, PageLayout.presenceOffset)
+        let target = (leaf + PageLayout.valuesOffset).assumingMemoryBound(to: UInt64.self)
+        for span in spans {
+            presence |= span.moved(.max)
+            let base = UInt64(span.source.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)) << PageLayout.fanOutShift
+            span.forEach { row, place in target[place] = base | UInt64(row) }
+        }
+        store(presence, leaf, PageLayout.presenceOffset)
+    }
+
+    // MARK: Strings
+
+    /// Copies values of any length; those of more than 255 bytes are shared.
+    private mutating func copyStrings(_ group: UnsafeMutableRawPointer, _ slot: Int, _ spans: [CloneSpan]) {
+        let column = GroupLayout.columnsOffset &+ 4 &* slot
+        var byteCount = 0
+        for span in spans {
+            let cells = StringLeaf.cells(chunks[span.source.load(fromByteOffset: column, as: PageRef.self)])
+            span.forEach { row, _ in byteCount &+= Int(cells[row] &>> 16 & 0xFF) }
+        }
+        let reference = (group + column).assumingMemoryBound(to: PageRef.self)
+        // A value of no bytes has a cell too.
+        let isNull = spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
+        if isNull { return }
+        own(&reference.pointee)
+        var leaf = chunks[reference.pointee]
+        var used = StringLeaf.heapUsed(leaf)
+        if PageLayout.heapOffset + used + byteCount > chunks.granules(reference.pointee) * PageLayout.granule {
+            leaf = repack(reference, adding: byteCount)
+            used = StringLeaf.heapUsed(leaf)
+        }
+        for span in spans {
+            let source = chunks[span.source.load(fromByteOffset: column, as: PageRef.self)]
+            let cells = StringLeaf.cells(source)
+            let targetCells = StringLeaf.cells(leaf)
+            span.forEach { row, place in
+                let cell = cells[row]
+                if cell == 0 { return }
+                let count = Int(cell &>> 16 & 0xFF)
+                let offset = PageLayout.heapOffset &+ used
+                memcpy(leaf + offset, source + Int(cell & 0xFFFF), count)
+                targetCells[place] = cell & 0xFFFF_0000 | UInt32(truncatingIfNeeded: offset)
+                used &+= count
+                if StringLeaf.isBlob(cell) { shareBlob(StringLeaf.blob(source, cell).page) }
+            }
+        }
+        leaf.storeBytes(of: UInt32(used), toByteOffset: PageLayout.heapUsedOffset, as: UInt32.self)
+    }
+}
+
+/// New UUIDs of a clone. FORMAT.md 4 has what is hashed.
+enum CloneUUID {
+    static func make(_ seed: CloneSeed, _ root: EntityNumber, _ property: PropertyNumber, serial: UInt64) -> SIMD2<UInt64> {
+        var input = (seed.low.littleEndian, seed.high.littleEndian, UInt64(0), UInt32(0))
+        let hash = withUnsafeMutableBytes(of: &input) { bytes in
+            bytes.storeBytes(of: root.rawValue.littleEndian, toByteOffset: 16, as: UInt16.self)
+            bytes.storeBytes(of: property.rawValue.littleEndian, toByteOffset: 18, as: UInt16.self)
+            bytes.storeBytes(of: serial.littleEndian, toByteOffset: 20, as: UInt64.self)
+            return XXH3.hash128(UnsafeRawBufferPointer(rebasing: bytes[0..<28]), seed: 0)
+        }
+        // Version 4 in byte 6, the variant in byte 8.
+        let low = hash.low & ~(0xF0 << 48) | 0x40 << 48
+        let high = hash.high & ~0xC0 | 0x80
+        return SIMD2(low.littleEndian, high.littleEndian)
+    }
+}

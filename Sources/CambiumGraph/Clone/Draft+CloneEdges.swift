@@ -1,0 +1,136 @@
+import CambiumModel
+
+/// The links of a many-to-many relationship that copies get: for each edge of the originals at most one.
+private struct CloneEdges {
+    /// The edges that are copied.
+    let originals: CloneBits
+    /// Their copies, in the order of the ranks.
+    var copies: [UInt32] = []
+
+    init(groupCount: Int) { originals = CloneBits(groupCount: groupCount) }
+
+    func copy(of edge: UInt32) -> UInt32 { copies[Int(originals.rank(of: edge))] }
+
+    /// Calls `body` with each edge, in the order in which they are ranked by that.
+    func rankEach(_ body: (UInt32) -> Void) {
+        var rank: UInt32 = 0
+        for group in originals.groups {
+            originals.setRank(group, rank)
+            var bits = originals.bits(ofGroup: group)
+            rank += UInt32(bits.nonzeroBitCount)
+            while bits != 0 {
+                body(group << PageLayout.rowShift | UInt32(bits.trailingZeroBitCount))
+                bits &= bits - 1
+            }
+        }
+    }
+}
+
+extension Draft {
+    mutating func copyEdges(
+        _ number: Int, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool, _ plan: borrowing ClonePlan,
+        _ rules: CloneLinkRules
+    ) {
+        let rows = Pair(plan.rows[lists[0].ownerTable], plan.rows[lists[1].ownerTable])
+        if rows[0].count == 0, rows[1].count == 0 { return }
+        var edges = CloneEdges(groupCount: reader.groupCount(table.index))
+        for sides in isSymmetric ? [[0, 1]] : [[0], [1]] { choose(edges.originals, sides, number, table, lists, rows, rules) }
+        let source = reader.rows(table.index)
+        var copies: [UInt32] = []
+        edges.rankEach { edge in
+            let first = source.link(edge, 0)
+            let second = source.link(edge, 1)
+            copies.append(
+                addCopy(
+                    rows[0].contains(first) ? rows[0].copy(of: first) : first,
+                    rows[1].contains(second) ? rows[1].copy(of: second) : second, table, lists, isSymmetric))
+        }
+        edges.copies = copies
+        for side in 0...1 where lists[side].isOrdered { orderEdges(side, lists, rows, edges, table) }
+        for side in 0...1 where plan.rows[lists[side].ownerTable].count > 0 { noteJoined(side, number, lists, rows, edges, table) }
+    }
+
+    /// Finds the edges of one side's objects that are copied; both sides are one where a relationship is its own inverse.
+    private func choose(
+        _ chosen: CloneBits, _ sides: [Int], _ number: Int, _ table: TableLayout, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>,
+        _ rules: CloneLinkRules
+    ) {
+        let (here, there) = (layout.end(number, sides[0]), layout.end(number, 1 - sides[0]))
+        let (owners, targets) = (layout.tables[lists[sides[0]].ownerTable], layout.tables[lists[1 - sides[0]].ownerTable])
+        let reader = reader
+        let source = reader.rows(table.index)
+        rows[sides[0]].forEach { owner, _ in
+            let rule = rules.rule(here, owners, owner, reader)
+            var joined: [UInt32] = []
+            var isCopied = false
+            for side in sides {
+                for edge in ListRows(reader, lists[side], owner: owner) {
+                    let target = source.link(edge, lists[1 - side].ownerSlot)
+                    if !rows[1 - side].contains(target) {
+                        if rule == .share { joined.append(edge) }
+                        continue
+                    }
+                    let other = rules.rule(there, targets, target, reader)
+                    if other == .copy, owners.index != targets.index || target != owner { isCopied = true }
+                    if CloneLinkRules.keeps(rule, other) { _ = chosen.insert(edge) }
+                }
+            }
+            // What was copied by way of this link is linked to copies only.
+            if !isCopied { for edge in joined { _ = chosen.insert(edge) } }
+        }
+    }
+
+    /// Makes an edge, and puts it at the end of those lists that are unordered.
+    private mutating func addCopy(
+        _ left: UInt32, _ right: UInt32, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool
+    ) -> UInt32 {
+        let (first, second) = EndLayout.pair(0, isSymmetric, left, right)
+        let edge = insertEdge(table, first, second)
+        if !lists[0].isOrdered { add(lists[0], owner: first, member: edge) }
+        // A thing that is its own friend has the edge once.
+        if !lists[1].isOrdered, !(isSymmetric && first == second) { add(lists[1], owner: second, member: edge) }
+        return edge
+    }
+
+    /// Gives the copied owners of one side their edges in the order of the originals'; appends the others to their lists, in the
+    /// order of the copies' ids.
+    private mutating func orderEdges(
+        _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
+    ) {
+        let reader = reader
+        var builder = TreeBuilder(tree(lists[side]))
+        rows[side].forEach { owner, copy in
+            for edge in ListRows(reader, lists[side], owner: owner) where edges.originals.contains(edge) {
+                builder.append(edges.copy(of: edge), &self)
+            }
+            builder.finish(owner: copy, &self)
+        }
+        forEachJoined(side, lists, rows, edges, table) { draft, owner, edge, _ in draft.add(lists[side], owner: owner, member: edge) }
+    }
+
+    /// Notes that objects which were not copied, of one side, have more members now.
+    private mutating func noteJoined(
+        _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
+    ) {
+        // The other side's copies are what this side's objects are joined by.
+        let end = layout.end(number, 1 - side)
+        forEachJoined(1 - side, lists, rows, edges, table) { draft, owner, _, _ in
+            draft.noteChange(end, lists[1 - side].ownerTable, owner)
+        }
+    }
+
+    /// Calls `body` with each object of one side that is not copied and gets a link to a copy of the other side, that link, and the copy.
+    private mutating func forEachJoined(
+        _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout,
+        _ body: (inout Draft, _ owner: UInt32, _ edge: UInt32, _ copy: UInt32) -> Void
+    ) {
+        let reader = reader
+        let source = reader.rows(table.index)
+        rows[1 - side].forEach { row, copy in
+            for edge in ListRows(reader, lists[1 - side], owner: row) where edges.originals.contains(edge) {
+                let owner = source.link(edge, lists[side].ownerSlot)
+                if !rows[side].contains(owner) { body(&self, owner, edges.copy(of: edge), copy) }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// Makes the tree of an ordered list from its members in their order, in linear time.
+struct TreeBuilder {
+    private let tree: Draft.Tree
+    /// The right spine, from the root down: each node with the number of nodes on its left.
+    private var spine: [(row: UInt32, leftCount: UInt32)] = []
+
+    init(_ tree: Draft.Tree) { self.tree = tree }
+
+    /// Adds a member behind those that were added. It must be in no list.
+    mutating func append(_ row: UInt32, _ draft: inout Draft) {
+        let priority = Draft.priority(row)
+        var left = noRow
+        var leftCount: UInt32 = 0
+        while let last = spine.last, Draft.priority(last.row) < priority {
+            leftCount = pop(leftCount, &draft)
+            left = last.row
+        }
+        if left != noRow {
+            draft.setLink(tree.members, row, tree.left, left)
+            draft.setLink(tree.members, left, tree.up, row)
+        }
+        if let parent = spine.last {
+            draft.setLink(tree.members, parent.row, tree.right, row)
+            draft.setLink(tree.members, row, tree.up, parent.row)
+        }
+        spine.append((row, leftCount))
+    }
+
+    /// Gives the list to its owner, and begins the next one.
+    mutating func finish(owner: UInt32, _ draft: inout Draft) {
+        guard let root = spine.first else { return }
+        draft.setLink(tree.owners, owner, tree.root, root.row)
+        var count: UInt32 = 0
+        while !spine.isEmpty { count = pop(count, &draft) }
+    }
+
+    /// Takes the last node off the spine, all of which is known by then. Returns how many nodes hang from it.
+    private mutating func pop(_ rightCount: UInt32, _ draft: inout Draft) -> UInt32 {
+        let (row, leftCount) = spine.removeLast()
+        let count = leftCount + 1 + rightCount
+        draft.setLink(tree.members, row, tree.size, count)
+        return count
+    }
+}

@@ -1,0 +1,93 @@
+/// Where the copy of an attribute has its value from.
+public struct CloneAttributeRule: Hashable, Sendable {
+    public enum Source: Hashable, Sendable { case original, defaultValue, newUUID, now }
+
+    /// The value of an attribute of an object above.
+    public struct Follow: Hashable, Sendable {
+        /// How far above: 1 is the parent.
+        public let levelCount: Int
+        public let name: String
+        public let fallback: Fallback
+    }
+
+    /// What to do where there is nothing to follow.
+    public enum Fallback: Hashable, Sendable { case keep, blank, fail }
+
+    public let source: Source
+    public let follow: Follow?
+
+    /// Copied as it is.
+    public static let plain = CloneAttributeRule(source: .original, follow: nil)
+
+    init(source: Source, follow: Follow?) {
+        self.source = source
+        self.follow = follow
+    }
+
+    /// Reads the rule from `userInfo`.
+    ///
+    /// - Parameters:
+    ///   - mayBeMissing: whether the attribute is optional or has a default.
+    ///   - mistake: called with the key and a sentence for each thing that is wrong.
+    package init(
+        _ userInfo: [String: String], _ keys: CloneKeys, type: AttributeType, mayBeMissing: Bool,
+        mistake: (_ key: String, _ message: String) -> Void
+    ) {
+        if userInfo.isEmpty {
+            self = .plain
+            return
+        }
+        let isExcluded = userInfo[keys.exclude] != nil
+        if isExcluded, !mayBeMissing {
+            mistake(keys.exclude, "a clone would lack this mandatory attribute, which has no default")
+        }
+        let rebuilt = Self.rebuilt(userInfo, keys, type, mistake)
+        let follow = Self.follow(userInfo, keys, mayBeMissing, mistake)
+        self.init(source: isExcluded ? .defaultValue : rebuilt, follow: isExcluded ? nil : follow)
+    }
+
+    private static func rebuilt(
+        _ userInfo: [String: String], _ keys: CloneKeys, _ type: AttributeType, _ mistake: (String, String) -> Void
+    ) -> Source {
+        guard let word = userInfo[keys.rebuild] else { return .original }
+        switch word.lowercased() {
+        case "uuid" where type == .uuid: return .newUUID
+        case "now" where type == .date: return .now
+        case "uuid": mistake(keys.rebuild, "a new UUID does not fit the type \(type.rawValue)")
+        case "now": mistake(keys.rebuild, "a time does not fit the type \(type.rawValue)")
+        default: mistake(keys.rebuild, "'\(word)' is neither 'uuid' nor 'now'")
+        }
+        return .original
+    }
+
+    private static func follow(
+        _ userInfo: [String: String], _ keys: CloneKeys, _ mayBeMissing: Bool, _ mistake: (String, String) -> Void
+    ) -> Follow? {
+        var fallback = Fallback.fail
+        if let word = userInfo[keys.withoutParent] {
+            switch word.lowercased() {
+            case "keep": fallback = .keep
+            case "blank":
+                fallback = .blank
+                if !mayBeMissing {
+                    mistake(keys.withoutParent, "a clone would lack this mandatory attribute, which has no default")
+                }
+            default: mistake(keys.withoutParent, "'\(word)' is neither 'keep' nor 'blank'")
+            }
+            if userInfo[keys.followParent] == nil {
+                mistake(keys.withoutParent, "'\(keys.withoutParent)' says nothing without '\(keys.followParent)'")
+            }
+        }
+        guard let path = userInfo[keys.followParent] else { return nil }
+        let steps = path.split(separator: ".", omittingEmptySubsequences: false)
+        guard let name = steps.last, !name.isEmpty, name != "^" else {
+            mistake(keys.followParent, "the name of an attribute is missing")
+            return nil
+        }
+        guard steps.dropLast().allSatisfy({ $0 == "^" }) else {
+            mistake(keys.followParent, "'\(path)' is neither a name nor a path such as '^.^.id'")
+            return nil
+        }
+        return Follow(levelCount: max(1, steps.count - 1), name: String(name), fallback: fallback)
+    }
+}

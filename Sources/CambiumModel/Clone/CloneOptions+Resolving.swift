@@ -1,0 +1,83 @@
+extension CloneOptions {
+    /// Resolves the names of a request.
+    ///
+    /// - Parameter rootEntities: the concrete entities of the roots, each of which has to have each attribute of `rootValues`.
+    ///
+    /// Throws `.unknownName` for a name that the schema does not have, `.invalidInput` for a number that is negative, a value of
+    /// another type than the attribute's, or what can be no key; `.ruleViolated` for a value that the attribute does not allow.
+    package init(_ request: CloneRequest, _ schema: Schema, rootEntities: [Entity]) throws(CambiumError) {
+        if let depth = request.depth, depth < 0 { throw CambiumError(.invalidInput, "A depth counts from 0; \(depth) is none.") }
+        let keys = [request.keys.exclude, request.keys.rebuild, request.keys.followParent, request.keys.withoutParent]
+        guard Set(keys).count == keys.count, keys.allSatisfy({ !$0.isEmpty && $0 != "clone" && $0.utf8.count <= Self.keyByteCountMax })
+        else {
+            throw CambiumError(.invalidInput, "The keys of a clone are four different words of up to 255 bytes, none of them 'clone'.")
+        }
+        var rules = try Self.rules(request.rules.map { ($0.key, $0.value) }, isAtRoot: false, schema)
+        rules += try Self.rules(request.excludedAtRoot.map { ($0, .skip) }, isAtRoot: true, schema)
+        rules.sort { ($0.entity, $0.relationship, $0.isAtRoot ? 1 : 0) < ($1.entity, $1.relationship, $1.isAtRoot ? 1 : 0) }
+        self.init(
+            rules: rules, depth: request.depth, keys: request.keys,
+            rootValues: try Self.rootValues(request.rootValues, rootEntities))
+    }
+
+    package static let keyByteCountMax = 255
+
+    /// A name of an entity's relationship goes before a name alone, and a sub-entity's before that of its parent.
+    private static func rules(
+        _ named: [(String, CloneRule)], isAtRoot: Bool, _ schema: Schema
+    ) throws(CambiumError) -> [Rule] {
+        var found: [Rule: (rule: CloneRule, familySize: Int)] = [:]
+        for (text, rule) in named {
+            let (owner, name) = try split(text, schema)
+            var isKnown = false
+            for entity in schema.entities where owner?.family.contains(entity.number) ?? true {
+                guard let relationship = entity.relationship(name) else { continue }
+                isKnown = true
+                if entity.isAbstract { continue }
+                let key = Rule(entity: entity.number, relationship: relationship.number, rule: .skip, isAtRoot: isAtRoot)
+                let familySize = owner?.family.count ?? Int.max
+                if let other = found[key], other.familySize <= familySize { continue }
+                found[key] = (rule, familySize)
+            }
+            guard isKnown else { throw unknown(text, owner, name) }
+        }
+        return found.map { Rule(entity: $0.key.entity, relationship: $0.key.relationship, rule: $0.value.rule, isAtRoot: isAtRoot) }
+    }
+
+    private static func split(_ text: String, _ schema: Schema) throws(CambiumError) -> (Entity?, String) {
+        guard let dot = text.firstIndex(of: ".") else { return (nil, text) }
+        let name = String(text[..<dot])
+        guard let entity = schema.entity(name) else {
+            throw CambiumError(.unknownName, "'\(text)': the schema has no entity '\(name)'.")
+        }
+        return (entity, String(text[text.index(after: dot)...]))
+    }
+
+    private static func unknown(_ text: String, _ owner: Entity?, _ name: String) -> CambiumError {
+        if let owner {
+            let kind = owner.attribute(name) == nil ? "has no relationship '\(name)'" : "has '\(name)' as an attribute"
+            return CambiumError(.unknownName, "'\(owner.name)' \(kind); a clone excludes relationships.")
+        }
+        return CambiumError(.unknownName, "No entity has a relationship '\(text)'.")
+    }
+
+    private static func rootValues(_ values: [String: Value], _ entities: [Entity]) throws(CambiumError) -> [RootValue] {
+        var found: [RootValue] = []
+        for (name, value) in values {
+            for entity in entities {
+                guard let attribute = entity.attribute(name) else {
+                    throw CambiumError(.unknownName, "'\(entity.name)' has no attribute '\(name)'.")
+                }
+                guard value.isNull || StoredForm(value, type: attribute.type) != nil else {
+                    throw CambiumError(.invalidInput, "'\(entity.name).\(name)' is \(attribute.type.rawValue), and the value given is not.")
+                }
+                if let violation = attribute.constraints.check(value) {
+                    throw CambiumError(.ruleViolated, "'\(entity.name).\(name)': \(violation)")
+                }
+                let isNew = !found.contains { $0.root == entity.root && $0.attribute == attribute.number }
+                if isNew { found.append(RootValue(root: entity.root, attribute: attribute.number, value: value)) }
+            }
+        }
+        return found.sorted { ($0.root, $0.attribute) < ($1.root, $1.attribute) }
+    }
+}

@@ -1,0 +1,102 @@
+import CambiumModel
+
+extension RandomProgram {
+    /// A clone of a few objects, mostly one that succeeds. Its outcome is what the reference makes of it, without the hash that only
+    /// an engine computes; nil where no clone of a fair size is found.
+    mutating func clone(_ graph: ReferenceGraph) -> Op? {
+        // Clones of clones would double the graph again and again.
+        if graph.objectCount > 500 { return nil }
+        for _ in 0..<6 {
+            let roots = random.isTrue(1, outOf: 2) ? some(graph.ids, upTo: 1) : some(graph.ids, upTo: 4)
+            if roots.isEmpty { return nil }
+            let options = cloneOptions(graph, roots)
+            let time = Int64.random(in: -1_000_000_000_000_000...2_000_000_000_000_000, using: &random)
+            let seed = CloneSeed(low: random.next(), high: random.next())
+            do throws(CambiumError) {
+                let plan = try graph.plan(roots, options, time: time, seed: seed)
+                if plan.reached.count > 150 { continue }
+                // Clones that reach something are worth more.
+                if plan.reached.count == roots.count, random.isTrue(3, outOf: 4) { continue }
+                return .clone(
+                    CloneOp(
+                        roots: roots, options: options, time: plan.hasTime ? time : nil, seed: plan.hasUUIDs ? seed : nil,
+                        hierarchies: plan.hierarchies, setHash: 0))
+            } catch {
+                if random.isTrue(1, outOf: 30) { return Self.refused(roots, options) }
+            }
+        }
+        return nil
+    }
+
+    /// A clone that has to throw.
+    mutating func wrongClone(_ graph: ReferenceGraph, _ present: ObjectID, _ absent: ObjectID) -> Op {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: return Self.refused([], CloneOptions())
+        case 1 where graph.contains(present): return Self.refused([present, present], CloneOptions())
+        case 2: return wrongShare(graph, present) ?? Self.refused([absent], CloneOptions())
+        case 3:
+            guard let attribute = random.pick(graph.entity(of: present)?.attributes ?? []) else { break }
+            let value = CloneOptions.RootValue(root: present.root, attribute: attribute.number, value: values.wrong(attribute.type))
+            return Self.refused([present], CloneOptions(rootValues: [value]))
+        default: break
+        }
+        return Self.refused(random.isTrue(1, outOf: 2) ? [absent] : [present, absent], CloneOptions())
+    }
+
+    /// What has one owner only.
+    private mutating func wrongShare(_ graph: ReferenceGraph, _ present: ObjectID) -> Op? {
+        let owned = concrete.flatMap { entity in
+            entity.relationships.filter { relationship in
+                let link = schema.links[relationship.link]
+                return !(relationship.end == 0 ? link.second : link.first).isToMany
+            }.map { CloneOptions.Rule(entity: entity.number, relationship: $0.number, rule: .share, isAtRoot: false) }
+        }
+        guard graph.contains(present), let rule = random.pick(owned) else { return nil }
+        return Self.refused([present], CloneOptions(rules: [rule]))
+    }
+
+    private static func refused(_ roots: [ObjectID], _ options: CloneOptions) -> Op {
+        .clone(CloneOp(roots: roots, options: options, time: nil, seed: nil, hierarchies: [], setHash: 0))
+    }
+
+    // MARK: Options
+
+    private mutating func cloneOptions(_ graph: ReferenceGraph, _ roots: [ObjectID]) -> CloneOptions {
+        var options = CloneOptions()
+        if random.isTrue(1, outOf: 2) { options.rules = cloneRules() }
+        if random.isTrue(1, outOf: 4) { options.depth = Int.random(in: 0...3, using: &random) }
+        if random.isTrue(1, outOf: 6) { options.keys = RandomSchema.otherKeys }
+        if random.isTrue(1, outOf: 4) { options.rootValues = rootValues(graph, roots) }
+        return options
+    }
+
+    /// In the order that an op has them in.
+    private mutating func cloneRules() -> [CloneOptions.Rule] {
+        var found: [CloneOptions.Rule] = []
+        for entity in concrete.sorted(by: { $0.number < $1.number }) {
+            for relationship in entity.relationships.sorted(by: { $0.number < $1.number }) {
+                let link = schema.links[relationship.link]
+                let isOwned = !(relationship.end == 0 ? link.second : link.first).isToMany
+                if random.isTrue(1, outOf: 4) {
+                    let rule = random.pick(isOwned ? [CloneRule.skip, .copy] : CloneRule.allCases) ?? .skip
+                    found.append(.init(entity: entity.number, relationship: relationship.number, rule: rule, isAtRoot: false))
+                }
+                if random.isTrue(1, outOf: 10) {
+                    found.append(.init(entity: entity.number, relationship: relationship.number, rule: .skip, isAtRoot: true))
+                }
+            }
+        }
+        return found
+    }
+
+    private mutating func rootValues(_ graph: ReferenceGraph, _ roots: [ObjectID]) -> [CloneOptions.RootValue] {
+        var found: [CloneOptions.RootValue] = []
+        for id in roots.sorted() {
+            for attribute in graph.entity(of: id)?.attributes ?? [] where random.isTrue(1, outOf: 3) {
+                if found.contains(where: { $0.root == id.root && $0.attribute == attribute.number }) { continue }
+                found.append(.init(root: id.root, attribute: attribute.number, value: value(attribute)))
+            }
+        }
+        return found.sorted { ($0.root, $0.attribute) < ($1.root, $1.attribute) }
+    }
+}

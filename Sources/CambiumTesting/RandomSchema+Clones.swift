@@ -1,0 +1,68 @@
+import CambiumModel
+
+/// Rules for clones in `userInfo`, such that a schema with them loads and most clones succeed.
+extension RandomSchema {
+    /// The names that clones of random programs give the keys now and then.
+    static let otherKeys = CloneKeys(exclude: "omit", rebuild: "renew", followParent: "above", withoutParent: "orphan")
+
+    /// An attribute by which copies can be told from originals, for a set of attributes that is to be unique.
+    mutating func addRebuilt(_ index: Int) -> String {
+        var attribute = AttributeDefinition(name("uuid"), .uuid, .optional)
+        for keys in [CloneKeys.standard, Self.otherKeys] { attribute.userInfo[keys.rebuild] = "uuid" }
+        entities[index].attributes.append(attribute)
+        return attribute.name
+    }
+
+    mutating func addCloneRules(_ random: inout SplitMix64) {
+        for keys in [CloneKeys.standard, Self.otherKeys] {
+            for entity in entities.indices {
+                for attribute in entities[entity].attributes.indices where random.isTrue(1, outOf: 3) {
+                    addAttributeRule(entity, attribute, keys, &random)
+                }
+            }
+        }
+        for entity in entities.indices {
+            for relationship in entities[entity].relationships.indices { addRelationshipRule(entity, relationship, &random) }
+        }
+    }
+
+    private mutating func addAttributeRule(_ entity: Int, _ place: Int, _ keys: CloneKeys, _ random: inout SplitMix64) {
+        var attribute = entities[entity].attributes[place]
+        let mayBeMissing = attribute.presence == .optional || attribute.defaultValue != nil
+        switch attribute.type {
+        case .uuid where random.isTrue(2, outOf: 3): attribute.userInfo[keys.rebuild] = random.isTrue(1, outOf: 2) ? "uuid" : "UUID"
+        case .date where random.isTrue(2, outOf: 3): attribute.userInfo[keys.rebuild] = "now"
+        default: break
+        }
+        if mayBeMissing, random.isTrue(1, outOf: 4) { attribute.userInfo[keys.exclude] = random.isTrue(1, outOf: 2) ? "" : "no" }
+        if let path = path(entity, attribute, &random) {
+            attribute.userInfo[keys.followParent] = path
+            if !random.isTrue(1, outOf: 20) {
+                attribute.userInfo[keys.withoutParent] = mayBeMissing && random.isTrue(1, outOf: 2) ? "blank" : "keep"
+            }
+        }
+        entities[entity].attributes[place] = attribute
+    }
+
+    /// To an attribute of the same type, of a parent that leads here, or of anything further above.
+    private func path(_ entity: Int, _ attribute: AttributeDefinition, _ random: inout SplitMix64) -> String? {
+        let isNear = random.isTrue(2, outOf: 3)
+        let lineage = Set(lineage(entity).map { entities[$0].name })
+        let above = entities.filter { other in !isNear || other.relationships.contains { lineage.contains($0.destination) } }
+        let names = above.flatMap { $0.attributes.filter { $0.type == attribute.type }.map(\.name) }
+        guard let name = random.pick(names) else { return nil }
+        if isNear { return random.isTrue(1, outOf: 3) ? "^." + name : name }
+        return random.isTrue(2, outOf: 3) ? "^.^." + name : "^.^.^." + name
+    }
+
+    private mutating func addRelationshipRule(_ entity: Int, _ place: Int, _ random: inout SplitMix64) {
+        let relationship = entities[entity].relationships[place]
+        let inverse = entities.first { $0.name == relationship.destination }?.relationships.first { $0.name == relationship.inverse }
+        var rules = ["copy", "copy", "skip"]
+        if inverse?.cardinality != .toOne { rules += ["share", "Share"] }
+        if random.isTrue(1, outOf: 4) { entities[entity].relationships[place].userInfo["clone"] = random.pick(rules) }
+        for keys in [CloneKeys.standard, Self.otherKeys] where random.isTrue(1, outOf: 16) {
+            entities[entity].relationships[place].userInfo[keys.exclude] = ""
+        }
+    }
+}

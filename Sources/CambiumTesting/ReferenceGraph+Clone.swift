@@ -1,0 +1,150 @@
+public import CambiumModel
+
+/// What a clone comes to, worked out before anything is changed.
+struct ReferenceClone: Sendable {
+    let roots: [ObjectID]
+    let options: CloneOptions
+    let time: Int64?
+    let seed: CloneSeed?
+    /// The originals, in the order in which they are reached.
+    var reached: [ObjectID] = []
+    var levels: [ObjectID: Int] = [:]
+    /// Where each original but the roots was first reached from.
+    var parents: [ObjectID: ObjectID] = [:]
+    /// The copy of each original.
+    var copies: [ObjectID: ObjectID] = [:]
+    /// By the id of the copy.
+    var attributes: [ObjectID: [PropertyNumber: Value]] = [:]
+    var hierarchies: [CloneOp.Hierarchy] = []
+    /// Whether any copy has the time, or a new UUID.
+    var hasTime = false
+    var hasUUIDs = false
+
+    func isRoot(_ id: ObjectID) -> Bool { roots.contains(id) }
+}
+
+extension ReferenceGraph {
+    /// The object that a copy was made from; nil for what is no copy.
+    public func source(of id: ObjectID) -> ObjectID? { sources[id] }
+
+    /// What a clone would come to: for each hierarchy the first serial, and the number of copies of each entity.
+    ///
+    /// Throws what applying such a clone throws.
+    public func cloneOutcome(roots: [ObjectID], options: CloneOptions) throws(CambiumError) -> [CloneOp.Hierarchy] {
+        try plan(roots, options, time: 0, seed: CloneSeed(low: 0, high: 0)).hierarchies
+    }
+
+    mutating func clone(_ op: CloneOp) throws(CambiumError) {
+        let plan = try plan(op.roots, op.options, time: op.time, seed: op.seed)
+        for (original, copy) in plan.copies {
+            let object = try live(original)
+            create(copy, Object(entity: object.entity, attributes: plan.attributes[copy] ?? [:], isStub: object.isStub))
+            sources[copy] = original
+            noted.insert(copy)
+        }
+        linkCopies(plan)
+    }
+
+    func plan(
+        _ roots: [ObjectID], _ options: CloneOptions, time: Int64?, seed: CloneSeed?
+    ) throws(CambiumError) -> ReferenceClone {
+        guard !roots.isEmpty else { throw CambiumError(.invalidInput, "A clone of nothing.") }
+        guard Set(roots).count == roots.count else { throw CambiumError(.invalidInput, "A root is named twice.") }
+        for root in roots { _ = try live(root) }
+        try checkCloneRules(options)
+        try checkRootValues(roots, options)
+        var plan = ReferenceClone(roots: roots, options: options, time: time, seed: seed)
+        walk(&plan)
+        try number(&plan)
+        try checkUniqueSets(plan)
+        for id in plan.reached { try copyAttributes(of: id, &plan) }
+        return plan
+    }
+
+    // MARK: What is copied
+
+    private func walk(_ plan: inout ReferenceClone) {
+        plan.reached = plan.roots
+        for root in plan.roots { plan.levels[root] = 0 }
+        var place = 0
+        while place < plan.reached.count {
+            let id = plan.reached[place]
+            place += 1
+            guard let entity = objects[id]?.entity, let level = plan.levels[id] else { continue }
+            if let depth = plan.options.depth, level >= depth { continue }
+            for relationship in entity.relationships where rule(relationship, of: id, plan) == .copy {
+                for member in members(relationship, of: id) where plan.levels[member] == nil {
+                    plan.levels[member] = level + 1
+                    plan.parents[member] = id
+                    plan.reached.append(member)
+                }
+            }
+        }
+    }
+
+    /// The next serials of each hierarchy, in the order of the originals' serials.
+    private func number(_ plan: inout ReferenceClone) throws(CambiumError) {
+        let byHierarchy = Dictionary(grouping: plan.reached.sorted(), by: \.root)
+        for (root, originals) in byHierarchy.sorted(by: { $0.key < $1.key }) {
+            let first = nextSerial(of: root)
+            guard first + UInt64(originals.count) - 1 <= ObjectID.serialMax else {
+                throw CambiumError(.limitExceeded, "\(root) has no serials left.")
+            }
+            for (place, original) in originals.enumerated() {
+                plan.copies[original] = ObjectID(root: root, serial: first + UInt64(place))
+            }
+            let byEntity = Dictionary(grouping: originals.compactMap { objects[$0]?.entity.number }) { $0 }
+            let counts = byEntity.sorted { $0.key < $1.key }.map { CloneOp.EntityCount($0.key, $0.value.count) }
+            plan.hierarchies.append(.init(root: root, firstSerial: first, counts: counts))
+        }
+    }
+
+    // MARK: Links
+
+    private mutating func linkCopies(_ plan: ReferenceClone) {
+        // Where several copies are appended to one list, they stand in it by ascending ids.
+        for (original, copy) in plan.copies.sorted(by: { $0.key < $1.key }) {
+            for relationship in objects[original]?.entity.relationships ?? [] {
+                linkCopy(copy, of: original, relationship, plan)
+            }
+        }
+    }
+
+    private mutating func linkCopy(_ copy: ObjectID, of original: ObjectID, _ relationship: Relationship, _ plan: ReferenceClone) {
+        let here = side(relationship)
+        let there = opposite(here)
+        let isShared = rule(relationship, of: original, plan) == .share && !isLinkedToCopiesOnly(original, relationship, plan)
+        var list: [ObjectID] = []
+        for member in self.list(here, original) {
+            if let target = plan.copies[member] {
+                guard isKept(relationship, original, member, plan) else { continue }
+                list.append(target)
+                // A side that the schema does not name is reached from here only.
+                if end(there).property == nil { members[there, default: [:]][target, default: []].append(copy) }
+            } else if isShared {
+                list.append(member)
+                members[there, default: [:]][member, default: []].append(copy)
+                note(there, member)
+            }
+        }
+        if !list.isEmpty { members[here, default: [:]][copy] = list }
+    }
+
+    /// Between two objects that are both copied: whether the copies are linked too.
+    private func isKept(_ relationship: Relationship, _ owner: ObjectID, _ member: ObjectID, _ plan: ReferenceClone) -> Bool {
+        let mine = rule(relationship, of: owner, plan)
+        let others = oppositeRule(relationship, of: member, plan)
+        if mine == .skip, others != .copy { return false }
+        if others == .skip, mine != .copy { return false }
+        return true
+    }
+
+    /// Whether an object is copied for another one, many to many: then its copy has no part in what is not copied.
+    private func isLinkedToCopiesOnly(_ id: ObjectID, _ relationship: Relationship, _ plan: ReferenceClone) -> Bool {
+        let here = side(relationship)
+        guard end(here).isToMany, end(opposite(here)).isToMany else { return false }
+        return list(here, id).contains { other in
+            other != id && plan.copies[other] != nil && oppositeRule(relationship, of: other, plan) == .copy
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import CambiumBytes
+import CambiumModel
+import FoundationEssentials
+
+extension ReferenceGraph {
+    // MARK: Relationships
+
+    /// The rule of an object's relationship, in a clone.
+    func rule(_ relationship: Relationship, of id: ObjectID, _ plan: ReferenceClone) -> CloneRule {
+        guard let entity = objects[id]?.entity else { return .skip }
+        return rule(relationship, entity, isRoot: plan.isRoot(id), plan.options)
+    }
+
+    /// The rule of the other side, at a member; nil where the schema names no other side.
+    func oppositeRule(_ relationship: Relationship, of member: ObjectID, _ plan: ReferenceClone) -> CloneRule? {
+        guard let property = end(opposite(side(relationship))).property,
+            let inverse = objects[member]?.entity.relationship(property)
+        else { return nil }
+        return rule(inverse, of: member, plan)
+    }
+
+    private func rule(_ relationship: Relationship, _ entity: Entity, isRoot: Bool, _ options: CloneOptions) -> CloneRule {
+        let requested = options.rules.filter { $0.entity == entity.number && $0.relationship == relationship.number }
+        if isRoot, let atRoot = requested.first(where: \.isAtRoot) { return atRoot.rule }
+        if let everywhere = requested.first(where: { !$0.isAtRoot }) { return everywhere.rule }
+        if relationship.userInfo[options.keys.exclude] != nil { return .skip }
+        switch relationship.userInfo["clone"]?.lowercased() {
+        case "copy": return .copy
+        case "share": return .share
+        case "skip": return .skip
+        default: break
+        }
+        let inverse = end(opposite(side(relationship)))
+        return inverse.property != nil && inverse.isToMany ? .share : .copy
+    }
+
+    /// What has one owner only cannot be shared.
+    func checkCloneRules(_ options: CloneOptions) throws(CambiumError) {
+        for entity in schema.entities where !entity.isAbstract {
+            for relationship in entity.relationships where !end(opposite(side(relationship))).isToMany {
+                let rules = [true, false].map { rule(relationship, entity, isRoot: $0, options) }
+                if rules.contains(.share) {
+                    throw CambiumError(.invalidInput, "Sharing '\(relationship.name)' would take its members from the original.")
+                }
+            }
+        }
+    }
+
+    // MARK: Attributes
+
+    func checkRootValues(_ roots: [ObjectID], _ options: CloneOptions) throws(CambiumError) {
+        for given in options.rootValues {
+            for root in roots where root.root == given.root {
+                guard let attribute = objects[root]?.entity.attribute(given.attribute) else { continue }
+                guard ValueKey.fits(given.value, attribute.type) else {
+                    throw CambiumError(.invalidInput, "'\(attribute.name)' cannot hold the value given for the roots.")
+                }
+            }
+        }
+    }
+
+    func checkUniqueSets(_ plan: ReferenceClone) throws(CambiumError) {
+        for entity in schema.entities {
+            let originals = plan.reached.filter { objects[$0]?.entity.number == entity.number }
+            if originals.isEmpty { continue }
+            let areAllRoots = originals.allSatisfy(plan.isRoot)
+            for set in entity.uniqueSets {
+                let differs = set.attributes.compactMap(entity.attribute).contains { attribute in
+                    let keys = plan.options.keys
+                    let hasRule = [keys.exclude, keys.rebuild, keys.followParent].contains { attribute.userInfo[$0] != nil }
+                    return hasRule || areAllRoots && rootValue(attribute, plan) != nil
+                }
+                if !differs { throw CambiumError(.ruleViolated, "A unique set of '\(entity.name)' would be repeated.") }
+            }
+        }
+    }
+
+    private func rootValue(_ attribute: Attribute, _ plan: ReferenceClone) -> Value? {
+        plan.options.rootValues.first { $0.root == attribute.root && $0.attribute == attribute.number }?.value
+    }
+
+    /// The attributes of the copy of an original whose parent has been through here.
+    func copyAttributes(of id: ObjectID, _ plan: inout ReferenceClone) throws(CambiumError) {
+        let object = try live(id)
+        guard let copy = plan.copies[id] else { return }
+        var values: [PropertyNumber: Value] = [:]
+        for attribute in object.entity.attributes {
+            if plan.isRoot(id), let given = rootValue(attribute, plan) {
+                values[attribute.number] = given
+            } else if attribute.userInfo[plan.options.keys.exclude] != nil {
+                values[attribute.number] = attribute.defaultValue
+            } else if let path = attribute.userInfo[plan.options.keys.followParent] {
+                values[attribute.number] = try followed(path, attribute, id, &plan)
+            } else {
+                values[attribute.number] = try rebuilt(attribute, id, &plan)
+            }
+        }
+        plan.attributes[copy] = values
+    }
+
+    private func followed(
+        _ path: String, _ attribute: Attribute, _ id: ObjectID, _ plan: inout ReferenceClone
+    ) throws(CambiumError) -> Value {
+        let steps = path.split(separator: ".").map(String.init)
+        let name = steps.last ?? ""
+        var above: ObjectID? = id
+        for _ in 0..<max(1, steps.count - 1) { above = above.flatMap { plan.parents[$0] } }
+        if let above, let copy = plan.copies[above], let other = objects[above]?.entity.attribute(name), other.type == attribute.type {
+            return plan.attributes[copy]?[other.number] ?? .null
+        }
+        switch attribute.userInfo[plan.options.keys.withoutParent]?.lowercased() {
+        case "keep": return try rebuilt(attribute, id, &plan)
+        case "blank": return attribute.defaultValue
+        default: throw CambiumError(.ruleViolated, "'\(attribute.name)' of \(text(id)) has no parent to follow.")
+        }
+    }
+
+    /// The original's value, or a new one.
+    private func rebuilt(_ attribute: Attribute, _ id: ObjectID, _ plan: inout ReferenceClone) throws(CambiumError) -> Value {
+        switch attribute.userInfo[plan.options.keys.rebuild]?.lowercased() {
+        case nil: return objects[id]?.attributes[attribute.number] ?? .null
+        case "uuid":
+            guard let copy = plan.copies[id] else { throw CambiumError(.notFound, "\(text(id)) is not copied.") }
+            plan.hasUUIDs = true
+            return .uuid(Self.uuid(plan.seed ?? CloneSeed(low: 0, high: 0), attribute.number, copy))
+        case "now":
+            plan.hasTime = true
+            return .date(Date(timeIntervalSinceReferenceDate: Double(plan.time ?? 0) / 1e6 - 978_307_200))
+        case let word?: throw CambiumError(.invalidInput, "'\(attribute.name)' cannot be rebuilt as '\(word)'.")
+        }
+    }
+
+    private static func uuid(_ seed: CloneSeed, _ attribute: PropertyNumber, _ copy: ObjectID) -> UUID {
+        let input =
+            littleEndian(seed.low, 8) + littleEndian(seed.high, 8) + littleEndian(UInt64(copy.root.rawValue), 2)
+            + littleEndian(UInt64(attribute.rawValue), 2) + littleEndian(copy.serial, 8)
+        let hash = input.withUnsafeBytes { XXH3.hash128($0, seed: 0) }
+        var bytes = littleEndian(hash.low, 8) + littleEndian(hash.high, 8)
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return UUID(
+            uuid: (
+                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7], bytes[8], bytes[9], bytes[10],
+                bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
+            ))
+    }
+
+    private static func littleEndian(_ value: UInt64, _ count: UInt64) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+}
