@@ -40,6 +40,16 @@ enum OpText {
             text("entity", schema.entity(block.root)?.name ?? "", &writer)
             text("relationship", schema.relationship(block.property, root: block.root)?.name ?? "", &writer)
             number("objects", block.serials.count, &writer)
+        case .clone(let clone):
+            writer.key("roots")
+            writer.write(.array(clone.roots.map { .string(name($0, nil, schema)) }))
+            number("objects", clone.objectCount, &writer)
+            writer.key("byEntity")
+            writer.beginObject()
+            for count in clone.hierarchies.flatMap(\.counts) {
+                number(schema.entity(count.entity)?.name ?? "\(count.entity)", count.count, &writer)
+            }
+            writer.endObject()
         case .digest(let number, let digest):
             self.number("of", Int(number.rawValue), &writer)
             text("digest", digest.description, &writer)

@@ -6,20 +6,29 @@ struct Repetition {
     private let request: RepeatedRequest
     /// The object that the transaction was about; nil where it was an import.
     private let object: String?
+    /// What it made, where it was a clone.
+    private let clone: CloneReport?
 
     init(_ path: String, _ request: RepeatedRequest) throws {
         self.request = request
         var ops: [Op] = []
+        var byteCount = 0
         try TransactionLog(of: path).forEach(from: request.transaction) { entry in
-            if entry.number == request.transaction { ops = try entry.ops() }
+            if entry.number == request.transaction { (ops, byteCount) = (try entry.ops(), entry.byteCount) }
         }
         let graph = try ReadOnlyStore(at: path, point: .transaction(request.transaction)).graph
         object = ops.first?.object.flatMap { id in
             (graph.entity(of: id) ?? graph.schema.entity(id.root)).map { graph.schema.text(of: id, entity: $0) }
         }
+        if case .clone(let op)? = ops.first {
+            clone = CloneReport(op, request.transaction, byteCount, graph)
+        } else {
+            clone = nil
+        }
     }
 
     func tell(json: Bool) {
+        if let clone { return clone.tell(json: json, isRepeated: true) }
         guard json else {
             let object = object.map { "\($0) " } ?? ""
             return Terminal.print("\(object)in transaction \(request.transaction): the request was applied then, and not again")
@@ -45,7 +54,7 @@ extension Op {
         switch self {
         case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _): id
         case .delete(let ids): ids.first
-        case .schema, .upsert, .relink, .digest: nil
+        case .schema, .upsert, .relink, .clone, .digest: nil
         }
     }
 }

@@ -1,0 +1,65 @@
+import Cambium
+import CambiumJSON
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Where a clone's old and new ids are written: beside the file that was asked for until the clone is committed, then in its place.
+struct CloneMapFile {
+    private let path: String
+    private let temporary: String
+    private let descriptor: Int32
+
+    /// Throws `.cannotCreate`.
+    init(_ path: String) throws(CambiumError) {
+        self.path = path
+        temporary = path + ".\(getpid()).new"
+        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        if descriptor < 0 { throw Self.error(.cannotCreate, "cannot be made", path) }
+    }
+
+    private static func error(_ code: CambiumError.Code, _ what: String, _ path: String) -> CambiumError {
+        CambiumError(code, "The map \(what): \(String(cString: strerror(errno))).", place: .init(file: path))
+    }
+
+    /// Writes a line for each object, by ascending id.
+    func write(_ map: CloneMap, _ graph: Graph) throws(CambiumError) {
+        var writer = JSONWriter()
+        try map.forEach { (original: ObjectID, copy: ObjectID) throws(CambiumError) in
+            let entity = graph.entity(of: original) ?? graph.schema.entity(original.root)
+            writer.beginObject()
+            writer.key("old")
+            writer.string(entity.map { graph.schema.text(of: original, entity: $0) } ?? "")
+            writer.key("new")
+            writer.string(entity.map { graph.schema.text(of: copy, entity: $0) } ?? "")
+            writer.endObject()
+            writer.endLine()
+            if writer.bytes.count >= 1 << 16 { try flush(&writer) }
+        }
+        try flush(&writer)
+        if fsync(descriptor) != 0 { throw Self.error(.ioFailure, "cannot be written", path) }
+    }
+
+    private func flush(_ writer: inout JSONWriter) throws(CambiumError) {
+        let bytes = writer.bytes
+        var done = 0
+        while done < bytes.count {
+            let put = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done) }
+            if put < 0, errno != EINTR { throw Self.error(.ioFailure, "cannot be written", path) }
+            if put > 0 { done += put }
+        }
+        writer.removeAll()
+    }
+
+    /// Gives the map its name, once the clone is committed.
+    func keep() throws(CambiumError) {
+        Glibc.close(descriptor)
+        if rename(temporary, path) != 0 { throw Self.error(.ioFailure, "is in '\(temporary)', because it cannot be renamed", path) }
+    }
+
+    func discard() {
+        Glibc.close(descriptor)
+        unlink(temporary)
+    }
+}

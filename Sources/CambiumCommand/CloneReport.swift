@@ -1,0 +1,96 @@
+import Cambium
+import CambiumJSON
+
+/// What a clone came to, or would come to.
+struct CloneReport {
+    /// Nil where nothing was written.
+    private let transaction: TransactionNumber?
+    private let roots: [String]
+    private let counts: [(entity: Entity, count: Int)]
+    private let logByteCount: Int
+
+    init(_ clone: Clone, _ receipt: Receipt) {
+        let graph = receipt.graph
+        transaction = receipt.transaction
+        roots = clone.roots.map { graph.text(of: $0) }
+        counts = clone.summary.counts
+        logByteCount = receipt.logByteCount
+    }
+
+    init(_ preview: CloneSummary) {
+        transaction = nil
+        roots = []
+        counts = preview.counts
+        logByteCount = 0
+    }
+
+    /// From the log, for a request that was applied before.
+    init(_ op: CloneOp, _ transaction: TransactionNumber, _ byteCount: Int, _ graph: Graph) {
+        self.transaction = transaction
+        roots = op.roots.compactMap { graph.copy(of: $0, in: op) }.map { graph.text(of: $0) }
+        counts = op.hierarchies.flatMap(\.counts).compactMap { count in graph.schema.entity(count.entity).map { ($0, count.count) } }
+        logByteCount = byteCount
+    }
+
+    private var objectCount: Int { counts.reduce(0) { $0 + $1.count } }
+
+    func tell(json: Bool, isRepeated: Bool = false) {
+        if json { return Terminal.print(self.json(isRepeated: isRepeated)) }
+        let objects = Readable.of(objectCount, "object")
+        if let transaction {
+            let names = roots.prefix(5).joined(separator: ", ") + (roots.count > 5 ? ", ..." : "")
+            let effect =
+                isRepeated
+                ? "in transaction \(transaction): the request was applied then, and not again"
+                : "in transaction \(transaction), \(Readable.of(logByteCount, "byte")) of log"
+            Terminal.print("\(names): \(objects) \(effect)")
+        } else {
+            Terminal.print("\(objects) would be copied; nothing was written")
+        }
+        for (entity, count) in counts { Terminal.print("  \(entity.name): \(Readable.count(count))") }
+    }
+
+    private func json(isRepeated: Bool) -> String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("transaction")
+        if let transaction { writer.number(transaction.rawValue) } else { writer.null() }
+        writer.key("root")
+        if let root = roots.first { writer.string(root) } else { writer.null() }
+        if roots.count > 1 {
+            writer.key("roots")
+            writer.write(.array(roots.map { .string($0) }))
+        }
+        writer.key("objects")
+        writer.number(objectCount)
+        writer.key("byEntity")
+        writer.beginObject()
+        for (entity, count) in counts {
+            writer.key(entity.name)
+            writer.number(count)
+        }
+        writer.endObject()
+        writer.key("logBytes")
+        writer.number(logByteCount)
+        if isRepeated {
+            writer.key("repeated")
+            writer.bool(true)
+        }
+        writer.endObject()
+        return writer.text
+    }
+}
+
+extension Graph {
+    /// An id as people write it.
+    func text(of id: ObjectID) -> String {
+        (entity(of: id) ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? ""
+    }
+
+    /// The copy of an object that an op made.
+    fileprivate func copy(of id: ObjectID, in op: CloneOp) -> ObjectID? {
+        guard let hierarchy = op.hierarchies.first(where: { $0.root == id.root }) else { return nil }
+        let copies = hierarchy.firstSerial..<hierarchy.firstSerial + UInt64(hierarchy.objectCount)
+        return copies.lazy.map { ObjectID(root: id.root, serial: $0) }.first { source(of: $0) == id }
+    }
+}
