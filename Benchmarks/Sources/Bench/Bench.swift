@@ -24,7 +24,7 @@ struct Bench {
 
 /// One part of the measurement. Later ones use the stores that earlier ones made.
 enum Step: String, CaseIterable {
-    case `import`, importSmall, reads, replay, smallTransactions, updates, memoryUpdates, debian
+    case `import`, importSmall, reads, replay, smallTransactions, updates, memoryUpdates, debian, clones
 
     func run(_ settings: Settings) throws {
         switch self {
@@ -36,6 +36,7 @@ enum Step: String, CaseIterable {
         case .updates: try Updates(settings).run()
         case .memoryUpdates: try MemoryUpdates(settings).run()
         case .debian: try Debian(settings).run()
+        case .clones: try Clones(settings).run()
         }
     }
 }

@@ -34,7 +34,10 @@ struct SynthSchema {
     let row: Entity
 
     /// For a new store.
-    init() throws { try self.init(Schema(Self.definition)) }
+    init() throws { try self.init(Schema(Self.definition(uid: .string))) }
+
+    /// For a new store in which things are cloned: a uid is a UUID, and each copy gets a new one.
+    static func cloneable() throws -> SynthSchema { try SynthSchema(Schema(definition(uid: .uuid, ["rebuild": "uuid"]))) }
 
     init(_ schema: Schema) throws {
         self.schema = schema
@@ -73,52 +76,56 @@ struct SynthSchema {
         }
     }
 
-    private static let definition = SchemaDefinition {
-        EntityDefinition("folder", identity: ["uid"]) {
-            AttributeDefinition("uid", .string)
-            AttributeDefinition("name", .string)
-            RelationshipDefinition("parent", to: "folder", inverse: "folders")
-            RelationshipDefinition("folders", to: "folder", .toMany, inverse: "parent", onDelete: .cascade)
-            RelationshipDefinition("notes", to: "note", .toMany, inverse: "folder", onDelete: .cascade)
-        }
-        EntityDefinition("tag", identity: ["uid"]) {
-            AttributeDefinition("uid", .string)
-            AttributeDefinition("name", .string)
-            RelationshipDefinition("memos", to: "memo", .toMany, inverse: "tags")
-        }
-        EntityDefinition("note", identity: ["uid"]) {
-            AttributeDefinition("uid", .string)
-            AttributeDefinition("title", .string)
-            AttributeDefinition("body", .string)
-            AttributeDefinition("created", .int64)
-            AttributeDefinition("priority", .int32)
-            AttributeDefinition("pinned", .bool)
-            RelationshipDefinition("folder", to: "folder", inverse: "notes")
-            RelationshipDefinition("memo", to: "memo", inverse: "note", onDelete: .cascade)
-            RelationshipDefinition("items", to: "item", .toMany, inverse: "note", onDelete: .cascade)
-        }
-        EntityDefinition("memo", identity: ["uid"]) {
-            AttributeDefinition("uid", .string)
-            AttributeDefinition("text", .string)
-            RelationshipDefinition("note", to: "note", inverse: "memo")
-            RelationshipDefinition("tags", to: "tag", .toMany, inverse: "memos")
-        }
-        EntityDefinition("item", identity: ["uid"]) {
-            AttributeDefinition("uid", .string)
-            AttributeDefinition("position", .int32)
-            AttributeDefinition("text", .string)
-            AttributeDefinition("done", .bool)
-            RelationshipDefinition("note", to: "note", inverse: "items")
-            RelationshipDefinition("related", to: "item", inverse: "relatedBy")
-            RelationshipDefinition("relatedBy", to: "item", .toMany, inverse: "related")
-            RelationshipDefinition("rows", to: "row", .toMany, inverse: "item", onDelete: .cascade)
-        }
-        EntityDefinition("row", identity: ["uid"]) {
-            AttributeDefinition("uid", .string)
-            AttributeDefinition("key", .string)
-            AttributeDefinition("value", .double)
-            AttributeDefinition("count", .int32)
-            RelationshipDefinition("item", to: "item", inverse: "rows")
+    private static func definition(uid type: AttributeType, _ userInfo: [String: String] = [:]) -> SchemaDefinition {
+        var uid = AttributeDefinition("uid", type)
+        uid.userInfo = userInfo
+        return SchemaDefinition {
+            EntityDefinition("folder", identity: ["uid"]) {
+                uid
+                AttributeDefinition("name", .string)
+                RelationshipDefinition("parent", to: "folder", inverse: "folders")
+                RelationshipDefinition("folders", to: "folder", .toMany, inverse: "parent", onDelete: .cascade)
+                RelationshipDefinition("notes", to: "note", .toMany, inverse: "folder", onDelete: .cascade)
+            }
+            EntityDefinition("tag", identity: ["uid"]) {
+                uid
+                AttributeDefinition("name", .string)
+                RelationshipDefinition("memos", to: "memo", .toMany, inverse: "tags")
+            }
+            EntityDefinition("note", identity: ["uid"]) {
+                uid
+                AttributeDefinition("title", .string)
+                AttributeDefinition("body", .string)
+                AttributeDefinition("created", .int64)
+                AttributeDefinition("priority", .int32)
+                AttributeDefinition("pinned", .bool)
+                RelationshipDefinition("folder", to: "folder", inverse: "notes")
+                RelationshipDefinition("memo", to: "memo", inverse: "note", onDelete: .cascade)
+                RelationshipDefinition("items", to: "item", .toMany, inverse: "note", onDelete: .cascade)
+            }
+            EntityDefinition("memo", identity: ["uid"]) {
+                uid
+                AttributeDefinition("text", .string)
+                RelationshipDefinition("note", to: "note", inverse: "memo")
+                RelationshipDefinition("tags", to: "tag", .toMany, inverse: "memos")
+            }
+            EntityDefinition("item", identity: ["uid"]) {
+                uid
+                AttributeDefinition("position", .int32)
+                AttributeDefinition("text", .string)
+                AttributeDefinition("done", .bool)
+                RelationshipDefinition("note", to: "note", inverse: "items")
+                RelationshipDefinition("related", to: "item", inverse: "relatedBy")
+                RelationshipDefinition("relatedBy", to: "item", .toMany, inverse: "related")
+                RelationshipDefinition("rows", to: "row", .toMany, inverse: "item", onDelete: .cascade)
+            }
+            EntityDefinition("row", identity: ["uid"]) {
+                uid
+                AttributeDefinition("key", .string)
+                AttributeDefinition("value", .double)
+                AttributeDefinition("count", .int32)
+                RelationshipDefinition("item", to: "item", inverse: "rows")
+            }
         }
     }
 }
