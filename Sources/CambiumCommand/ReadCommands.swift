@@ -19,6 +19,9 @@ struct ShowCommand: ParsableCommand {
         ObjectWriter(graph).write(place, including: tree, to: &writer)
         if output.json { return Terminal.print(writer.text) }
         ObjectText.print(try JSONValue(parsing: writer.bytes), indent: "")
+        if let source = graph.source(of: graph.id(of: place)) {
+            Terminal.print("a copy of \(graph.text(of: source)), made in transaction \(graph.provenance(of: place).created)")
+        }
     }
 }
 

@@ -77,8 +77,7 @@ struct SynthSchema {
     }
 
     private static func definition(uid type: AttributeType, _ userInfo: [String: String] = [:]) -> SchemaDefinition {
-        var uid = AttributeDefinition("uid", type)
-        uid.userInfo = userInfo
+        let uid = AttributeDefinition("uid", type).with(userInfo: userInfo)
         return SchemaDefinition {
             EntityDefinition("folder", identity: ["uid"]) {
                 uid

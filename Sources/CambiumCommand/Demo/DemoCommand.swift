@@ -45,6 +45,7 @@ struct Demo {
         let before = made.graph.transaction
         try edit(made, package, name)
         try past(before, package, name)
+        try clone(made, package, name)
         try made.close()
         try reopen(made.graph)
         try verify()
@@ -160,6 +161,28 @@ struct Demo {
         }
     }
 
+    private func clone(_ store: Store, _ package: Entity, _ name: String) throws {
+        title("A deep clone")
+        guard let place = store.graph.find(package, identity: [.string(name)]) else { return }
+        let original = store.graph.id(of: place)
+        var request = CloneRequest()
+        request.rootValues = ["name": .string("\(name)-copy")]
+        var made: (result: Clone, receipt: Receipt)?
+        let author = Author(actor: "demo", message: "a copy to try things on")
+        let seconds = try timed { made = try store.write(author) { try $0.clone(original, request) } }
+        guard let (clone, receipt) = made else { return }
+        let counts = clone.summary.counts.map { Readable.of($0.count, $0.entity.name) }.joined(separator: ", ")
+        tell(
+            "\(name) with what it owns: \(counts), in \(Readable.of(receipt.logByteCount, "byte")) of log and \(Readable.seconds(seconds))")
+        guard let copy = receipt.graph.place(of: clone.root) else { return }
+        let versions = receipt.graph.end(try package.requiredRelationship("versions"))
+        for version in receipt.graph.members(versions, of: copy) {
+            let field = receipt.graph.field(try receipt.graph.entity(of: version).requiredAttribute("name"))
+            tell("its version is a copy that follows its name: \(receipt.graph.value(of: field, at: version).text)")
+        }
+        tell("\(try names(receipt.graph, copy, "depends").count) dependencies, the section and the tags are shared with \(name)")
+    }
+
     private func reopen(_ graph: Graph) throws {
         title("Reopen")
         var isSame = false
@@ -191,7 +214,7 @@ struct Demo {
     private func suggest(_ name: String) {
         title("Try on it")
         for command in [
-            "find \(store) Package --identity \(name)", "find \(store) Section --limit 5", "log \(store) --ops",
+            "find \(store) Package --identity \(name)", "find \(store) Package --identity \(name)-copy --include versions", "find \(store) Section --limit 5", "log \(store) --ops",
             "export \(store) Maintainer", "stats \(store)", "verify \(store)",
         ] {
             tell("cambium \(command)")

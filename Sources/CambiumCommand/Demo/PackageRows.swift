@@ -12,12 +12,12 @@ enum PackageRows {
             RelationshipDefinition("versions", to: "Version", .toMany, inverse: "package", onDelete: .cascade)
             RelationshipDefinition("tags", to: "Tag", .toMany, inverse: "packages")
             RelationshipDefinition("depends", to: "Package", .toMany, inverse: "dependents")
-            RelationshipDefinition("recommends", to: "Package", .toMany)
-            RelationshipDefinition("suggests", to: "Package", .toMany)
+            RelationshipDefinition("recommends", to: "Package", .toMany).with(userInfo: ["clone": "share"])
+            RelationshipDefinition("suggests", to: "Package", .toMany).with(userInfo: ["clone": "share"])
             RelationshipDefinition("dependents", to: "Package", .toMany, inverse: "depends")
         }
         EntityDefinition("Version", identity: ["name", "number", "architecture"]) {
-            AttributeDefinition("name", .string)
+            AttributeDefinition("name", .string).with(userInfo: ["followParent": "name"])
             AttributeDefinition("number", .string)
             AttributeDefinition("architecture", .string)
             AttributeDefinition("downloadSize", .int64, .optional)

@@ -91,6 +91,13 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     public var formerName: String?
     package var number: UInt16?
 
+    /// The same with this `userInfo`, for builders.
+    public func with(userInfo: [String: String]) -> Self {
+        var copy = self
+        copy.userInfo = userInfo
+        return copy
+    }
+
     public init(
         _ name: String, _ type: AttributeType, _ presence: Presence = .mandatory, default defaultValue: JSONValue? = nil
     ) {
@@ -117,6 +124,13 @@ public struct RelationshipDefinition: PropertyDefinition, Hashable {
     /// The relationship's name in an earlier version of the schema.
     public var formerName: String?
     package var number: UInt16?
+
+    /// The same with this `userInfo`, for builders.
+    public func with(userInfo: [String: String]) -> Self {
+        var copy = self
+        copy.userInfo = userInfo
+        return copy
+    }
 
     public init(
         _ name: String, to destination: String, _ cardinality: Cardinality = .toOne, inverse: String? = nil,
