@@ -43,7 +43,7 @@ package struct ClonePlan: Sendable {
 extension Graph {
     /// Plans a clone of objects of this graph, for who wants to know what it would come to.
     package func planClone(_ ids: [ObjectID], _ request: CloneRequest) throws(CambiumError) -> ClonePlan {
-        try ClonePlanner(reader: reader, layout: layout, space: version.space).plan(ids, request)
+        try ClonePlanner(reader: reader, layout: layout, space: nil).plan(ids, request)
     }
 
     /// The object that an object is a copy of; nil where it was not made by a clone. The transaction that made it is that of the

@@ -4,7 +4,8 @@ import CambiumModel
 struct ClonePlanner {
     let reader: Reader
     let layout: GraphLayout
-    let space: PageSpace
+    /// What the copies have to fit in; nil where nothing is to be written.
+    let space: PageSpace?
 
     /// Throws as `CloneOptions.init`, `.notFound` for a root that is not there, `.limitExceeded` and `.ruleViolated` as
     /// Docs/CLONE.md says.
@@ -105,6 +106,7 @@ struct ClonePlanner {
                 throw CambiumError(.limitExceeded, "A many-to-many relationship has no room for the links of the copies.")
             }
         }
+        guard let space else { return }
         let copied = Double(rows.reduce(0) { $0 + $1.count })
         let all = Double(max(1, layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }))
         let chunkCount = Double(space.liveGranules) * (1 + 1.25 * copied / all) / Double(PageLayout.chunkGranules)

@@ -115,7 +115,7 @@ extension Draft {
     /// Takes values from parents, in the order in which objects were reached: a parent has its own by then.
     private mutating func followParents(_ plan: borrowing ClonePlan) throws(CambiumError) {
         guard plan.members.needsOrder else { return }
-        let planner = ClonePlanner(reader: reader, layout: layout, space: space)
+        let planner = ClonePlanner(reader: reader, layout: layout, space: nil)
         let given = Set(plan.options.rootValues.map { Given(root: $0.root, attribute: $0.attribute) })
         for (index, entry) in plan.entries.enumerated() {
             let table = layout.tables[Int(entry.table)]

@@ -89,7 +89,12 @@ extension Draft {
     /// Takes away one of the cells that refer to a blob, and with the last one the blob.
     mutating func discardBlob(_ page: PageRef) {
         if sharedBlobs.get(Blob.place(page), chunks) > 0 {
-            sharerCount(of: page).pointee -= 1
+            let count = sharerCount(of: page)
+            count.pointee -= 1
+            if count.pointee == 0 {
+                let vector = ownedDirectory() + DirectoryPage.sharedBlobsOffset
+                prune(vector.assumingMemoryBound(to: RadixVector.self), Blob.place(page))
+            }
             return
         }
         let head = chunks[page]

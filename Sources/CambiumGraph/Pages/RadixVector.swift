@@ -89,6 +89,22 @@ extension Draft {
         }
     }
 
+    /// Gives up the nodes on the way to an element, all of them owned, that hold nothing but zeros.
+    mutating func prune(_ vector: UnsafeMutablePointer<RadixVector>, _ index: Int) {
+        var references = [UnsafeMutableRawPointer(vector).assumingMemoryBound(to: PageRef.self)]
+        for level in (1..<max(1, Int(vector.pointee.height))).reversed() {
+            let node = (chunks[references[references.count - 1].pointee] + PageLayout.header).assumingMemoryBound(to: PageRef.self)
+            references.append(node + ((index >> (level * PageLayout.fanOutShift)) & PageLayout.fanOutMask))
+        }
+        for reference in references.reversed() {
+            let elements = (chunks[reference.pointee] + PageLayout.header).assumingMemoryBound(to: UInt32.self)
+            guard UnsafeBufferPointer(start: elements, count: PageLayout.fanOut).allSatisfy({ $0 == 0 }) else { return }
+            discard(reference.pointee)
+            reference.pointee = 0
+        }
+        vector.pointee = .empty
+    }
+
     private mutating func newVectorNode() -> PageRef {
         let page = allocate(PageLayout.vectorNodeByteCount, .vectorNode)
         (chunks[page] + PageLayout.header).initializeMemory(as: UInt32.self, repeating: 0, count: PageLayout.fanOut)
