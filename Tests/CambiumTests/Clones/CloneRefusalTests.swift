@@ -1,0 +1,156 @@
+import CambiumModel
+import Testing
+
+@testable import Cambium
+
+/// What cannot be cloned. Each refusal leaves the log, the graph and its pages as they were.
+@Suite struct `Refusals of clones` {
+    private func note() throws -> CloneFixture { try CloneFixture(CloneModels.notes, CloneModels.wholeNote) }
+
+    /// One node with an id that has to be unique, and a leaf below it.
+    private func unique(_ rule: String, keys: String = #""unique": [["id"]],"#, others: String = "") throws -> CloneFixture {
+        let userInfo = rule.isEmpty ? "" : #", "userInfo": {\#(rule)}"#
+        let id = #""id": {"type": "uuid", "optional": true\#(userInfo)}, "part": {"type": "int32", "optional": true\#(others)}"#
+        let links = #""down": {"to": "Node", "many": true, "inverse": "up"}, "up": {"to": "Node", "inverse": "down"}"#
+        let schema = CloneModels.schema(node: links, attributes: id, keys: keys)
+        return try CloneFixture(schema, #"{"_id":"Node/1","id":"$a","part":1,"down":["Node/2"]}"# + "\n" + #"{"_id":"Node/2","id":"$b","part":2}"#)
+    }
+
+    @Test func `an object that is not there, was never there, or is of no entity`() throws {
+        let fixture = try note()
+        try fixture.expectRefusal(.notFound, of: "Note/3", telling: "Note/3")
+        try fixture.expectRefusal(.notFound, of: "Note/1", "Memo/99", telling: "Memo/99")
+        try fixture.store.write { try $0.delete(fixture.id("Memo/3")) }
+        try fixture.expectRefusal(.notFound, of: "Memo/3")
+        let unknown = ObjectID(root: EntityNumber(rawValue: 999), serial: 1)
+        #expect(code { try fixture.store.write { _ = try $0.clone(unknown) } } == .notFound)
+    }
+
+    @Test func `no object at all`() throws {
+        try note().expectRefusal(.invalidInput)
+    }
+
+    @Test(arguments: ["nope", "name", "Note.nope", "Nope.items", "Item.memos", ""])
+    func `a name that is no relationship`(name: String) throws {
+        let fixture = try note()
+        try fixture.expectRefusal(.unknownName, of: "Note/1", with: CloneRequest(excluding: [name]))
+        try fixture.expectRefusal(.unknownName, of: "Note/1", with: CloneRequest(excludedAtRoot: [name]))
+    }
+
+    @Test func `a value for the roots that has no attribute, or does not fit it`() throws {
+        let fixture = try note()
+        let refused: [(String, Value, CambiumError.Code)] = [
+            ("nope", .int(1), .unknownName), ("items", .null, .unknownName), ("name", .int(1), .invalidInput),
+            ("index", .int(1 << 40), .invalidInput),
+        ]
+        for (name, value, code) in refused {
+            try fixture.expectRefusal(code, of: "Note/1", with: CloneRequest(rootValues: [name: value]), telling: name)
+        }
+        try fixture.expectRefusal(.unknownName, of: "Note/1", "Memo/1", with: CloneRequest(rootValues: ["name": .null]), telling: "Memo")
+    }
+
+    @Test func `a null for a root's mandatory attribute is refused at the end of the transaction`() throws {
+        let fixture = try note()
+        let files = fixture.volume.contents
+        let request = CloneRequest(rootValues: ["transient": .null])
+        #expect(code { try fixture.store.write { _ = try $0.clone(fixture.id("Note/1"), request) } } == .ruleViolated)
+        #expect(fixture.volume.contents == files)
+        try fixture.expect("")
+    }
+
+    @Test func `a negative depth, or keys that are not four different words`() throws {
+        let fixture = try note()
+        try fixture.expectRefusal(.invalidInput, of: "Note/1", with: CloneRequest(depth: -1))
+        try fixture.expectRefusal(.invalidInput, of: "Note/1", with: CloneRequest(keys: CloneKeys(exclude: "rebuild")))
+        try fixture.expectRefusal(.invalidInput, of: "Note/1", with: CloneRequest(keys: CloneKeys(exclude: "")))
+        try fixture.expectRefusal(.invalidInput, of: "Note/1", with: CloneRequest(keys: CloneKeys(exclude: "clone")))
+    }
+
+    // MARK: Unique sets
+
+    @Test(arguments: [#""unique": [["id"]],"#, #""identity": ["id"],"#])
+    func `a unique set that would be repeated, the identity too, and the refusal says which`(keys: String) throws {
+        try unique("", keys: keys).expectRefusal(.ruleViolated, of: "Node/1", telling: "'Node'", "(id)")
+    }
+
+    @Test(arguments: [#""rebuild": "uuid""#, #""exclude": """#, #""followParent": "id", "withoutParent": "blank""#])
+    func `a unique set that is rebuilt, excluded or followed is none that is repeated`(rule: String) throws {
+        let isRebuilt = rule.contains("rebuild")
+        try unique(rule).clone(
+            "Node/2",
+            gives: #"{"_id":"Node/3",\#(isRebuilt ? #""id":"$new1","# : "")"part":2,"up":"Node/1"}"# + "\n"
+                + #"{"_id":"Node/1","id":"$a","part":1,"down":["Node/2","Node/3"]}"#)
+    }
+
+    @Test func `of a set of several attributes one that is renewed is enough`() throws {
+        let keys = #""unique": [["id", "part"]],"#
+        try unique("", keys: keys).expectRefusal(.ruleViolated, of: "Node/2", telling: "(id, part)")
+        try unique("", keys: keys, others: #", "userInfo": {"exclude": ""}"#).clone(
+            "Node/2", gives: #"{"_id":"Node/3","id":"$b","up":"Node/1"}"# + "\n" + #"{"_id":"Node/1","id":"$a","part":1,"down":["Node/2","Node/3"]}"#)
+    }
+
+    @Test func `a value of the request renews a set where all the copies of the entity are roots`() throws {
+        let value = try Value(json: CloneNames.unnamed(.string("$x")), type: .uuid)
+        let fixture = try unique("")
+        try fixture.expectRefusal(.ruleViolated, of: "Node/1", with: CloneRequest(rootValues: ["id": value]))
+        try fixture.clone(
+            "Node/1", with: CloneRequest(excluding: ["down"], rootValues: ["id": value]), gives: #"{"_id":"Node/3","id":"$x","part":1}"#)
+        try fixture.expectRefused("Node/2", with: CloneRequest(rootValues: ["id": value]))
+    }
+
+    @Test func `two copies with one value, and a copy with the value of another object, are refused at the end`() throws {
+        try unique(#""followParent": "id", "withoutParent": "keep""#).expectRefused("Node/1")
+        let excluded = #""part": {"type": "int32", "default": 7, "userInfo": {"exclude": ""}}"#
+        let fixture = try CloneFixture(
+            CloneModels.schema(node: "", attributes: excluded, keys: #""unique": [["part"]],"#),
+            #"{"_id":"Node/1","part":1}"# + "\n" + #"{"_id":"Node/2","part":2}"#)
+        try fixture.expectRefused("Node/1", "Node/2")
+        try fixture.clone("Node/1", gives: #"{"_id":"Node/3","part":7}"#)
+        try fixture.expectRefused("Node/1")
+    }
+
+    // MARK: Rules of the schema
+
+    @Test func `a value that is followed and does not fit`() throws {
+        let label = #""label": {"type": "string", "optional": true, "maxLength": 2, "userInfo": {"followParent": "name", "withoutParent": "keep"}}"#
+        let fixture = try CloneFixture(
+            CloneModels.schema(node: #""left": {"to": "Node"}"#, attributes: label),
+            #"{"_id":"Node/1","name":"long","left":"Node/2"}"# + "\n" + #"{"_id":"Node/2"}"#)
+        try fixture.expectRefusal(.ruleViolated, of: "Node/1", telling: "Node/2", "label")
+    }
+
+    @Test func `a time that an attribute does not allow`() throws {
+        let when = #""when": {"type": "date", "optional": true, "max": "2001-01-01T00:00:00Z", "userInfo": {"rebuild": "now"}}"#
+        let fixture = try CloneFixture(CloneModels.schema(node: "", attributes: when), #"{"_id":"Node/1"}"#)
+        try fixture.expectRefused("Node/1")
+    }
+
+    @Test func `too many or too few members, of a copy or of what it is linked to`() throws {
+        func fixture(_ bounds: String, _ back: String) throws -> CloneFixture {
+            let schema = CloneModels.pair(#""many": true, "inverse": "node"\#(bounds)"#, back: #""inverse": "leaves"\#(back)"#)
+            return try CloneFixture(schema, #"{"_id":"Node/1","leaves":["Leaf/1","Leaf/2"]}"# + "\n" + #"{"_id":"Leaf/1"}"# + "\n" + #"{"_id":"Leaf/2"}"#)
+        }
+        try fixture(#", "max": 2"#, "").expectRefused("Leaf/1")
+        try fixture(#", "min": 1"#, "").expectRefused("Node/1", with: CloneRequest(excluding: ["leaves"]))
+        try fixture("", #", "min": 1"#).expectRefused("Leaf/1", with: CloneRequest(excluding: ["node"]))
+        try fixture(#", "max": 2"#, #", "min": 1"#).clone(
+            "Node/1",
+            gives: #"""
+                {"_id":"Node/2","leaves":["Leaf/3","Leaf/4"]}
+                {"_id":"Leaf/3","node":"Node/2"}
+                {"_id":"Leaf/4","node":"Node/2"}
+                """#)
+    }
+}
+
+extension CloneFixture {
+    /// Expects a clone that can be planned to break a rule of the schema, and to leave nothing.
+    fileprivate func expectRefused(_ ids: String..., with request: CloneRequest = CloneRequest(), at location: SourceLocation = #_sourceLocation)
+        throws
+    {
+        let (files, ids) = (volume.contents, try ids.map { try id($0) })
+        let found = code { try store.write { _ = try $0.clone(ids, request) } }
+        #expect(found == .ruleViolated && volume.contents == files, sourceLocation: location)
+        try expect("", at: location)
+    }
+}
