@@ -26,13 +26,15 @@ package struct ClonePlan: Sendable {
             hierarchies: hierarchies, setHash: setHash)
     }
 
-    /// Throws `.ruleViolated` where an attribute that gets the time of the op does not allow it.
+    /// Throws `.ruleViolated` where an attribute that gets the time of the op does not allow it, `.invalidInput` where none can hold it.
     package func checkTime(_ op: CloneOp) throws(CambiumError) {
         guard let time = op.time else { return }
         for count in hierarchies.flatMap(\.counts) {
             let member = members[count.entity]
             for (attribute, rule) in member.policy.attributes where rule.source == .now {
-                if let violation = attribute.constraints.check(.date(Timestamp.date(microseconds: time))) {
+                let date = Value.date(Timestamp.date(microseconds: time))
+                _ = try StoredCell(date, attribute)
+                if let violation = attribute.constraints.check(date) {
                     throw CambiumError(.ruleViolated, "'\(member.entity.name).\(attribute.name)': the time of the clone \(violation)")
                 }
             }

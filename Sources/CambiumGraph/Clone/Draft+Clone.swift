@@ -8,6 +8,7 @@ extension Draft {
         guard plan.hierarchies == op.hierarchies, plan.setHash == op.setHash, plan.needsTime == (op.time != nil),
             plan.needsSeed == (op.seed != nil)
         else { throw mismatch(op) }
+        try plan.checkTime(op)
         try clone(plan, op)
     }
 

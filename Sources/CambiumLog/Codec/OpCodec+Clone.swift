@@ -69,7 +69,7 @@ extension OpCodec {
         let flags = try reader.readByte()
         guard flags & ~Flag.all == 0 else { throw .invalid("unknown flags of a clone, \(flags)", offset: offset) }
         var options = CloneOptions()
-        if flags & Flag.depth != 0 { options.depth = try reader.readCount(max: Int(UInt32.max), "levels") }
+        if flags & Flag.depth != 0 { options.depth = try reader.readCount(max: CloneOptions.depthMax, "levels") }
         if flags & Flag.keys != 0 { options.keys = try decodeKeys(&reader) }
         for _ in 0..<(try reader.readCount(max: reader.remaining, "rules")) { options.rules.append(try decodeRule(&reader)) }
         for _ in 0..<(try reader.readCount(max: reader.remaining, "root values")) {

@@ -16,11 +16,13 @@ extension CloneOptions {
         rules += try Self.rules(request.excludedAtRoot.map { ($0, .skip) }, isAtRoot: true, schema)
         rules.sort { ($0.entity, $0.relationship, $0.isAtRoot ? 1 : 0) < ($1.entity, $1.relationship, $1.isAtRoot ? 1 : 0) }
         self.init(
-            rules: rules, depth: request.depth, keys: request.keys,
+            rules: rules, depth: request.depth.map { Swift.min($0, Self.depthMax) }, keys: request.keys,
             rootValues: try Self.rootValues(request.rootValues, rootEntities))
     }
 
     package static let keyByteCountMax = 255
+    /// No graph has more levels, and the log holds no more.
+    package static let depthMax = Int(UInt32.max)
 
     /// A name of an entity's relationship goes before a name alone, and a sub-entity's before that of its parent.
     private static func rules(

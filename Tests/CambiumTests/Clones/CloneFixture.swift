@@ -40,6 +40,8 @@ final class CloneFixture {
         #expect(clone.roots == ids.compactMap(clone.map.copy(of:)), sourceLocation: location)
         clone.map.forEach { original, copy in
             #expect(store.graph.source(of: copy) == original && clone.map.copy(of: original) == copy, sourceLocation: location)
+            let provenance = store.graph.place(of: copy).map(store.graph.provenance)
+            #expect(provenance?.created == receipt.transaction, sourceLocation: location)
         }
         try expect(expected, at: location)
         return clone

@@ -45,23 +45,25 @@ import Testing
         }
 
         func write(_ change: (inout WriteTransaction) throws -> Void) throws {
-            try fixture.store.write(change)
+            try fixture.store.write { try change(&$0) }
             try fixture.expectSound()
         }
 
-        /// The lines of the copies, or of the originals.
+        /// The lines of the copies, or of the objects that they are copies of.
         func side(copies: Bool) throws -> [String] {
             let graph = fixture.store.graph
-            return try CloneLine.all(of: graph).filter { try (graph.source(of: fixture.id($0.key)) != nil) == copies }.map(\.value).sorted()
+            return try CloneLine.all(of: graph).filter { line in
+                let id = try fixture.id(line.key)
+                return copies ? graph.source(of: id) != nil : clone.map.copy(of: id) != nil
+            }.map(\.value).sorted()
         }
 
-        /// The same without the links to what is shared.
         func members(_ relationship: String, of id: ObjectID) throws -> [ObjectID] {
             try #require(fixture.store.graph.members(fixture.store.schema.required("Node").requiredRelationship(relationship), of: id))
         }
     }
 
-    /// What can be done to a node and a member of it: a word, and whether it goes past the link to the member itself.
+    /// What can be done to a node and a member of it.
     static let changes = ["set", "unlink", "link another", "take over", "move", "delete the member", "delete the node"]
 
     private func change(_ word: String, _ kind: String, of node: ObjectID, _ member: ObjectID, _ other: ObjectID, _ transaction: inout WriteTransaction)
@@ -103,17 +105,12 @@ import Testing
         let original = try pair.fixture.id("Node/1")
         let other = try pair.fixture.id(kind == "peers" ? "Node/2" : "Leaf/20")
         let member = try #require(try pair.members(kind, of: pair.clone.root).first { !isShared || pair.fixture.store.graph.source(of: $0) == nil })
-        func ownLines() throws -> [String] {
-            try CloneLine.all(of: pair.fixture.store.graph).filter { line in
-                try pair.clone.map.copy(of: pair.fixture.id(line.key)) != nil
-            }.map(\.value).sorted()
-        }
-        let before = (lines: try ownLines(), members: try pair.members(kind, of: original))
+        let before = (lines: try pair.side(copies: false), members: try pair.members(kind, of: original))
         try pair.write { try change(word, kind, of: pair.clone.root, member, other, &$0) }
         if isShared, word == "delete the member" {
             #expect(try pair.members(kind, of: original) == before.members.filter { $0 != member })
         } else {
-            #expect(try ownLines() == before.lines)
+            #expect(try pair.side(copies: false) == before.lines)
         }
     }
 

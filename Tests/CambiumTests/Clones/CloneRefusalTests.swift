@@ -66,6 +66,12 @@ import Testing
         try fixture.expectRefusal(.invalidInput, of: "Note/1", with: CloneRequest(keys: CloneKeys(exclude: "clone")))
     }
 
+    @Test(arguments: [1 << 31, 1 << 32, 1 << 40, Int.max])
+    func `a depth of any size can be read again from the log`(depth: Int) throws {
+        try CloneFixture(CloneModels.nodes, #"{"_id":"Node/1","left":"Node/2"}"# + "\n" + #"{"_id":"Node/2"}"#).clone(
+            "Node/1", with: CloneRequest(depth: depth), gives: #"{"_id":"Node/3","left":"Node/4"}"# + "\n" + #"{"_id":"Node/4"}"#)
+    }
+
     // MARK: Unique sets
 
     @Test(arguments: [#""unique": [["id"]],"#, #""identity": ["id"],"#])

@@ -17,7 +17,8 @@ import Testing
         #expect(throws: GivenUp.self) {
             try fixture.store.write { transaction in
                 let clone = try transaction.clone(note)
-                #expect(transaction.contains(clone.root))
+                let isThere = transaction.contains(clone.root)
+                #expect(isThere)
                 throw GivenUp()
             }
         }
@@ -30,8 +31,17 @@ import Testing
         let (note, memo) = (try fixture.id("Note/1"), try fixture.id("Memo/1"))
         try fixture.store.write { transaction in
             try transaction.set(memo, "text", to: .string("before"))
-            for request in [CloneRequest(excluding: ["nope"]), CloneRequest(objectCountMax: 1), CloneRequest(rootValues: ["name": .int(1)])] {
-                #expect(throws: CambiumError.self) { try transaction.clone(note, request) }
+            let refused: [(CloneRequest, CambiumError.Code)] = [
+                (CloneRequest(excluding: ["nope"]), .unknownName), (CloneRequest(objectCountMax: 1), .limitExceeded),
+                (CloneRequest(rootValues: ["name": .int(1)]), .invalidInput),
+            ]
+            for (request, code) in refused {
+                do {
+                    _ = try transaction.clone(note, request)
+                    Issue.record("\(request) was not refused")
+                } catch {
+                    #expect((error as? CambiumError)?.code == code)
+                }
             }
             try transaction.insert("Memo", ["text": .string("behind")])
         }
