@@ -40,22 +40,33 @@ struct CloneCommand: ParsableCommand {
     func run() throws {
         if plan { return try preview() }
         let map = try map.map { try CloneMapFile($0) }
+        let clone: Clone
+        let receipt: Receipt
+        do {
+            (clone, receipt) = try commit(map)
+        } catch {
+            map?.discard()
+            guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
+            return try Repetition(store, repeated).tell(json: output.json)
+        }
+        try map?.keep()
+        CloneReport(clone, receipt).tell(json: output.json)
+    }
+
+    private func commit(_ map: CloneMapFile?) throws -> (Clone, Receipt) {
         let store = try Store.open(at: store)
         do {
-            let (clone, receipt) = try store.write(author.author) { transaction in
+            let committed = try store.write(author.author) { transaction in
                 let graph = store.graph
                 let clone = try transaction.clone(try objects(graph), try request(graph))
                 try map?.write(clone.map, graph)
                 return clone
             }
             try store.close()
-            try map?.keep()
-            CloneReport(clone, receipt).tell(json: output.json)
+            return committed
         } catch {
-            map?.discard()
             try store.close()
-            guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
-            try Repetition(self.store, repeated).tell(json: output.json)
+            throw error
         }
     }
 
