@@ -53,7 +53,9 @@ import Testing
         }
 
         /// Expects an op to be refused, and to leave a draft as it was, which can be used and published.
-        func expectRefusal(_ code: CambiumError.Code, _ op: CloneOp, _ what: String = "", at location: SourceLocation = #_sourceLocation) throws {
+        func expectRefusal(_ code: CambiumError.Code, _ op: CloneOp, _ what: String = "", at location: SourceLocation = #_sourceLocation)
+            throws
+        {
             let digest = timeline.head.digest()
             var draft = timeline.draft()
             var found: CambiumError.Code?
@@ -61,7 +63,8 @@ import Testing
             #expect(found == code, "\(what)", sourceLocation: location)
             try timeline.publish(draft)
             #expect(timeline.head.digest() == digest, "\(what)", sourceLocation: location)
-            #expect(timeline.head.invariantFindings() == [] && PageChecker.findings(in: timeline) == [], "\(what)", sourceLocation: location)
+            #expect(
+                timeline.head.invariantFindings() == [] && PageChecker.findings(in: timeline) == [], "\(what)", sourceLocation: location)
         }
     }
 

@@ -253,7 +253,8 @@ import Testing
     @Test func `what renamed keys say is checked when the clone is asked for`() throws {
         let fixture = try chain(#""a": {"type": "int32", "userInfo": {"omit": "", "renew": "soon"}}"#, #"{"_id":"Node/1","a":1}"#)
         try fixture.clone("Node/1", gives: #"{"_id":"Node/2","a":1,"id":"$new1"}"#)
-        try fixture.expectRefusal(.invalidInput, of: "Node/1", with: CloneRequest(keys: CloneKeys(exclude: "omit")), telling: "Node.a", "omit")
+        try fixture.expectRefusal(
+            .invalidInput, of: "Node/1", with: CloneRequest(keys: CloneKeys(exclude: "omit")), telling: "Node.a", "omit")
         try fixture.expectRefusal(.invalidInput, of: "Node/1", with: CloneRequest(keys: CloneKeys(rebuild: "renew")), telling: "soon")
     }
 }

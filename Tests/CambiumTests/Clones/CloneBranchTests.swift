@@ -9,7 +9,8 @@ import Testing
 
     /// Three levels of nodes, each the only child of the one above.
     private func levels() throws -> CloneFixture {
-        try nodes(#"""
+        try nodes(
+            #"""
             {"_id":"Node/1","children":["Node/2"],"friends":["Node/4"]}
             {"_id":"Node/2","children":["Node/3"],"friends":["Node/4"]}
             {"_id":"Node/3","left":"Node/4"}
@@ -32,7 +33,9 @@ import Testing
     }
 
     @Test func `in an ordered inverse the copies of one transaction are appended`() throws {
-        let fixture = try CloneFixture(CloneModels.notes, #"""
+        let fixture = try CloneFixture(
+            CloneModels.notes,
+            #"""
             {"_id":"Note/1","id":"$a","memos":["Memo/2","Memo/1"]}
             {"_id":"Memo/1","text":"x"}
             {"_id":"Memo/2","text":"y"}
@@ -47,7 +50,8 @@ import Testing
     }
 
     @Test func `where the inverse is to-one, or there is none, the target is owned and copied`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","next":"Node/2","left":"Node/3","parts":["Node/4"],"children":["Node/5"]}
             {"_id":"Node/2"}
             {"_id":"Node/3"}
@@ -66,7 +70,8 @@ import Testing
     }
 
     @Test func `members of a to-many without inverse are owned by each of their owners: the others keep the originals`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","parts":["Node/3"]}
             {"_id":"Node/2","parts":["Node/3"]}
             {"_id":"Node/3"}
@@ -81,7 +86,8 @@ import Testing
         let back = #""node": {"to": "Node", "inverse": "home"}, "owner": {"to": "Node", "inverse": "leaves"}, "first": {"to": "Node"}"#
         let fixture = try CloneFixture(
             CloneModels.schema(node: schema, #""Leaf": { "relationships": {\#(back)} }"#),
-            #"{"_id":"Node/1","name":"n","home":"Leaf/1","leaves":["Leaf/1","Leaf/2"]}"# + "\n" + #"{"_id":"Leaf/1","first":"Node/1"}"# + "\n"
+            #"{"_id":"Node/1","name":"n","home":"Leaf/1","leaves":["Leaf/1","Leaf/2"]}"# + "\n" + #"{"_id":"Leaf/1","first":"Node/1"}"#
+                + "\n"
                 + #"{"_id":"Leaf/2","first":"Node/1"}"#)
         try fixture.clone(
             "Node/1",
@@ -93,7 +99,8 @@ import Testing
     }
 
     @Test func `trees are not cut after a level, although parent and child are of one entity`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","name":"a"}
             {"_id":"Node/2","parent":"Node/1"}
             {"_id":"Node/3","parent":"Node/2"}
@@ -112,7 +119,8 @@ import Testing
     // MARK: Links between what is copied
 
     @Test func `a link between two objects that are both copied leads from copy to copy, by shared relationships too`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","children":["Node/2","Node/3"]}
             {"_id":"Node/2","friends":["Node/3"],"next":"Node/3","right":"Node/1"}
             {"_id":"Node/3","follows":["Node/1","Node/2"]}
@@ -127,7 +135,8 @@ import Testing
     }
 
     @Test func `links of others to what is copied stay with the originals`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","name":"a"}
             {"_id":"Node/2","left":"Node/1","parts":["Node/1"]}
             """#)
@@ -149,7 +158,8 @@ import Testing
     }
 
     @Test func `from the middle, with the upward link excluded, the copy has no parent`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","children":["Node/2"]}
             {"_id":"Node/2","children":["Node/3"]}
             {"_id":"Node/3","name":"c"}
@@ -164,11 +174,13 @@ import Testing
 
     @Test func `from the middle of a one-to-one, the other side is copied unless it is excluded`() throws {
         let fixture = try CloneFixture(
-            CloneModels.notes, #"{"_id":"Note/1","name":"n","noteDescription":"NoteDescription/1"}"# + "\n" + #"{"_id":"NoteDescription/1"}"#)
+            CloneModels.notes,
+            #"{"_id":"Note/1","name":"n","noteDescription":"NoteDescription/1"}"# + "\n" + #"{"_id":"NoteDescription/1"}"#)
         let note = #""createDate":"$now","id":"$new1","index":0,"name":"n","transient":true"#
         try fixture.clone(
             "NoteDescription/1",
-            gives: #"{"_id":"NoteDescription/2","note":"Note/2"}"# + "\n" + #"{"_id":"Note/2",\#(note),"noteDescription":"NoteDescription/2"}"#)
+            gives: #"{"_id":"NoteDescription/2","note":"Note/2"}"# + "\n"
+                + #"{"_id":"Note/2",\#(note),"noteDescription":"NoteDescription/2"}"#)
         try fixture.clone("NoteDescription/1", with: CloneRequest(excluding: ["note"]), gives: #"{"_id":"NoteDescription/3"}"#)
     }
 
@@ -181,7 +193,8 @@ import Testing
             #"{"_id":"Node/1","name":"n","leaves":["Leaf/1"]}"# + "\n" + #"{"_id":"Leaf/1","name":"l"}"#)
         try fixture.clone("Node/1", gives: #"{"_id":"Node/2","name":"n"}"#)
         try fixture.clone(
-            "Leaf/1", gives: #"{"_id":"Leaf/2","name":"l","node":"Node/1"}"# + "\n" + #"{"_id":"Node/1","name":"n","leaves":["Leaf/1","Leaf/2"]}"#)
+            "Leaf/1",
+            gives: #"{"_id":"Leaf/2","name":"l","node":"Node/1"}"# + "\n" + #"{"_id":"Node/1","name":"n","leaves":["Leaf/1","Leaf/2"]}"#)
     }
 
     @Test func `exclusions of the request are for every level, those at the root for the roots`() throws {

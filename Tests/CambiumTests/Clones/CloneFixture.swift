@@ -30,7 +30,8 @@ final class CloneFixture {
     /// Clones, and expects that the whole graph is as before but for these lines.
     @discardableResult
     func clone(
-        _ ids: String..., with request: CloneRequest = CloneRequest(), gives expected: String, at location: SourceLocation = #_sourceLocation
+        _ ids: String..., with request: CloneRequest = CloneRequest(), gives expected: String,
+        at location: SourceLocation = #_sourceLocation
     ) throws -> Clone {
         let ids = try ids.map { try id($0) }
         let preview = try store.graph.previewClone(of: ids, request)

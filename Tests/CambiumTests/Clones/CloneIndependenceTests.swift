@@ -66,7 +66,9 @@ import Testing
     /// What can be done to a node and a member of it.
     static let changes = ["set", "unlink", "link another", "take over", "move", "delete the member", "delete the node"]
 
-    private func change(_ word: String, _ kind: String, of node: ObjectID, _ member: ObjectID, _ other: ObjectID, _ transaction: inout WriteTransaction)
+    private func change(
+        _ word: String, _ kind: String, of node: ObjectID, _ member: ObjectID, _ other: ObjectID, _ transaction: inout WriteTransaction
+    )
         throws
     {
         switch word {
@@ -104,7 +106,8 @@ import Testing
         let isShared = ["shared", "sharedList", "peers"].contains(kind)
         let original = try pair.fixture.id("Node/1")
         let other = try pair.fixture.id(kind == "peers" ? "Node/2" : "Leaf/20")
-        let member = try #require(try pair.members(kind, of: pair.clone.root).first { !isShared || pair.fixture.store.graph.source(of: $0) == nil })
+        let member = try #require(
+            try pair.members(kind, of: pair.clone.root).first { !isShared || pair.fixture.store.graph.source(of: $0) == nil })
         let before = (lines: try pair.side(copies: false), members: try pair.members(kind, of: original))
         try pair.write { try change(word, kind, of: pair.clone.root, member, other, &$0) }
         if isShared, word == "delete the member" {

@@ -42,7 +42,8 @@ enum CloneModels {
 
     /// A note with all that a note can have.
     static let wholeNote = """
-        {"_id":"Note/1","createDate":"2020-01-01T00:00:00Z","data":"AQID","derived":5,"id":"$a","index":7,"name":"n","transient":false,"memos":["Memo/2","Memo/1"]}
+        {"_id":"Note/1","createDate":"2020-01-01T00:00:00Z","data":"AQID","derived":5,"id":"$a","index":7,"name":"n","transient":false,\
+        "memos":["Memo/2","Memo/1"]}
         {"_id":"Item/1","index":1,"name":"i1","noteIDBlank":"$a","noteIDKeep":"$a","note":"Note/1"}
         {"_id":"Item/2","index":2,"name":"i2","noteIDBlank":"$b","noteIDKeep":"$b","note":"Note/1"}
         {"_id":"Memo/1","text":"m1"}
@@ -55,8 +56,8 @@ enum CloneModels {
         {"_id":"Note/2","id":"$c","name":"another","memos":["Memo/3"]}
         """
 
-    /// Nodes that may be linked in every way that leads from an entity to itself: as a tree, in pairs, by links that only one side knows, by
-    /// links to many on both sides.
+    /// Nodes that may be linked in every way that leads from an entity to itself: as a tree, in pairs, by links that only one side
+    /// knows, by links to many on both sides.
     static let nodes = schema(
         node: #"""
             "parent": {"to": "Node", "inverse": "children"},

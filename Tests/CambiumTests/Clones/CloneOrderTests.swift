@@ -16,7 +16,8 @@ import Testing
     }
 
     @Test func `new serials ascend in the order of the originals' serials, whatever the walk's order was`() throws {
-        let fixture = try followers(#"""
+        let fixture = try followers(
+            #"""
             {"_id":"Node/1","name":"below"}
             {"_id":"Node/2","name":"unrelated"}
             {"_id":"Node/3","name":"middle","left":"Node/1"}
@@ -32,7 +33,8 @@ import Testing
     }
 
     @Test func `the parent is on the lowest level`() throws {
-        let fixture = try followers(#"""
+        let fixture = try followers(
+            #"""
             {"_id":"Node/1","name":"top","left":"Node/2","right":"Node/3"}
             {"_id":"Node/2","name":"a","left":"Node/3"}
             {"_id":"Node/3","name":"b"}
@@ -47,7 +49,8 @@ import Testing
     }
 
     @Test func `then the one that stands first in its level: by declaration order of relationships, not by id`() throws {
-        let fixture = try followers(#"""
+        let fixture = try followers(
+            #"""
             {"_id":"Node/1","name":"top","left":"Node/3","right":"Node/2"}
             {"_id":"Node/2","name":"right","left":"Node/4"}
             {"_id":"Node/3","name":"left","right":"Node/4"}
@@ -65,7 +68,8 @@ import Testing
 
     @Test(arguments: [("parts", "second"), ("list", "third")])
     func `then by the order of members: ascending ids where unordered, as stored where ordered`(relationship: String, from: String) throws {
-        let fixture = try followers(#"""
+        let fixture = try followers(
+            #"""
             {"_id":"Node/1","name":"top","\#(relationship)":["Node/3","Node/2"]}
             {"_id":"Node/2","name":"second","left":"Node/4"}
             {"_id":"Node/3","name":"third","left":"Node/4"}

@@ -11,7 +11,9 @@ import Testing
     /// A node with two leaves, one of which it has in common with another node.
     private func common(_ rule: String) throws -> CloneFixture {
         let rule = rule.isEmpty ? "" : #", "userInfo": {"clone": "\#(rule)"}"#
-        return try CloneFixture(CloneModels.pair(Self.manyToMany + rule, back: Self.back), #"""
+        return try CloneFixture(
+            CloneModels.pair(Self.manyToMany + rule, back: Self.back),
+            #"""
             {"_id":"Node/1","name":"a","leaves":["Leaf/1","Leaf/2"]}
             {"_id":"Leaf/1","name":"x"}
             {"_id":"Leaf/2","name":"y","node":["Node/2"]}
@@ -48,8 +50,15 @@ import Testing
 
     @Test func `clone: share on a relationship without inverse links to the same targets`() throws {
         let schema = CloneModels.schema(
-            node: #""left": {"to": "Node", "userInfo": {"clone": "share"}}, "parts": {"to": "Node", "many": true, "userInfo": {"clone": "SHARE"}}"#)
-        let fixture = try CloneFixture(schema, #"""
+            node:
+                #"""
+                "left": {"to": "Node", "userInfo": {"clone": "share"}},
+                "parts": {"to": "Node", "many": true, "userInfo": {"clone": "SHARE"}}
+                """#
+        )
+        let fixture = try CloneFixture(
+            schema,
+            #"""
             {"_id":"Node/1","left":"Node/2","parts":["Node/2","Node/3"]}
             {"_id":"Node/2"}
             {"_id":"Node/3"}
@@ -96,7 +105,9 @@ import Testing
     // MARK: Limits
 
     private func tree() throws -> CloneFixture {
-        try CloneFixture(CloneModels.nodes, #"""
+        try CloneFixture(
+            CloneModels.nodes,
+            #"""
             {"_id":"Node/1","children":["Node/2"],"friends":["Node/4"]}
             {"_id":"Node/2","children":["Node/3"],"friends":["Node/4"],"left":"Node/4"}
             {"_id":"Node/3","name":"leaf"}
@@ -124,7 +135,9 @@ import Testing
     }
 
     @Test func `depth is that of the first way: a link between two objects at the limit is kept`() throws {
-        let fixture = try CloneFixture(CloneModels.nodes, #"""
+        let fixture = try CloneFixture(
+            CloneModels.nodes,
+            #"""
             {"_id":"Node/1","left":"Node/2","right":"Node/3"}
             {"_id":"Node/2","left":"Node/3"}
             {"_id":"Node/3","left":"Node/4","right":"Node/1"}
@@ -140,7 +153,9 @@ import Testing
     }
 
     @Test func `beyond the maximum number of objects the clone fails; at it, it does not`() throws {
-        let fixture = try CloneFixture(CloneModels.nodes, #"""
+        let fixture = try CloneFixture(
+            CloneModels.nodes,
+            #"""
             {"_id":"Node/1","children":["Node/2"]}
             {"_id":"Node/2","children":["Node/3"]}
             {"_id":"Node/3","name":"leaf"}

@@ -13,7 +13,8 @@ import Testing
         let id = #""id": {"type": "uuid", "optional": true\#(userInfo)}, "part": {"type": "int32", "optional": true\#(others)}"#
         let links = #""down": {"to": "Node", "many": true, "inverse": "up"}, "up": {"to": "Node", "inverse": "down"}"#
         let schema = CloneModels.schema(node: links, attributes: id, keys: keys)
-        return try CloneFixture(schema, #"{"_id":"Node/1","id":"$a","part":1,"down":["Node/2"]}"# + "\n" + #"{"_id":"Node/2","id":"$b","part":2}"#)
+        return try CloneFixture(
+            schema, #"{"_id":"Node/1","id":"$a","part":1,"down":["Node/2"]}"# + "\n" + #"{"_id":"Node/2","id":"$b","part":2}"#)
     }
 
     @Test func `an object that is not there, was never there, or is of no entity`() throws {
@@ -92,7 +93,8 @@ import Testing
         let keys = #""unique": [["id", "part"]],"#
         try unique("", keys: keys).expectRefusal(.ruleViolated, of: "Node/2", telling: "(id, part)")
         try unique("", keys: keys, others: #", "userInfo": {"exclude": ""}"#).clone(
-            "Node/2", gives: #"{"_id":"Node/3","id":"$b","up":"Node/1"}"# + "\n" + #"{"_id":"Node/1","id":"$a","part":1,"down":["Node/2","Node/3"]}"#)
+            "Node/2",
+            gives: #"{"_id":"Node/3","id":"$b","up":"Node/1"}"# + "\n" + #"{"_id":"Node/1","id":"$a","part":1,"down":["Node/2","Node/3"]}"#)
     }
 
     @Test func `a value of the request renews a set where all the copies of the entity are roots`() throws {
@@ -118,7 +120,8 @@ import Testing
     // MARK: Rules of the schema
 
     @Test func `a value that is followed and does not fit`() throws {
-        let label = #""label": {"type": "string", "optional": true, "maxLength": 2, "userInfo": {"followParent": "name", "withoutParent": "keep"}}"#
+        let label =
+            #""label": {"type": "string", "optional": true, "maxLength": 2, "userInfo": {"followParent": "name", "withoutParent": "keep"}}"#
         let fixture = try CloneFixture(
             CloneModels.schema(node: #""left": {"to": "Node"}"#, attributes: label),
             #"{"_id":"Node/1","name":"long","left":"Node/2"}"# + "\n" + #"{"_id":"Node/2"}"#)
@@ -134,7 +137,8 @@ import Testing
     @Test func `too many or too few members, of a copy or of what it is linked to`() throws {
         func fixture(_ bounds: String, _ back: String) throws -> CloneFixture {
             let schema = CloneModels.pair(#""many": true, "inverse": "node"\#(bounds)"#, back: #""inverse": "leaves"\#(back)"#)
-            return try CloneFixture(schema, #"{"_id":"Node/1","leaves":["Leaf/1","Leaf/2"]}"# + "\n" + #"{"_id":"Leaf/1"}"# + "\n" + #"{"_id":"Leaf/2"}"#)
+            return try CloneFixture(
+                schema, #"{"_id":"Node/1","leaves":["Leaf/1","Leaf/2"]}"# + "\n" + #"{"_id":"Leaf/1"}"# + "\n" + #"{"_id":"Leaf/2"}"#)
         }
         try fixture(#", "max": 2"#, "").expectRefused("Leaf/1")
         try fixture(#", "min": 1"#, "").expectRefused("Node/1", with: CloneRequest(excluding: ["leaves"]))
@@ -151,7 +155,9 @@ import Testing
 
 extension CloneFixture {
     /// Expects a clone that can be planned to break a rule of the schema, and to leave nothing.
-    fileprivate func expectRefused(_ ids: String..., with request: CloneRequest = CloneRequest(), at location: SourceLocation = #_sourceLocation)
+    fileprivate func expectRefused(
+        _ ids: String..., with request: CloneRequest = CloneRequest(), at location: SourceLocation = #_sourceLocation
+    )
         throws
     {
         let (files, ids) = (volume.contents, try ids.map { try id($0) })

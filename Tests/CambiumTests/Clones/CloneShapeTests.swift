@@ -15,17 +15,20 @@ import Testing
 
     @Test func `one-to-one: the target is copied`() throws {
         let fixture = try CloneFixture(
-            CloneModels.notes, #"{"_id":"Note/1","name":"n","noteDescription":"NoteDescription/1"}"# + "\n" + #"{"_id":"NoteDescription/1","content":"d"}"#)
+            CloneModels.notes,
+            #"{"_id":"Note/1","name":"n","noteDescription":"NoteDescription/1"}"# + "\n" + #"{"_id":"NoteDescription/1","content":"d"}"#)
         try fixture.clone(
             "Note/1",
             gives: #"""
-                {"_id":"Note/2","createDate":"$now","id":"$new1","index":0,"name":"n","transient":true,"noteDescription":"NoteDescription/2"}
+                {"_id":"Note/2","createDate":"$now","id":"$new1","index":0,"name":"n","transient":true,\#
+                "noteDescription":"NoteDescription/2"}
                 {"_id":"NoteDescription/2","content":"d","note":"Note/2"}
                 """#)
     }
 
     @Test func `one-to-many: the members are copied`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","name":"a"}
             {"_id":"Node/2","name":"b","parent":"Node/1"}
             {"_id":"Node/3","name":"c","parent":"Node/1"}
@@ -41,7 +44,9 @@ import Testing
 
     @Test func `many-to-many: both sides share`() throws {
         let schema = CloneModels.pair(#""many": true, "inverse": "node""#, back: #""many": true, "inverse": "leaves""#)
-        let fixture = try CloneFixture(schema, #"""
+        let fixture = try CloneFixture(
+            schema,
+            #"""
             {"_id":"Node/1","name":"a","leaves":["Leaf/1","Leaf/2"]}
             {"_id":"Leaf/1","name":"x"}
             {"_id":"Leaf/2","name":"y"}
@@ -65,7 +70,9 @@ import Testing
     @Test(arguments: [#""inverse": "leaves""#, ""])
     func `ordered members are copied in their order, which is not that of their ids`(back: String) throws {
         let inverse = back.isEmpty ? "" : #", "inverse": "node""#
-        let fixture = try CloneFixture(CloneModels.pair(#""many": true, "ordered": true\#(inverse)"#, back: back), #"""
+        let fixture = try CloneFixture(
+            CloneModels.pair(#""many": true, "ordered": true\#(inverse)"#, back: back),
+            #"""
             {"_id":"Node/1","leaves":["Leaf/3","Leaf/1","Leaf/2"]}
             {"_id":"Leaf/1","name":"x"}
             {"_id":"Leaf/2","name":"y"}
@@ -84,7 +91,9 @@ import Testing
 
     @Test func `ordered members that are shared keep their order`() throws {
         let schema = CloneModels.pair(#""many": true, "ordered": true, "inverse": "node""#, back: #""many": true, "inverse": "leaves""#)
-        let fixture = try CloneFixture(schema, #"""
+        let fixture = try CloneFixture(
+            schema,
+            #"""
             {"_id":"Node/1","leaves":["Leaf/2","Leaf/1"]}
             {"_id":"Leaf/1"}
             {"_id":"Leaf/2"}
@@ -104,7 +113,9 @@ import Testing
             "Fruit": {"parent": "Leaf", "relationships": {"seed": {"to": "Leaf"}}}
             """#
         let children = #""up": {"to": "Node", "inverse": "down"}, "down": {"to": "Node", "many": true, "inverse": "up"}"#
-        let fixture = try CloneFixture(CloneModels.schema(node: children, others), #"""
+        let fixture = try CloneFixture(
+            CloneModels.schema(node: children, others),
+            #"""
             {"_id":"Node/1","down":["Leaf/2","Fruit/3"]}
             {"_id":"Leaf/2","name":"l","size":1}
             {"_id":"Fruit/3","name":"f","size":2,"seed":"Leaf/4"}
@@ -123,7 +134,8 @@ import Testing
 
     @Test(arguments: 1...3)
     func `a ring of three, from any of its members`(first: Int) throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","name":"a","next":"Node/2"}
             {"_id":"Node/2","name":"b","next":"Node/3"}
             {"_id":"Node/3","name":"c","next":"Node/1"}
@@ -138,7 +150,8 @@ import Testing
     }
 
     @Test func `a ring of three that only one side knows`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","left":"Node/2"}
             {"_id":"Node/2","left":"Node/3"}
             {"_id":"Node/3","left":"Node/1"}
@@ -153,18 +166,21 @@ import Testing
     }
 
     @Test func `an object that is linked to itself`() throws {
-        let fixture = try nodes(#"{"_id":"Node/1","parent":"Node/1","next":"Node/1","left":"Node/1","friends":["Node/1"],"follows":["Node/1"]}"#)
+        let fixture = try nodes(
+            #"{"_id":"Node/1","parent":"Node/1","next":"Node/1","left":"Node/1","friends":["Node/1"],"follows":["Node/1"]}"#)
         let links = #""children":["Node/2"],"previous":"Node/2","followers":["Node/2"]"#
         try fixture.clone(
             "Node/1",
-            gives: #"{"_id":"Node/2","parent":"Node/2","next":"Node/2","left":"Node/2","friends":["Node/2"],"follows":["Node/2"],\#(links)}"#)
+            gives:
+                #"{"_id":"Node/2","parent":"Node/2","next":"Node/2","left":"Node/2","friends":["Node/2"],"follows":["Node/2"],\#(links)}"#)
     }
 
     @Test func `a tree of depth 10`() throws {
         func lines(_ first: Int, known: Bool) -> String {
             (0..<2047).map { number in
                 let parent = number == 0 ? "" : #","parent":"Node/\#(first + (number - 1) / 2)""#
-                let children = number < 1023 && known ? #","children":["Node/\#(first + 2 * number + 1)","Node/\#(first + 2 * number + 2)"]"# : ""
+                let children =
+                    number < 1023 && known ? #","children":["Node/\#(first + 2 * number + 1)","Node/\#(first + 2 * number + 2)"]"# : ""
                 return #"{"_id":"Node/\#(first + number)","name":"\#(number)"\#(parent)\#(children)}"#
             }.joined(separator: "\n")
         }
@@ -173,7 +189,8 @@ import Testing
     }
 
     @Test func `a diamond stays one`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","left":"Node/2","right":"Node/3"}
             {"_id":"Node/2","left":"Node/4"}
             {"_id":"Node/3","parts":["Node/4"]}
@@ -190,7 +207,8 @@ import Testing
     }
 
     @Test func `self-referencing many-to-many: between copies as between originals, to others as the originals`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","children":["Node/2"],"friends":["Node/2","Node/3"],"follows":["Node/2","Node/3"]}
             {"_id":"Node/2","follows":["Node/1"]}
             {"_id":"Node/3","follows":["Node/1"]}
@@ -207,7 +225,8 @@ import Testing
     }
 
     @Test func `a clone of a clone of a clone`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","name":"a","children":["Node/2"],"friends":["Node/3"]}
             {"_id":"Node/2","name":"b"}
             {"_id":"Node/3","name":"c"}
@@ -228,7 +247,8 @@ import Testing
     }
 
     @Test func `several roots are copied together, and share what they share`() throws {
-        let fixture = try nodes(#"""
+        let fixture = try nodes(
+            #"""
             {"_id":"Node/1","left":"Node/3"}
             {"_id":"Node/2","left":"Node/3","right":"Node/1"}
             {"_id":"Node/3"}
@@ -259,7 +279,8 @@ import Testing
             ).replacing(#""identity": ["name"]"#, with: #""identity": ["id"]"#), "")
         let row = #"{"id":"00000000-0000-4000-8000-000000000061","left":"00000000-0000-4000-8000-000000000062"}"#
         try fixture.store.importing("Node", row)
-        try fixture.expect(#"""
+        try fixture.expect(
+            #"""
             {"_id":"Node/1","id":"$a","left":"Node/2"}
             {"_id":"Node/2","_stub":true,"id":"$b"}
             """#)

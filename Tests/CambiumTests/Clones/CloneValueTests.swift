@@ -26,7 +26,9 @@ import Testing
             }.result
         }
 
-        func expect(_ id: ObjectID, in graph: Graph, _ name: String, _ expected: Value? = nil, at location: SourceLocation = #_sourceLocation) throws {
+        func expect(
+            _ id: ObjectID, in graph: Graph, _ name: String, _ expected: Value? = nil, at location: SourceLocation = #_sourceLocation
+        ) throws {
             let attribute = try graph.schema.required("Note").requiredAttribute(name)
             let place = try #require(graph.place(of: id), sourceLocation: location)
             #expect(graph.value(of: graph.field(attribute), at: place) == (expected ?? values[name]), sourceLocation: location)

@@ -1,0 +1,264 @@
+import Foundation
+import Testing
+
+@Suite struct CloneCommandTests {
+    /// Notes with items that they own and tags that they share; a note takes a new id, and its items take it over.
+    static let schema = """
+        { "entities": {
+            "Note": { "identity": ["id"],
+              "attributes": { "id": {"type": "uuid", "userInfo": {"rebuild": "uuid"}}, "title": {"type": "string", "optional": true},
+                              "rank": {"type": "int32", "default": 0, "userInfo": {"exclude": "", "leaveOut": ""}} },
+              "relationships": { "items": {"to": "Item", "many": true, "inverse": "note", "onDelete": "cascade"},
+                                 "tags": {"to": "Tag", "many": true, "inverse": "notes"}, "next": {"to": "Note"} } },
+            "Item": { "attributes": { "name": {"type": "string", "optional": true},
+                                      "owner": {"type": "uuid", "optional": true,
+                                                "userInfo": {"followParent": "id", "withoutParent": "blank"}} },
+                      "relationships": { "note": {"to": "Note", "inverse": "items"}, "parts": {"to": "Part", "many": true} } },
+            "Part": { "attributes": { "size": {"type": "int32", "default": 1} } },
+            "Code": { "unique": [["text"]], "attributes": { "text": {"type": "string", "optional": true} } },
+            "Tag": { "identity": ["name"], "attributes": { "name": {"type": "string"} },
+                     "relationships": { "notes": {"to": "Note", "many": true, "inverse": "tags"} } } } }
+        """
+
+    private static let log = "notes/log/00000000000000000001.log"
+
+    /// A store with two notes.
+    private func place() throws -> Workplace {
+        let place = try Workplace()
+        try place.write(Self.schema, to: "schema.json")
+        #expect(try place.run("init", "notes", "--schema", "schema.json").code == 0)
+        let rows = """
+            {"id":"00000000-0000-4000-8000-000000000001","title":"a","rank":5,"tags":["red"],\
+            "items":[{"name":"x","parts":[{},{}]},{"name":"y"}]}
+            {"id":"00000000-0000-4000-8000-000000000002","title":"b"}
+            """
+        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+        #expect(try place.run("insert", "notes", "Code", "text=c").code == 0)
+        return place
+    }
+
+    private func object(_ id: String, in place: Workplace) throws -> [String: Any] {
+        try #require(try place.run("show", "notes", id, "--json").json.first)
+    }
+
+    private func expectUnchanged(_ place: Workplace, _ before: Data, at location: SourceLocation = #_sourceLocation) throws {
+        #expect(try place.bytes(of: Self.log) == before, sourceLocation: location)
+    }
+
+    /// What lies beside the store and the schema, but for the files of the tests themselves.
+    private func files(_ place: Workplace) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: place.directory.path).filter { !$0.hasPrefix(".") }.sorted()
+    }
+
+    @Test func `a clone tells its root, how much it copied and what that costs`() throws {
+        let place = try place()
+        let outcome = try place.run("clone", "notes", "Note/1")
+        #expect(outcome.code == 0 && outcome.errors.isEmpty)
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        #expect(lines.first?.wholeMatch(of: /Note\/3: 5 objects in transaction 4, \d+ bytes of log/) != nil, "\(outcome.output)")
+        #expect(Array(lines.dropFirst()) == ["  Note: 1", "  Item: 2", "  Part: 2"])
+        let copy = try object("Note/3", in: place)
+        #expect(copy["title"] as? String == "a" && copy["rank"] as? Int == 0 && copy["tags"] as? [String] == ["Tag/1"])
+        #expect(copy["items"] as? [String] == ["Item/3", "Item/4"] && copy["id"] as? String != "00000000-0000-4000-8000-000000000001")
+        #expect(try object("Item/3", in: place)["owner"] as? String == copy["id"] as? String)
+        #expect(try place.run("verify", "notes").code == 0)
+    }
+
+    @Test func `in JSON, for programs`() throws {
+        let place = try place()
+        let outcome = try place.run("clone", "notes", "Note/1", "--json")
+        let bytes = try #require(try outcome.json.first?["logBytes"] as? Int)
+        #expect(
+            outcome.output == #"{"transaction":4,"root":"Note/3","objects":5,"byEntity":{"Note":1,"Item":2,"Part":2},"logBytes":\#(bytes)}"#
+                + "\n")
+        #expect(bytes > 0 && bytes <= 256)
+    }
+
+    @Test func `several objects are copied by one transaction, in the order given`() throws {
+        let place = try place()
+        let output = try place.run("clone", "notes", "Note/2", "Part/1", "Note/1", "--json", "--exclude", "items").output
+        #expect(output.hasPrefix(#"{"transaction":4,"root":"Note/4","roots":["Note/4","Part/3","Note/3"],"objects":3,"#), "\(output)")
+        let told = try place.run("clone", "notes", "Part/1", "Part/2", "Part/1").output
+        #expect(told.hasPrefix("Part/4, Part/5: 2 objects in transaction 5, "), "\(told)")
+    }
+
+    @Test func `a plan counts and writes nothing`() throws {
+        let place = try place()
+        let before = try place.bytes(of: Self.log)
+        let told = try place.run("clone", "notes", "Note/1", "--plan")
+        #expect(told.output == "5 objects would be copied; nothing was written\n  Note: 1\n  Item: 2\n  Part: 2\n")
+        let json = try place.run("clone", "notes", "Note/1", "--plan", "--json", "--depth", "1").output
+        #expect(json == #"{"transaction":null,"root":null,"objects":3,"byEntity":{"Note":1,"Item":2},"logBytes":0}"# + "\n")
+        #expect(try place.run("clone", "notes", "Note/1", "--plan", "--max-objects", "2").code == 65)
+        #expect(try place.run("clone", "notes", "Note/1", "--plan", "--map", "map.json").code == 64)
+        try expectUnchanged(place, before)
+    }
+
+    // MARK: The map
+
+    @Test func `a map has the old and the new id of each object, by ascending old id`() throws {
+        let place = try place()
+        #expect(try place.run("clone", "notes", "Note/1", "--map", "map.json").code == 0)
+        let map = String(decoding: try place.bytes(of: "map.json"), as: UTF8.self)
+        #expect(
+            map == """
+                {"old":"Note/1","new":"Note/3"}
+                {"old":"Item/1","new":"Item/3"}
+                {"old":"Item/2","new":"Item/4"}
+                {"old":"Part/1","new":"Part/3"}
+                {"old":"Part/2","new":"Part/4"}
+
+                """)
+        #expect(try files(place) == ["map.json", "notes", "schema.json"])
+    }
+
+    @Test func `a map takes the place of a file that is there`() throws {
+        let place = try place()
+        try place.write("old", to: "map.json")
+        #expect(try place.run("clone", "notes", "Note/2", "--map", "map.json").code == 0)
+        #expect(try place.bytes(of: "map.json") == Data((#"{"old":"Note/2","new":"Note/3"}"# + "\n").utf8))
+        #expect(try files(place) == ["map.json", "notes", "schema.json"])
+    }
+
+    @Test func `a map that cannot be made leaves the store as it was`() throws {
+        let place = try place()
+        let before = try place.bytes(of: Self.log)
+        let outcome = try place.run("clone", "notes", "Note/1", "--map", "nowhere/map.json")
+        #expect(outcome.code == 73 && outcome.errors.hasPrefix("cambium: nowhere/map.json: The map cannot be made"), "\(outcome.errors)")
+        try expectUnchanged(place, before)
+        #expect(try files(place) == ["notes", "schema.json"])
+    }
+
+    @Test func `a map that cannot be given its name is kept beside it, because the clone is made`() throws {
+        let place = try place()
+        try FileManager.default.createDirectory(at: place.directory.appending(path: "taken/x"), withIntermediateDirectories: true)
+        let outcome = try place.run("clone", "notes", "Note/2", "--map", "taken")
+        let kept = try #require(try files(place).first { $0.hasPrefix("taken.") }, "\(outcome.errors)")
+        #expect(outcome.code == 74 && outcome.errors.contains("'\(kept)'"), "\(outcome.errors)")
+        #expect(try place.bytes(of: kept) == Data((#"{"old":"Note/2","new":"Note/3"}"# + "\n").utf8))
+        #expect(try object("Note/3", in: place)["title"] as? String == "b")
+    }
+
+    @Test func `a clone that is refused leaves no map and no part of one, and a file that was there as it was`() throws {
+        let place = try place()
+        try place.write("old", to: "map.json")
+        let before = try place.bytes(of: Self.log)
+        #expect(try place.run("clone", "notes", "Code/1", "--map", "map.json").code == 1)
+        #expect(try place.run("clone", "notes", "Note/1", "--map", "map.json", "--max-objects", "1").code == 65)
+        #expect(try place.run("clone", "notes", "Note/9", "--map", "map.json").code == 66)
+        #expect(try place.run("clone", "nowhere", "Note/1", "--map", "map.json").code == 66)
+        #expect(try place.bytes(of: "map.json") == Data("old".utf8))
+        #expect(try files(place) == ["map.json", "notes", "schema.json"])
+        try expectUnchanged(place, before)
+    }
+
+    // MARK: Options
+
+    @Test func `exclusions, at every level or at the root`() throws {
+        let place = try place()
+        let excluded = try place.run("clone", "notes", "Note/1", "--exclude", "parts,Note.tags", "--json")
+        #expect(try excluded.json.first?["objects"] as? Int == 3)
+        #expect(try object("Note/3", in: place)["tags"] as? [String] == [])
+        let atRoot = try place.run("clone", "notes", "Note/1", "--exclude-at-root", "items", "--exclude-at-root", "tags", "--json")
+        #expect(try atRoot.json.first?["objects"] as? Int == 1)
+    }
+
+    @Test func `copy and share against the rule of the inverse`() throws {
+        let place = try place()
+        let shared = try place.run("clone", "notes", "Note/1", "--share", "Item.parts", "--json")
+        #expect(try shared.json.first?["objects"] as? Int == 3)
+        #expect(try object("Item/3", in: place)["parts"] as? [String] == ["Part/1", "Part/2"])
+        #expect(try place.run("clone", "notes", "Note/1", "--copy", "tags").code == 1, "the identity of a tag would be repeated")
+        #expect(try place.run("clone", "notes", "Note/1", "--share", "items").code == 65)
+        #expect(try place.run("clone", "notes", "Note/1", "--share", "parts", "--copy", "parts").code == 64)
+    }
+
+    @Test func `depth and the greatest number of objects`() throws {
+        let place = try place()
+        #expect(try place.run("clone", "notes", "Note/1", "--depth", "0", "--json").json.first?["objects"] as? Int == 1)
+        #expect(try place.run("clone", "notes", "Note/1", "--max-objects", "5").code == 0)
+        #expect(try place.run("clone", "notes", "Note/1", "--max-objects", "4").code == 65)
+        for arguments in [["--depth", "-1"], ["--max-objects", "0"], ["--depth", "x"]] {
+            #expect(try place.run(executable: Workplace.binary, ["clone", "notes", "Note/1"] + arguments).code == 64)
+        }
+    }
+
+    @Test func `values for the copies of the objects given`() throws {
+        let place = try place()
+        let id = "00000000-0000-4000-8000-00000000000a"
+        #expect(try place.run("clone", "notes", "Note/1", "--set", "title=new", "--set", "rank:=7", "--set", "id=\(id)").code == 0)
+        let copy = try object("Note/3", in: place)
+        #expect(copy["title"] as? String == "new" && copy["rank"] as? Int == 7 && (copy["id"] as? String)?.lowercased() == id)
+        #expect((try object("Item/3", in: place)["owner"] as? String)?.lowercased() == id)
+        #expect(try place.run("clone", "notes", "Note/1", "--set", "nope=1").code == 64)
+        #expect(try place.run("clone", "notes", "Note/1", "--set", "rank=many").code == 65)
+        #expect(try place.run("clone", "notes", "Note/1", "--set", "items=Item/1").code == 64)
+    }
+
+    @Test func `other names for the keys of userInfo`() throws {
+        let place = try place()
+        #expect(try place.run("clone", "notes", "Note/1", "--key", "exclude=leaveOut").code == 0)
+        #expect(try object("Note/3", in: place)["rank"] as? Int == 0)
+        #expect(try place.run("clone", "notes", "Note/2", "--key", "exclude=other", "--set", "rank=3").code == 0)
+        #expect(try place.run("clone", "notes", "Note/1", "--key", "rebuild=other").code == 1, "the identity would be repeated")
+        for key in ["nope=x", "exclude", "exclude="] { #expect(try place.run("clone", "notes", "Note/1", "--key", key).code == 64) }
+        #expect(try place.run("clone", "notes", "Note/1", "--key", "exclude=rebuild").code == 65)
+    }
+
+    // MARK: Requests, errors and the log
+
+    @Test func `a request that comes again is answered as the first time, and not done again`() throws {
+        let place = try place()
+        let first = try place.run("clone", "notes", "Note/1", "Note/2", "--request", "r", "--json").output
+        let bytes = try place.bytes(of: Self.log)
+        let again = try place.run("clone", "notes", "Note/1", "Note/2", "--request", "r", "--json", "--map", "map.json")
+        #expect(again.code == 0 && first.contains(#""roots":["Note/3","Note/4"]"#))
+        #expect(again.output == first.replacing("}\n", with: #","repeated":true}"# + "\n"))
+        let told = try place.run("clone", "notes", "Note/1", "--request", "r").output
+        #expect(told.hasPrefix("Note/3, Note/4: 6 objects in transaction 4: the request was applied then, and not again\n"))
+        try expectUnchanged(place, bytes)
+        #expect(try files(place) == ["notes", "schema.json"], "a map tells of copies that were made")
+    }
+
+    @Test(arguments: [
+        (["Note/77"], 66), (["Note"], 66), (["Nope/1"], 64), (["Tag/1"], 1), (["Code/1"], 1), (["Note/1", "--exclude", "nope"], 64),
+        (["Note/1", "--exclude", "title"], 64), (["Note/1", "--exclude-at-root", "Item.nope"], 64), (["Note/1", "--copy", "Nope.x"], 64),
+        ([], 64),
+        (["Note/1", "Item/99"], 66), (["Item/1", "--frob"], 64), (["Item/1", "--set", "title=x"], 64),
+    ])
+    func `what goes wrong is told with the exit code of its kind, and nothing is written`(arguments: [String], code: Int) throws {
+        let place = try place()
+        let before = try place.bytes(of: Self.log)
+        let outcome = try place.run(executable: Workplace.binary, ["clone", "notes"] + arguments)
+        #expect(Int(outcome.code) == code && outcome.errors.hasPrefix("cambium: ") && outcome.output.isEmpty, "\(outcome.errors)")
+        try expectUnchanged(place, before)
+    }
+
+    @Test(arguments: [
+        #""a": {"type": "int32", "userInfo": {"exclude": ""}}"#, #""a": {"type": "string", "userInfo": {"rebuild": "uuid"}}"#,
+        #""a": {"type": "uuid", "userInfo": {"rebuild": "soon"}}"#, #""a": {"type": "uuid", "userInfo": {"followParent": "nope"}}"#,
+        #""a": {"type": "uuid", "userInfo": {"withoutParent": "keep"}}"#,
+    ])
+    func `a schema with rules that cannot be followed makes no store`(attribute: String) throws {
+        let place = try Workplace()
+        try place.write("{ \"entities\": { \"A\": { \"attributes\": { \(attribute) } } } }", to: "bad.json")
+        let outcome = try place.run("init", "store", "--schema", "bad.json")
+        #expect(outcome.code == 65 && outcome.errors.contains("/entities/A/attributes/a/userInfo/"), "\(outcome.errors)")
+        #expect(try files(place) == ["bad.json"])
+    }
+
+    @Test func `the log tells of a clone in one op`() throws {
+        let place = try place()
+        #expect(try place.run("clone", "notes", "Note/1", "--actor", "jane", "--message", "copy").code == 0)
+        let lines = try place.run("log", "notes", "--ops", "--from", "4").output.split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].hasSuffix("  jane  copy"))
+        #expect(lines[1] == #"    clone roots ["Note/1"] objects 5 byEntity {"Note":1,"Item":2,"Part":2}"#)
+        let entry = try #require(try place.run("log", "notes", "--ops", "--json", "--from", "4").json.first)
+        let op = try #require((entry["ops"] as? [[String: Any]])?.first)
+        #expect(op["op"] as? String == "clone" && op["roots"] as? [String] == ["Note/1"] && op["objects"] as? Int == 5)
+        for object in ["Note/1", "Note/3"] {
+            #expect(try place.run("log", "notes", "--json", "--object", object).json.last?["transaction"] as? Int == 4)
+        }
+        #expect(try place.run("log", "notes", "--json", "--entity", "Part").json.last?["transaction"] as? Int == 4)
+    }
+}
