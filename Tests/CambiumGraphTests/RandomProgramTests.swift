@@ -13,14 +13,14 @@ import Testing
     }
 
     @Test func `random programs leave the graph as the reference has it`() throws {
-        for seed in Self.seeds(200) {
+        for seed in Self.seeds(150) {
             var run = try ProgramRun(seed: seed)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
     @Test func `random clones come to what a naive cloner comes to`() throws {
-        for seed in Self.seeds(120) {
+        for seed in Self.seeds(80) {
             var run = try ProgramRun(seed: seed, scope: .clones)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }

@@ -26,7 +26,8 @@ import Testing
         }
     }
 
-    /// Text in which UUIDs have the names that they had when they were met first, and times and lengths none; without spaces at the end of lines.
+    /// Text in which UUIDs have the names that they had when they were met first, and times and lengths none; without spaces at the
+    /// end of lines.
     private struct Names {
         private var numbers: [String: Int] = [:]
 
@@ -36,7 +37,9 @@ import Testing
                 let uuid = match.0.lowercased()
                 numbers[uuid] = numbers[uuid] ?? numbers.count
             }
-            for (uuid, number) in numbers { text = text.replacing(uuid, with: "<\(number)>").replacing(uuid.uppercased(), with: "<\(number)>") }
+            for (uuid, number) in numbers {
+                for spelling in [uuid, uuid.uppercased()] { text = text.replacing(spelling, with: "<\(number)>") }
+            }
             // The time since the transaction before is in them.
             text = text.replacing(/\d+ bytes of log/, with: "<n> bytes of log")
             return text.replacing(/[ ]+\n/, with: "\n")

@@ -214,7 +214,8 @@ struct Demo {
     private func suggest(_ name: String) {
         title("Try on it")
         for command in [
-            "find \(store) Package --identity \(name)", "find \(store) Package --identity \(name)-copy --include versions", "find \(store) Section --limit 5", "log \(store) --ops",
+            "find \(store) Package --identity \(name)", "find \(store) Package --identity \(name)-copy --include versions",
+            "find \(store) Section --limit 5", "log \(store) --ops",
             "export \(store) Maintainer", "stats \(store)", "verify \(store)",
         ] {
             tell("cambium \(command)")

@@ -25,12 +25,11 @@ extension ClonePlanner {
             }
         }
         guard repeated.isEmpty else {
-            let key = options.keys
+            let words = "'\(options.keys.rebuild)', '\(options.keys.exclude)' or '\(options.keys.followParent)'"
             throw CambiumError(
                 .ruleViolated,
                 "The clone would repeat what has to be unique.\n  " + repeated.joined(separator: "\n  ")
-                    + "\nGive one attribute of each '\(key.rebuild)', '\(key.exclude)' or '\(key.followParent)' in its userInfo, or a value."
-            )
+                    + "\nGive one attribute of each a value, or \(words) in its userInfo.")
         }
     }
 
