@@ -1,9 +1,9 @@
 import FoundationEssentials
 
 /// Dates as RFC 3339 writes them, to and from seconds since 2001-01-01T00:00:00Z.
-enum DateText {
+package enum DateText {
     /// The seconds of the years 1 to 9999, which is what RFC 3339 can write.
-    static let range = -63_113_904_000.0..<252_423_993_600.0
+    package static let range = -63_113_904_000.0..<252_423_993_600.0
 
     // MARK: Writing
 
@@ -65,12 +65,11 @@ enum DateText {
     // MARK: Reading
 
     /// The nearest seconds; nil where the text is no RFC 3339 date and time.
-    static func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
+    package static func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         guard text.count >= 20, text[4] == 0x2D, text[7] == 0x2D, text[13] == 0x3A, text[16] == 0x3A,
             text[10] | 0x20 == UInt8(ascii: "t") || text[10] == 0x20,
             let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
-            let hour = number(text, 11, 2), let minute = number(text, 14, 2), let second = number(text, 17, 2),
-            year >= 1, (1...12).contains(month), day >= 1, day <= daysIn(month, year), hour < 24, minute < 60, second <= 60
+            let hour = number(text, 11, 2), let minute = number(text, 14, 2), let second = number(text, 17, 2)
         else { return nil }
         var index = 19
         var fraction = 0..<0
@@ -81,9 +80,18 @@ enum DateText {
             if fraction.isEmpty { return nil }
         }
         guard let offset = offset(text, index) else { return nil }
-        let days = self.days(year, month, day) - daysTo2001
-        let whole = days * 86_400 + hour * 3600 + minute * 60 + second - offset
-        return combine(whole, fraction.map { text[$0] })
+        let time = CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+        return seconds(time, fraction: fraction.map { text[$0] }, offset: offset)
+    }
+
+    /// The nearest seconds; nil where the calendar or the clock has no such time. `fraction` has the digits behind the point, in
+    /// ASCII; `offset` is in seconds east of UTC.
+    package static func seconds(_ time: CivilTime, fraction: [UInt8], offset: Int) -> Double? {
+        guard time.year >= 1, (1...12).contains(time.month), time.day >= 1, time.day <= daysIn(time.month, time.year),
+            (0..<24).contains(time.hour), (0..<60).contains(time.minute), (0...60).contains(time.second)
+        else { return nil }
+        let days = self.days(time.year, time.month, time.day) - daysTo2001
+        return combine(days * 86_400 + time.hour * 3600 + time.minute * 60 + time.second - offset, fraction)
     }
 
     private static func number(_ text: UnsafeRawBufferPointer, _ start: Int, _ count: Int) -> Int? {
@@ -148,6 +156,25 @@ enum DateText {
     private static func daysIn(_ month: Int, _ year: Int) -> Int {
         if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
         return [4, 6, 9, 11].contains(month) ? 30 : 31
+    }
+}
+
+/// What a calendar and a clock show.
+package struct CivilTime {
+    package var year: Int
+    package var month: Int
+    package var day: Int
+    package var hour: Int
+    package var minute: Int
+    package var second: Int
+
+    package init(year: Int, month: Int = 1, day: Int = 1, hour: Int = 0, minute: Int = 0, second: Int = 0) {
+        self.year = year
+        self.month = month
+        self.day = day
+        self.hour = hour
+        self.minute = minute
+        self.second = second
     }
 }
 

@@ -20,10 +20,13 @@ public enum ConversionError: Error, Hashable, Sendable {
     case wrongKind(AttributeType, found: String)
     /// The right kind, and no such value: a date with a 13th month.
     case malformed(AttributeType, String)
+    /// What a function or format of a mapping does not take, in words.
+    case unfit(String)
 
     public var message: String {
         switch self {
         case .wrongKind(let type, let found): "\(type.wanted) is wanted, and \(found) found"
+        case .unfit(let message): message
         case .malformed(let type, let text): "\(type.wanted) is wanted, and \(ConversionError.quoted(text)) is none"
         }
     }

@@ -1,0 +1,32 @@
+/// How dates are written.
+public enum DateFormat: Sendable, Hashable {
+    /// RFC 3339; also without the time, the seconds or the zone.
+    case iso8601
+    /// A number, or a text with one.
+    case secondsSince1970
+    case millisecondsSince1970
+    case secondsSince2001
+    /// Letters that stand for fields, such as `dd MMM yy HH:mm`; Docs/IMPORT.md lists them.
+    case pattern(String)
+
+    /// As mappings spell it: a name, or a pattern.
+    public init(_ text: String) {
+        switch text {
+        case "iso8601": self = .iso8601
+        case "secondsSince1970": self = .secondsSince1970
+        case "millisecondsSince1970": self = .millisecondsSince1970
+        case "secondsSince2001": self = .secondsSince2001
+        default: self = .pattern(text)
+        }
+    }
+
+    public var text: String {
+        switch self {
+        case .iso8601: "iso8601"
+        case .secondsSince1970: "secondsSince1970"
+        case .millisecondsSince1970: "millisecondsSince1970"
+        case .secondsSince2001: "secondsSince2001"
+        case .pattern(let pattern): pattern
+        }
+    }
+}

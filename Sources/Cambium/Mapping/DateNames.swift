@@ -1,0 +1,66 @@
+/// The English names in dates, and zones.
+enum DateNames {
+    static let months = [
+        ["january", "jan"], ["february", "feb"], ["march", "mar"], ["april", "apr"], ["may"], ["june", "jun"], ["july", "jul"],
+        ["august", "aug"], ["september", "sept", "sep"], ["october", "oct"], ["november", "nov"], ["december", "dec"],
+    ]
+    static let weekdays = [
+        ["monday", "mon"], ["tuesday", "tue"], ["wednesday", "wed"], ["thursday", "thu"], ["friday", "fri"], ["saturday", "sat"],
+        ["sunday", "sun"],
+    ]
+    /// Hours east of UTC. Source: RFC 2822, section 4.3; all other names are ambiguous.
+    private static let zones: [(name: String, hours: Int)] = [
+        ("utc", 0), ("gmt", 0), ("z", 0), ("est", -5), ("edt", -4), ("cst", -6), ("cdt", -5), ("mst", -7), ("mdt", -6), ("pst", -8),
+        ("pdt", -7),
+    ]
+
+    /// Goes past a name, in any case; of several spellings the longest comes first.
+    static func index(of rest: inout Slice<UnsafeRawBufferPointer>, in names: [[String]]) -> Int? {
+        for (index, spellings) in names.enumerated() {
+            for spelling in spellings where skip(spelling, &rest) { return index }
+        }
+        return nil
+    }
+
+    private static func skip(_ name: String, _ rest: inout Slice<UnsafeRawBufferPointer>) -> Bool {
+        let count = name.utf8.count
+        guard rest.prefix(count).lazy.map({ $0 | 0x20 }).elementsEqual(name.utf8) else { return false }
+        rest = rest.dropFirst(count)
+        return true
+    }
+
+    /// Goes past a zone and returns its offset, in seconds east of UTC: `+0100`, `+01:00`, `Z`, `GMT+1`, `EST`.
+    static func offset(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Int? {
+        for zone in zones where skip(zone.name, &rest) {
+            if zone.hours == 0, zone.name != "z", let sign = rest.first, sign == 0x2B || sign == 0x2D { return signed(&rest) }
+            return zone.hours * 3600
+        }
+        return signed(&rest)
+    }
+
+    private static func signed(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Int? {
+        guard let sign = rest.first, sign == 0x2B || sign == 0x2D else { return nil }
+        var tail = rest.dropFirst()
+        guard let hours = digits(&tail, 1), hours < 24 else { return nil }
+        var minutes = 0
+        if tail.first == UInt8(ascii: ":") {
+            tail = tail.dropFirst()
+            guard let value = digits(&tail, 2) else { return nil }
+            minutes = value
+        } else if let value = digits(&tail, 2) {
+            minutes = value
+        }
+        guard minutes < 60 else { return nil }
+        rest = tail
+        let seconds = hours * 3600 + minutes * 60
+        return sign == 0x2D ? -seconds : seconds
+    }
+
+    /// Goes past at least so many digits, and two at most.
+    private static func digits(_ rest: inout Slice<UnsafeRawBufferPointer>, _ min: Int) -> Int? {
+        let digits = rest.prefix(2).prefix { $0 >= 0x30 && $0 <= 0x39 }
+        guard digits.count >= min else { return nil }
+        rest = rest.dropFirst(digits.count)
+        return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+}

@@ -1,0 +1,85 @@
+internal import CambiumModel
+
+/// Reads dates that are written in one of several formats, tried in order.
+struct DateReader {
+    private enum Form {
+        case iso8601([DatePattern])
+        /// Ten to a power of `exponent` seconds, since so many seconds before 2001.
+        case count(exponent: Int, secondsBefore2001: Int64)
+        case pattern(DatePattern)
+    }
+
+    private let forms: [Form]
+
+    private static let secondsFrom1970To2001: Int64 = 978_307_200
+
+    /// Throws what is wrong with a pattern or with the zone.
+    init(_ formats: [DateFormat], zone: String, pivot: Int) throws(DatePattern.Mistake) {
+        guard let offset = DatePattern.offset(zone) else {
+            throw DatePattern.Mistake(message: "there is no zone '\(zone)'; write UTC, GMT or an offset such as +01:00")
+        }
+        var forms: [Form] = []
+        for format in formats {
+            switch format {
+            case .iso8601:
+                var patterns: [DatePattern] = []
+                for pattern in ["yyyy-MM-dd", "yyyy-MM-dd'T'HH:mm", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss.S"] {
+                    patterns.append(try DatePattern(pattern, offset: offset, pivot: pivot))
+                    if pattern.contains("T") { patterns.append(try DatePattern(pattern + "Z", offset: offset, pivot: pivot)) }
+                }
+                forms.append(.iso8601(patterns))
+            case .secondsSince1970: forms.append(.count(exponent: 0, secondsBefore2001: Self.secondsFrom1970To2001))
+            case .millisecondsSince1970: forms.append(.count(exponent: -3, secondsBefore2001: Self.secondsFrom1970To2001))
+            case .secondsSince2001: forms.append(.count(exponent: 0, secondsBefore2001: 0))
+            case .pattern(let text): forms.append(.pattern(try DatePattern(text, offset: offset, pivot: pivot)))
+            }
+        }
+        self.forms = forms
+    }
+
+    /// Seconds since 2001; nil where the text is in none of the formats.
+    ///
+    /// - Parameter isNumber: whether the text is that of a JSON number.
+    func seconds(_ text: UnsafeRawBufferPointer, isNumber: Bool) -> Double? {
+        for form in forms {
+            let seconds: Double? =
+                switch form {
+                case .iso8601(let patterns): isNumber ? nil : Self.iso8601(text, patterns)
+                case .count(let exponent, let before): Self.count(text, exponent, before)
+                case .pattern(let pattern): isNumber ? nil : pattern.seconds(text)
+                }
+            if let seconds, DateText.range.contains(seconds) { return seconds }
+        }
+        return nil
+    }
+
+    private static func iso8601(_ text: UnsafeRawBufferPointer, _ patterns: [DatePattern]) -> Double? {
+        if let seconds = DateText.seconds(text) { return seconds }
+        for pattern in patterns {
+            if let seconds = pattern.seconds(text) { return seconds }
+        }
+        return nil
+    }
+
+    /// The nearest Double to a number that is exact until then.
+    private static func count(_ text: UnsafeRawBufferPointer, _ exponent: Int, _ secondsBefore2001: Int64) -> Double? {
+        guard let number = DecimalNumber(text) else { return nil }
+        var power = number.exponent + exponent
+        var coefficient = Int128(number.coefficient)
+        // More digits than these say nothing about a date that a Double can hold.
+        while power < -18 {
+            coefficient /= 10
+            power += 1
+        }
+        while power > 0 {
+            guard coefficient < 1_000_000_000_000_000 else { return nil }
+            coefficient *= 10
+            power -= 1
+        }
+        guard coefficient < Int128(1) << 120 else { return nil }
+        var scale: Int128 = 1
+        for _ in power..<0 { scale *= 10 }
+        let sum = (number.isNegative ? -coefficient : coefficient) - Int128(secondsBefore2001) * scale
+        return Double("\(sum)e\(power)")
+    }
+}

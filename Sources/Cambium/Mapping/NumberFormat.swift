@@ -1,0 +1,51 @@
+/// How numbers are written in texts.
+///
+/// `NumberFormat(decimal: ",", grouping: ".")` reads `"-1.234,50"` as -1234.5.
+public struct NumberFormat: Sendable, Hashable {
+    /// What stands before the digits of the fraction.
+    public var decimal: String
+    /// What may stand between two digits of the whole part; nil for nothing.
+    public var grouping: String?
+
+    public static let standardDecimal = "."
+
+    public init(decimal: String = Self.standardDecimal, grouping: String? = nil) {
+        self.decimal = decimal
+        self.grouping = grouping
+    }
+
+    /// The number as JSON writes it, but that zeros may lead; nil where the text is none.
+    func plain(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
+        var rest = text[...]
+        var plain: [UInt8] = []
+        if rest.first == UInt8(ascii: "-") { plain.append(UInt8(ascii: "-")) }
+        if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+        let decimal = Array(decimal.utf8)
+        let grouping = Array((grouping ?? "").utf8)
+        var hasPoint = false
+        while let byte = rest.first {
+            let isAfterDigit = plain.last.map(Self.isDigit) ?? false
+            if Self.isDigit(byte) {
+                plain.append(byte)
+                rest = rest.dropFirst()
+            } else if isAfterDigit, !hasPoint, let digits = Self.digits(in: rest, after: decimal) {
+                plain.append(UInt8(ascii: "."))
+                hasPoint = true
+                rest = digits
+            } else if isAfterDigit, !hasPoint, let digits = Self.digits(in: rest, after: grouping) {
+                rest = digits
+            } else {
+                return nil
+            }
+        }
+        return plain.last.map(Self.isDigit) == true ? plain : nil
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+
+    /// What follows a mark, where that begins with a digit.
+    private static func digits(in rest: Slice<UnsafeRawBufferPointer>, after mark: [UInt8]) -> Slice<UnsafeRawBufferPointer>? {
+        guard !mark.isEmpty, rest.starts(with: mark), let next = rest.dropFirst(mark.count).first, isDigit(next) else { return nil }
+        return rest.dropFirst(mark.count)
+    }
+}

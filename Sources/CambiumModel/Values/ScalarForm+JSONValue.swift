@@ -1,0 +1,38 @@
+package import CambiumJSON
+
+extension AttributeType {
+    /// The stored form of a JSON value: never `.text`, as no token keeps its bytes.
+    ///
+    /// - Parameter scratch: takes the stored bytes where the result is `.scratch`; what was in it is gone.
+    package func scalarForm(_ value: JSONValue, scratch: inout [UInt8]) throws(ConversionError) -> ScalarForm {
+        if value == .null { return .null }
+        if self == .json {
+            scratch = Array(value.text.utf8)
+            return .scratch
+        }
+        switch (self, value) {
+        case (.bool, .bool(let flag)): return .fixed(flag ? 1 : 0, 0)
+        case (.int16, .number(let text)), (.int32, .number(let text)), (.int64, .number(let text)), (.float, .number(let text)),
+            (.double, .number(let text)), (.decimal, .number(let text)):
+            return try scalarForm(copying: Array(text.utf8), scratch: &scratch)
+        case (.string, .string(let text)), (.data, .string(let text)), (.date, .string(let text)), (.uuid, .string(let text)),
+            (.uri, .string(let text)):
+            return try scalarForm(copying: Array(text.utf8), scratch: &scratch)
+        default: throw .wrongKind(self, found: value.kindName)
+        }
+    }
+
+    /// The stored form of a text that the caller does not keep.
+    package func scalarForm(copying text: [UInt8], scratch: inout [UInt8]) throws(ConversionError) -> ScalarForm {
+        let form = try text.withUnsafeBytes { bytes -> Result<ScalarForm, ConversionError> in
+            do throws(ConversionError) {
+                return .success(try scalarForm(text: bytes, scratch: &scratch))
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+        guard case .text = form else { return form }
+        scratch = text
+        return .scratch
+    }
+}
