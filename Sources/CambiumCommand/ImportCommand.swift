@@ -6,10 +6,14 @@ extension ImportOptions.MissingKey: ExpressibleByArgument {}
 extension ImportOptions.NullValue: ExpressibleByArgument {}
 extension ImportOptions.Mismatch: ExpressibleByArgument {}
 extension ImportOptions.Existing: ExpressibleByArgument {}
+extension ImportOptions.Absent: ExpressibleByArgument {}
 extension ImportOptions.ToMany: ExpressibleByArgument {}
 extension ImportOptions.Reference: ExpressibleByArgument {}
 extension ImportOptions.UnknownKey: ExpressibleByArgument {}
 extension ImportOptions.RowError: ExpressibleByArgument {}
+extension AbsentLimit: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,10 +26,13 @@ struct ImportCommand: ParsableCommand {
     @Argument(help: "The store.") var store: String
     @Argument(help: "The entity of the rows.") var entity: String
     @Argument(help: "Files; - is standard input.") var files: [String]
+    @Option(help: "Where in a row each property is, and how it is read: a JSON file (Docs/IMPORT.md).") var mapping: String?
     @Option(help: "What an absent key does.") var missing = ImportOptions.MissingKey.keep
     @Option(help: "What null does.") var null = ImportOptions.NullValue.clear
     @Option(help: "What a value of the wrong type does.") var mismatch = ImportOptions.Mismatch.error
     @Option(help: "What a row does to an object that is there.") var existing = ImportOptions.Existing.update
+    @Option(help: "What becomes of objects of the entity that the files do not mention.") var absent = ImportOptions.Absent.keep
+    @Option(help: "How many of them may be deleted: a number, or a share such as 10%.") var absentMax: AbsentLimit?
     @Option(help: "What the members given do to those of a to-many relationship.") var toMany = ImportOptions.ToMany.replace
     @Option(help: "What an id does that has no object: make one of which only the id is known, or...") var references = ImportOptions
         .Reference.create
@@ -38,6 +45,10 @@ struct ImportCommand: ParsableCommand {
 
     func validate() throws {
         if let batch, batch < 1 { throw ValidationError("--batch is 1 or more.") }
+        if batch != nil, absent == .delete {
+            throw ValidationError("--absent delete needs all rows in one transaction, and --batch makes several.")
+        }
+        if absentMax != nil, absent == .keep { throw ValidationError("--absent-max is for --absent delete.") }
         if batch != nil, author.request != nil {
             throw ValidationError("--request is for one transaction, and --batch makes several.")
         }
@@ -50,12 +61,15 @@ struct ImportCommand: ParsableCommand {
         options.null = null
         options.mismatch = mismatch
         options.existing = existing
+        options.absent = absent
+        options.absentMax = absentMax
         options.toMany = toMany
         options.references = references
         options.unknown = unknown
         options.onError = onError
         options.batchRowCount = batch
         options.effect = dryRun ? .dryRun : .commit
+        options.mapping = try mapping.map { try ImportMapping(json: try Terminal.contents(of: $0), file: $0) }
         let store = try Store.open(at: store)
         let entity = try store.schema.required(self.entity)
         let sources = files.map { $0 == "-" ? Terminal.input : ImportSource.file($0) }

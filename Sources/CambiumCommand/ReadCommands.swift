@@ -35,6 +35,7 @@ struct FindCommand: ParsableCommand {
     @Option(help: "Leave out so many at the beginning.") var offset = 0
     @Option(help: "Relationships to nest, such as items.tags; can be repeated, or separated by commas.") var include: [String] = []
     @Flag(help: "Only count them.") var count = false
+    @Flag(help: "Only stubs: objects of which nothing but the identity is known.") var stubs = false
     @OptionGroup var point: PointOptions
     @OptionGroup var output: OutputOptions
 
@@ -47,12 +48,13 @@ struct FindCommand: ParsableCommand {
         let graph = try point.open(store).graph
         let entity = try graph.schema.required(self.entity)
         let tree = try IncludeTree(include.flatMap { $0.split(separator: ",").map(String.init) }, from: entity, graph.schema)
-        if count, identity.isEmpty { return tell(max(0, min(limit ?? .max, graph.count(of: entity) - offset))) }
-        let places =
+        if count, identity.isEmpty, !stubs { return tell(max(0, min(limit ?? .max, graph.count(of: entity) - offset))) }
+        let all =
             identity.isEmpty
-            ? graph.objects(of: entity).lazy.dropFirst(offset).prefix(limit ?? .max).compactMap { graph.place(of: $0) }
-            : try named(entity, graph).dropFirst(offset).prefix(limit ?? .max).map { $0 }
-        if count { return tell(places.count) }
+            ? AnySequence(graph.objects(of: entity).lazy.compactMap { graph.place(of: $0) }) : AnySequence(try named(entity, graph))
+        let wanted = stubs ? AnySequence(all.lazy.filter(graph.isStub)) : all
+        let places = wanted.dropFirst(offset).prefix(limit ?? .max)
+        if count { return tell(places.reduce(0) { count, _ in count + 1 }) }
         let objects = ObjectWriter(graph)
         var writer = JSONWriter()
         for place in places {

@@ -49,7 +49,7 @@ enum RowTarget {
         options.onError = second >> 3 & 1 == 0 ? .stop : .skip
         options.batchRowCount = second >> 4 & 1 == 0 ? nil : 2
         options.effect = second >> 5 & 1 == 0 ? .commit : .dryRun
-        if second >> 6 & 1 != 0 { options.discriminator = .init(key: "kind", entities: ["s": "Special"]) }
+        if second >> 6 & 1 != 0 { options.mapping = ImportMapping(entityFrom: Discriminator(key: "kind", map: ["s": "Special"])) }
         return options
     }
 }

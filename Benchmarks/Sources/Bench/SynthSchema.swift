@@ -52,7 +52,7 @@ struct SynthSchema {
     /// Imports the file into a store: references are uids, `type` tells the entity.
     func `import`(_ path: String, into store: Store) throws -> ImportReport {
         var options = ImportOptions()
-        options.discriminator = .init(key: "type")
+        options.mapping = ImportMapping(entityFrom: Discriminator(key: "type"))
         options.unknown = .error
         return try store.importRows(folder, from: [.file(path)], options)
     }

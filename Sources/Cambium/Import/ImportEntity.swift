@@ -27,14 +27,23 @@ final class ImportEntity {
     let links: [Link]
     /// The places of the identity attributes in `attributes`.
     let identity: [Int]
+    /// How objects are read; nil where keys are names.
+    let mapping: ResolvedMapping?
+    /// What tells the entity of an object that is declared to be of this one.
+    let discriminator: Discriminator?
+    let discriminatorPath: PropertyPath?
     // One import at a time uses an entity, on one thread: no access to these overlaps another.
     @exclusivity(unchecked) var keys: KeyTable
     @exclusivity(unchecked) private var stamps: [Int]
     @exclusivity(unchecked) private var stamp = 0
 
-    init(_ entity: Entity, _ draft: borrowing Draft) throws(CambiumError) {
+    init(_ entity: Entity, _ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
         self.entity = entity
-        table = try draft.importTable(entity)
+        let outcome = try resolver.resolve(entity)
+        mapping = outcome.mapping
+        discriminator = outcome.discriminator
+        discriminatorPath = outcome.discriminatorPath
+        table = try draft.importTable(entity, identity: outcome.identity)
         number = entity.number
         isAlone = entity.parent == nil && entity.family.count == 1
         attributes = entity.attributes
@@ -49,7 +58,7 @@ final class ImportEntity {
                     destination: relationship.destination))
         }
         self.links = links
-        identity = entity.identity.compactMap { part in entity.attributes.firstIndex { $0 === part } }
+        identity = (outcome.identity?.attributes ?? []).compactMap { part in entity.attributes.firstIndex { $0.number == part } }
         keys = KeyTable(
             entity.attributes.enumerated().map { ($0.element.name, .attribute($0.offset)) }
                 + entity.relationships.enumerated().map { ($0.element.name, .relationship($0.offset)) })
@@ -60,7 +69,9 @@ final class ImportEntity {
 
     func beginObject() { stamp += 1 }
     func markAttribute(_ index: Int) { stamps[index] = stamp }
-    func unmarkAttribute(_ index: Int) { stamps[index] = 0 }
+    /// Notes that an attribute was given a value which leaves it as it is.
+    func keepAttribute(_ index: Int) { stamps[index] = -stamp }
+    func isKeptAttribute(_ index: Int) -> Bool { stamps[index] == -stamp }
     func isGivenAttribute(_ index: Int) -> Bool { stamps[index] == stamp }
     func markLink(_ index: Int) { stamps[attributes.count + index] = stamp }
     func isGivenLink(_ index: Int) -> Bool { stamps[attributes.count + index] == stamp }
@@ -71,9 +82,9 @@ struct ImportEntities {
     private var byNumber: [ImportEntity?] = []
     private var byName: [String: ImportEntity] = [:]
 
-    init(_ draft: borrowing Draft) throws(CambiumError) {
+    init(_ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
         for entity in draft.schema.entities {
-            let made = try ImportEntity(entity, draft)
+            let made = try ImportEntity(entity, draft, resolver)
             let number = Int(entity.number.rawValue)
             while byNumber.count <= number { byNumber.append(nil) }
             byNumber[number] = made

@@ -8,6 +8,8 @@ public struct ImportOptions: Sendable, Hashable {
     public enum Mismatch: String, Sendable, CaseIterable { case error, null, keep }
     /// What a row does to an object that exists.
     public enum Existing: String, Sendable, CaseIterable { case update, skip }
+    /// What becomes of objects of the entity that the input does not mention.
+    public enum Absent: String, Sendable, CaseIterable { case keep, delete }
     /// What the members given do to the members of a to-many relationship.
     public enum ToMany: String, Sendable, CaseIterable { case replace, append }
     /// What an id without an object does.
@@ -18,32 +20,26 @@ public struct ImportOptions: Sendable, Hashable {
     public enum RowError: String, Sendable, CaseIterable { case stop, skip }
     /// Whether the outcome is written.
     public enum Effect: Sendable, Hashable { case commit, dryRun }
+    /// Whether the report has the object of each row.
+    public enum RowObjects: Sendable, Hashable { case forget, report }
 
     public var missing = MissingKey.keep
     public var null = NullValue.clear
     public var mismatch = Mismatch.error
     public var existing = Existing.update
+    public var absent = Absent.keep
     public var toMany = ToMany.replace
     public var references = Reference.create
     public var unknown = UnknownKey.report
     public var onError = RowError.stop
     public var effect = Effect.commit
+    public var rowObjects = RowObjects.forget
     /// Rows in one transaction; nil for all of them in one.
     public var batchRowCount: Int?
-    /// Takes each row's entity from one of its keys, whose text has to be the name of an entity, or one of these names for it.
-    public var discriminator: Discriminator?
-
-    /// A key that tells the entity of a row.
-    public struct Discriminator: Sendable, Hashable {
-        public var key: String
-        /// The entity for each text; a text that is not listed has to be an entity's name.
-        public var entities: [String: String]
-
-        public init(key: String, entities: [String: String] = [:]) {
-            self.key = key
-            self.entities = entities
-        }
-    }
+    /// Where in a row each property is; nil where keys are names.
+    public var mapping: ImportMapping?
+    /// How many absent objects may be deleted; more is an error.
+    public var absentMax: AbsentLimit?
 
     public init() {}
 }

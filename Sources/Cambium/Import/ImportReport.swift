@@ -20,7 +20,7 @@ public struct ImportReport: Sendable {
     public struct RowError: Sendable, Hashable {
         public enum Code: String, Sendable {
             case malformed, typeMismatch, invalidValue, nullValue, missingMandatory, missingIdentity, duplicate
-            case unknownKey, unknownReference, unknownEntity, notAnObject, tooDeep, tooLarge, ruleViolated
+            case unknownKey, unknownReference, unknownEntity, notAnObject, tooDeep, tooLarge, ruleViolated, hookFailed
         }
 
         public var file: String
@@ -44,10 +44,18 @@ public struct ImportReport: Sendable {
     /// How often each key was met that maps to nothing.
     public var unknownKeys: [String: Int] = [:]
     public var errors: [RowError] = []
+    /// The object of each row, where the options ask for it: nil for a row that was left out.
+    public var rowObjects: [ObjectID?] = []
     /// Bytes that the import added to the log.
     public var logByteCount = 0
 
     public init() {}
+
+    /// The objects of the rows, each once, in the order in which they were first met.
+    public var distinctObjects: [ObjectID] {
+        var seen = Set<ObjectID>()
+        return rowObjects.compactMap(\.self).filter { seen.insert($0).inserted }
+    }
 
     /// Errors that are kept with their text; more are only counted.
     public static let errorCountMax = 10_000

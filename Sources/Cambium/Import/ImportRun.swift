@@ -10,6 +10,7 @@ struct ImportRun {
     let entity: Entity
     let sources: [ImportSource]
     let options: ImportOptions
+    let hooks: ImportHooks
     let author: Author
     private(set) var report = ImportReport()
     /// Rows that broke a rule which is only seen when they are applied: left out when the batch is begun again.
@@ -19,11 +20,12 @@ struct ImportRun {
     /// How often a batch is begun again because of such rows.
     static let refusedCountMax = 1000
 
-    init(store: Store, entity: Entity, sources: [ImportSource], options: ImportOptions, author: Author) {
+    init(store: Store, entity: Entity, sources: [ImportSource], options: ImportOptions, hooks: ImportHooks, author: Author) {
         self.store = store
         self.entity = entity
         self.sources = sources
         self.options = options
+        self.hooks = hooks
         self.author = author
     }
 
@@ -31,15 +33,27 @@ struct ImportRun {
         if author.requestID != nil, options.batchRowCount != nil {
             throw CambiumError(.invalidInput, "A request is one transaction; leave out the batches, or the request id.")
         }
+        if options.absent == .delete, options.batchRowCount != nil {
+            throw CambiumError(.invalidInput, "What is absent is known when all rows are read; leave out the batches.")
+        }
+        let resolver = try MappingResolver(options.mapping, importing: entity, store.schema)
         var documents = DocumentStream(sources)
         var isAtEnd = false
         while !isAtEnd {
             let firstRow = report.rowCount
-            var batch = ImportBatch(firstRow: firstRow, refused: refused)
+            var batch = ImportBatch(firstRow: firstRow, refused: refused, hooks: hooks)
             do {
                 let receipt = try store.transact(author) { [options, entity] transaction in
-                    isAtEnd = try batch.apply(&documents, to: &transaction.draft, entity, options)
+                    isAtEnd = try batch.apply(&documents, to: &transaction, entity, options, resolver)
                     if options.effect == .commit { try transaction.deriveOps() }
+                    let absent = try batch.absent(in: transaction.draft, entity, options)
+                    if options.effect == .commit {
+                        try transaction.delete(absent)
+                    } else if !absent.isEmpty {
+                        try transaction.draft.apply(.delete(absent))
+                        try transaction.draft.check()
+                    }
+                    batch.count(transaction.draft)
                 }
                 report.logByteCount += receipt.logByteCount
                 report.transaction = receipt.transaction ?? report.transaction
@@ -91,7 +105,9 @@ struct ImportRun {
         for error in batch.errors {
             if report.errors.count < ImportReport.errorCountMax { report.errors.append(error) } else { report.errorsLeftOut += 1 }
         }
+        report.rowObjects += batch.rowObjects
         if isFailed { return }
+        for (number, count) in batch.deleted { totals[number, default: .init()].deleted += count }
         for (number, net) in batch.counts {
             totals[number, default: .init()].add(net)
             totals[number, default: .init()].repeated += batch.repeated[number] ?? 0
@@ -130,12 +146,13 @@ extension Store {
     /// written. Throws `.invalidInput` with the row, line and pointer of what cannot be imported, in which case nothing was (but
     /// for the batches before). Complexity: O(bytes of input), memory for the changed objects.
     ///
+    /// - Parameter hooks: what the program does to each row.
     /// - Parameter reached: takes the report of an import that failed, before the error is thrown.
     public func importRows(
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
-        author: Author = Author(), reached: (ImportReport) -> Void = { _ in }
+        hooks: ImportHooks = ImportHooks(), author: Author = Author(), reached: (ImportReport) -> Void = { _ in }
     ) throws -> ImportReport {
-        var run = ImportRun(store: self, entity: entity, sources: sources, options: options, author: author)
+        var run = ImportRun(store: self, entity: entity, sources: sources, options: options, hooks: hooks, author: author)
         defer { if run.report.rowCount > 10_000 { Heap.giveBack() } }
         do {
             try run.run()

@@ -6,6 +6,8 @@ struct KeyTable {
     enum Target: Hashable {
         case attribute(Int)
         case relationship(Int)
+        /// A key of a mapping.
+        case mapped(Int)
     }
 
     private let names: [[UInt8]]

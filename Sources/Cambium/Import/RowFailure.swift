@@ -13,6 +13,10 @@ struct RowPath {
     enum Step {
         case key(Int)
         case element(Int)
+        /// Several keys, as a JSON pointer.
+        case pointer(String)
+
+        var isElement: Bool { if case .element = self { true } else { false } }
     }
 
     private var steps: [Step] = []
@@ -21,11 +25,11 @@ struct RowPath {
 
     mutating func push(_ step: Step) {
         steps.append(step)
-        if case .key = step { depth += 1 }
+        if !step.isElement { depth += 1 }
     }
 
     mutating func pop() {
-        if case .key = steps.removeLast() { depth -= 1 }
+        if !steps.removeLast().isElement { depth -= 1 }
     }
 
     mutating func removeAll() {
@@ -38,11 +42,12 @@ struct RowPath {
             switch step {
             case .element(let index): "/\(index)"
             case .key(let token): "/" + Self.escaped(tokens.string(token))
+            case .pointer(let pointer): pointer
             }
         }.joined()
     }
 
-    private static func escaped(_ key: String) -> String {
+    static func escaped(_ key: String) -> String {
         key.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
             .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
     }

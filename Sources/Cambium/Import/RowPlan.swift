@@ -22,6 +22,9 @@ struct RowPlan {
         /// Whether the row describes it, rather than naming it.
         var isDescribed = true
         var values: Range<Int>
+
+        /// Whether it is there and is left alone.
+        var isSkipped: Bool { if case .skipped = target { true } else { false } }
     }
 
     struct Value {
@@ -50,6 +53,10 @@ struct RowPlan {
     }
 
     var objects: [Object] = []
+    /// The place of the row's own object.
+    var root = 0
+    /// Whether `note` is called for objects that a row only names, too.
+    var notesNames = false
     var values: [Value] = []
     var links: [Link] = []
     /// Places in `objects`.
@@ -95,9 +102,12 @@ struct RowPlan {
 
     // MARK: Doing it
 
+    /// The row's own object, once the plan was applied.
+    var rootRow: UInt32 { rows[root] }
+
     /// Applies the plan. `note` is called with the row of each object that the row describes.
     mutating func apply(
-        to draft: inout Draft, _ tokens: JSONTokens, note: (ImportEntity, UInt32) -> Void
+        to draft: inout Draft, _ tokens: JSONTokens, note: (Object, UInt32) -> Void
     ) throws(CambiumError) {
         rows.removeAll(keepingCapacity: true)
         for object in objects {
@@ -111,7 +121,7 @@ struct RowPlan {
                 rows.append(rows[other])
                 change(object, rows[other], &draft, tokens)
             }
-            if object.isDescribed { note(object.entity, rows[rows.count - 1]) }
+            if object.isDescribed || notesNames { note(object, rows[rows.count - 1]) }
         }
         for link in links { apply(link, &draft) }
     }

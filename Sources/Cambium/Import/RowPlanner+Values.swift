@@ -6,6 +6,7 @@ extension RowPlanner {
     /// Plans the attributes that an object gives, and notes its relationships in `given` for later.
     mutating func values(of token: Int, _ entity: ImportEntity, _ tokens: JSONTokens) throws(RowFailure) {
         entity.beginObject()
+        if let mapping = entity.mapping { return try values(of: token, entity, mapping, tokens) }
         var key = token + 1
         let end = tokens.next(token)
         while key < end {
@@ -16,40 +17,59 @@ extension RowPlanner {
                 try attribute(entity, index, key, value, tokens)
             case .relationship(let index):
                 entity.markLink(index)
-                given.append((index, key, value))
+                given.append(Given(index: index, key: key, value: value))
+            case .mapped: break
             case nil:
-                try unknown(key, tokens)
+                try unknown(key, entity, tokens)
             }
             key = tokens.next(value)
         }
     }
 
-    private mutating func unknown(_ key: Int, _ tokens: JSONTokens) throws(RowFailure) {
-        let name = tokens.string(key)
-        if options.discriminator?.key == name { return }
+    /// - Parameter node: where in a mapping's tree the key is missing; nil where there is none.
+    mutating func unknown(
+        _ key: Int, _ entity: ImportEntity, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil
+    ) throws(RowFailure) {
+        let name = (node?.prefix ?? "") + tokens.string(key)
+        if let discriminator = entity.discriminatorPath, discriminator.literal == name { return }
+        if path.depth == 0, let rowDiscriminator, rowDiscriminator.key == name { return }
         switch options.unknown {
         case .ignore: break
         case .report: unknownKeys.append(name)
-        case .error: throw failure(.unknownKey, tokens, key: key, "the key '\(name)' maps to nothing")
+        case .error:
+            let pointer = path.pointer(tokens) + (node?.pointer ?? "") + "/" + RowPath.escaped(tokens.string(key))
+            throw RowFailure(code: .unknownKey, pointer: pointer, message: "the key '\(name)' maps to nothing")
         }
     }
 
-    private mutating func attribute(
+    mutating func attribute(
         _ entity: ImportEntity, _ index: Int, _ key: Int, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) {
         let conversion = entity.conversions[index]
         let converted = convert(conversion.type, token, tokens)
+        try take(converted, entity, index, token, tokens, key: key)
+    }
+
+    /// Plans a converted value as the options say.
+    ///
+    /// - Parameter key: the token of the key; nil where the path leads to the value already.
+    @inline(__always)
+    mutating func take(
+        _ converted: Result<ScalarForm, ConversionError>, _ entity: ImportEntity, _ index: Int, _ token: Int, _ tokens: JSONTokens,
+        key: Int?
+    ) throws(RowFailure) {
+        let conversion = entity.conversions[index]
         var form = ScalarForm.null
         switch converted {
         case .success(.null):
             if options.null == .error { throw failure(.nullValue, tokens, key: key, "'\(entity.attributes[index].name)' is null") }
-            if options.null == .keep { return entity.unmarkAttribute(index) }
+            if options.null == .keep { return entity.keepAttribute(index) }
         case .success(let value): form = value
         case .failure(let error):
             if options.mismatch == .error {
                 throw failure(.typeMismatch, tokens, key: key, "'\(entity.attributes[index].name)': \(error.message)")
             }
-            if options.mismatch == .keep { return entity.unmarkAttribute(index) }
+            if options.mismatch == .keep { return entity.keepAttribute(index) }
         }
         if case .null = form, !conversion.isOptional {
             throw failure(.nullValue, tokens, key: key, "'\(entity.attributes[index].name)' must have a value")
@@ -58,7 +78,7 @@ extension RowPlanner {
         plan.append(index, form, token: token, scratch: scratch)
     }
 
-    private mutating func convert(
+    mutating func convert(
         _ type: AttributeType, _ token: Int, _ tokens: JSONTokens
     ) -> Result<ScalarForm, ConversionError> {
         do throws(ConversionError) {
@@ -142,18 +162,30 @@ extension RowPlanner {
 
     /// Plans the one value that names an object; nil where the options say that a wrong one is passed over.
     mutating func reference(
-        _ entity: ImportEntity, _ index: Int, _ token: Int, _ tokens: JSONTokens
+        _ entity: ImportEntity, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) -> RowPlan.Value? {
-        let attribute = entity.attributes[index]
-        let form: ScalarForm
-        do {
-            form = try attribute.type.scalarForm(tokens, token, scratch: &scratch)
-        } catch {
+        let index = entity.identity[0]
+        if let conversion = entity.mapping?.conversions[index] {
+            return try reference(entity, .token(token), conversion, tokens)
+        }
+        return try reference(entity, convert(entity.attributes[index].type, token, tokens), token, tokens)
+    }
+
+    @inline(__always)
+    mutating func reference(
+        _ entity: ImportEntity, _ converted: Result<ScalarForm, ConversionError>, _ token: Int, _ tokens: JSONTokens
+    ) throws(RowFailure) -> RowPlan.Value? {
+        let attribute = entity.attributes[entity.identity[0]]
+        switch converted {
+        case .success(.null):
+            return nil
+        case .success(let form):
+            try check(attribute, form, token, tokens, key: nil)
+            plan.append(entity.identity[0], form, token: token, scratch: scratch)
+            return plan.values.last
+        case .failure(let error):
             if options.mismatch != .error { return nil }
             throw failure(.typeMismatch, tokens, "the identity '\(attribute.name)' of '\(entity.entity.name)': \(error.message)")
         }
-        try check(attribute, form, token, tokens, key: nil)
-        plan.append(index, form, token: token, scratch: scratch)
-        return plan.values.last
     }
 }

@@ -18,15 +18,29 @@ struct RowPlanner {
     /// Members of the relationships that are being planned: places in `plan.objects`.
     var pending: [Int] = []
     /// Relationships that the objects being planned give, those of an object behind those of the one that it is in.
-    var given: [(index: Int, key: Int, value: Int)] = []
+    var given: [Given] = []
     var scratch: [UInt8] = []
-    /// Texts of the discriminator that were met, and their entities.
-    private let discriminatorKey: [UInt8]
-    private var told: [(text: [UInt8], entity: ImportEntity)] = []
+    /// What the slots of a mapping hold, while an object is read.
+    var found: [Finding] = []
+    /// Whether a member of the relationship that is being planned was of the wrong type, and passed over.
+    var isMismatched = false
+    /// Members of relationships that a mapping made or found.
+    var mapped: [MappedMembers] = []
+    /// The discriminator of the entity that is imported: a row may be of another entity than that.
+    private(set) var rowDiscriminator: Discriminator?
+    /// Texts of discriminators that were met, and their entities.
+    private var told: [(declared: EntityNumber, text: [UInt8], entity: ImportEntity)] = []
+
+    /// A relationship that an object gives, and where.
+    struct Given {
+        let index: Int
+        /// The token of the key; a place in `mapped` where `value` is negative.
+        let key: Int
+        let value: Int
+    }
 
     init(options: ImportOptions, entities: ImportEntities) {
         self.options = options
-        discriminatorKey = Array((options.discriminator?.key ?? "").utf8)
         self.entities = entities
     }
 
@@ -37,11 +51,13 @@ struct RowPlanner {
         newObjects.removeAll(keepingCapacity: true)
         pending.removeAll(keepingCapacity: true)
         given.removeAll(keepingCapacity: true)
+        mapped.removeAll(keepingCapacity: true)
         unknownKeys.removeAll(keepingCapacity: true)
         guard tokens.kind(0) == .object else {
             throw RowFailure(code: .notAnObject, pointer: "", message: "a row is an object, and this one is not")
         }
-        _ = try object(0, entity, tokens, draft)
+        rowDiscriminator = entity.discriminator
+        plan.root = try object(0, entity, tokens, draft)
     }
 
     func failure(_ code: ImportReport.RowError.Code, _ tokens: JSONTokens, key: Int? = nil, _ message: String) -> RowFailure {
@@ -95,8 +111,12 @@ struct RowPlanner {
         }
         let endGiven = given.count
         for number in firstGiven..<endGiven {
-            let (index, key, value) = given[number]
-            try link(place, index, key, value, tokens, draft)
+            let next = given[number]
+            if next.value < 0 {
+                try link(place, next.index, mapped[next.key], tokens, draft)
+            } else {
+                try link(place, next.index, next.key, next.value, tokens, draft)
+            }
         }
         given.removeLast(endGiven - firstGiven)
         return place
@@ -105,30 +125,29 @@ struct RowPlanner {
     private mutating func entity(
         of token: Int, _ declared: ImportEntity, _ tokens: JSONTokens
     ) throws(RowFailure) -> ImportEntity {
-        if discriminatorKey.isEmpty { return declared }
-        var found: Int?
-        tokens.forEachMember(token) { key, value in
-            if found == nil, ByteSearch.equals(discriminatorKey, tokens.bytes(key)) { found = value }
-        }
-        guard let found else { return declared }
-        let known = tokens.kind(found) == .string ? told.first { ByteSearch.equals($0.text, tokens.bytes(found)) } : nil
+        guard let path = declared.discriminatorPath, let found = path.value(in: token, tokens) else { return declared }
+        let isText = tokens.kind(found) == .string
+        let known =
+            isText ? told.first { $0.declared == declared.number && ByteSearch.equals($0.text, tokens.bytes(found)) } : nil
         let entity: ImportEntity
         if let known {
             entity = known.entity
         } else {
-            entity = try self.entity(told: tokens.kind(found) == .string ? tokens.string(found) : "", tokens)
+            entity = try self.entity(told: isText ? tokens.string(found) : "", declared, tokens)
         }
-        guard path.depth == 0 || declared.entity.family.contains(entity.entity.number) else {
+        guard self.path.depth == 0 || declared.entity.family.contains(entity.entity.number) else {
             throw failure(.unknownEntity, tokens, "'\(entity.entity.name)' is no '\(declared.entity.name)'")
         }
         return entity
     }
 
-    private mutating func entity(told text: String, _ tokens: JSONTokens) throws(RowFailure) -> ImportEntity {
-        guard let discriminator = options.discriminator, let entity = entities[discriminator.entities[text] ?? text] else {
-            throw failure(.unknownEntity, tokens, "'\(options.discriminator?.key ?? "")' is \"\(text)\", which is no entity")
+    private mutating func entity(
+        told text: String, _ declared: ImportEntity, _ tokens: JSONTokens
+    ) throws(RowFailure) -> ImportEntity {
+        guard let entity = entities[declared.discriminator?.map[text] ?? text] else {
+            throw failure(.unknownEntity, tokens, "'\(declared.discriminator?.key ?? "")' is \"\(text)\", which is no entity")
         }
-        told.append((Array(text.utf8), entity))
+        told.append((declared.number, Array(text.utf8), entity))
         return entity
     }
 
@@ -168,7 +187,7 @@ struct RowPlanner {
     private mutating func clearMissing(_ entity: ImportEntity, _ tokens: JSONTokens) throws(RowFailure) {
         guard options.missing == .clear else { return }
         for (index, attribute) in entity.attributes.enumerated()
-        where !entity.isGivenAttribute(index) && !entity.identity.contains(index) {
+        where !entity.isGivenAttribute(index) && !entity.isKeptAttribute(index) && !entity.identity.contains(index) {
             if !attribute.isOptional { throw failure(.missingMandatory, tokens, "'\(attribute.name)' must have a value") }
             plan.values.append(.init(attribute: index, form: .null))
         }

@@ -16,6 +16,7 @@ public struct WriteTransaction: ~Copyable {
     var draft: Draft
     /// What was done; what an import did is written here once it is known.
     var ops: OpWriter
+    var recording = Recording.ops
     let surroundings: Surroundings
     /// The time of the transaction before, which that of this one is not less than.
     let timeMin: Int64
@@ -26,6 +27,9 @@ public struct WriteTransaction: ~Copyable {
         self.surroundings = surroundings
         self.timeMin = timeMin
     }
+
+    /// Whether each change is an op, or all of them are compared with the graph before when they are done.
+    enum Recording { case ops, comparison }
 
     consuming func takeDraft() -> Draft { draft }
 
@@ -169,8 +173,13 @@ public struct WriteTransaction: ~Copyable {
     // MARK: Ops
 
     private mutating func record(_ op: Op) throws(CambiumError) {
+        if recording == .comparison, case .delete = op { throw Self.refusal(of: "delete") }
         try draft.apply(op)
-        ops.append(op)
+        if recording == .ops { ops.append(op) }
+    }
+
+    static func refusal(of verb: String) -> CambiumError {
+        CambiumError(.invalidInput, "A hook of an import cannot \(verb); do it in a transaction of its own.")
     }
 
     /// Records what the draft has come to since it began to track its changes.

@@ -11,7 +11,7 @@ extension Draft {
     }
 
     /// The objects themselves and everything that cascade rules reach from them.
-    private func closure(of places: [ObjectPlace]) -> [ObjectPlace] {
+    func closure(of places: [ObjectPlace]) -> [ObjectPlace] {
         var seen = [RowSet](repeating: RowSet(), count: layout.tables.count)
         var found: [ObjectPlace] = []
         for place in places where seen[Int(place.table)].insert(place.row) { found.append(place) }

@@ -16,7 +16,8 @@ package struct ImportTable {
 
 /// Writing by rows, for imports: what is written is checked by the caller, row by row, and derived as ops afterwards.
 extension Draft {
-    package borrowing func importTable(_ entity: Entity) throws(CambiumError) -> ImportTable {
+    /// - Parameter identity: the unique set by which objects are found; nil where they are not.
+    package borrowing func importTable(_ entity: Entity, identity: UniqueSet?) throws(CambiumError) -> ImportTable {
         guard let table = layout.table(of: entity.root) else {
             throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.")
         }
@@ -25,7 +26,7 @@ extension Draft {
             defaults.append(attribute.defaultValue.isNull ? nil : try StoredCell(attribute.defaultValue, attribute))
         }
         return ImportTable(
-            table: table, entity: entity, identity: layout.identityIndex(entity)?.layout,
+            table: table, entity: entity, identity: table.indexes.first { $0.set == identity },
             slots: entity.attributes.map { table.slot(of: $0.number) }, defaults: defaults,
             isCounted: entity.relationships.contains { layout.needsCount(table.index, $0.number) })
     }
@@ -106,6 +107,10 @@ extension Draft {
         if table.isCounted { pending.noteObject(table.number, row) }
     }
 
+    package borrowing func id(_ table: ImportTable, _ row: UInt32) -> ObjectID {
+        reader.id(ObjectPlace(table: table.number, row: row), layout)
+    }
+
     package borrowing func isNull(_ table: ImportTable, _ row: UInt32, attribute: Int) -> Bool {
         let slot = table.slots[attribute]
         return reader.rows(table.number).isNull(row, slot, table.table.columns[slot])
@@ -159,6 +164,32 @@ extension Draft {
         return violations()
     }
 
+    /// The objects of an entity that were there before and whose rows are not in `mentioned` (a set for each table), ascending.
+    package borrowing func absent(_ entity: Entity, mentioned: [RowSet]) -> [ObjectID] {
+        guard let table = layout.table(of: entity.root) else { return [] }
+        let rows = reader.rows(table.index)
+        let firstNew = base.reader.nextSerialOrOne(table.index, of: base.layout)
+        var serials: [UInt64] = []
+        reader.forEachRow(of: table) { row in
+            guard !mentioned[table.index].contains(row), entity.family.contains(rows.entity(row, table)) else { return }
+            if rows.serial(row) < firstNew { serials.append(rows.serial(row)) }
+        }
+        return serials.sorted().map { ObjectID(root: entity.root, serial: $0) }
+    }
+
+    /// How many objects of each entity, of those that were there before, deleting these would delete.
+    package borrowing func countDeleted(_ ids: [ObjectID]) -> [EntityNumber: Int] {
+        var counts: [EntityNumber: Int] = [:]
+        for place in closure(of: ids.compactMap { self.place(of: $0) }) {
+            let table = layout.tables[Int(place.table)]
+            let rows = reader.rows(table.index)
+            if rows.serial(place.row) < base.reader.nextSerialOrOne(table.index, of: base.layout) {
+                counts[rows.entity(place.row, table), default: 0] += 1
+            }
+        }
+        return counts
+    }
+
     /// What became of the objects of each entity: those in `seen` (a set of rows for each table), and all that changed.
     package borrowing func netCounts(seen: [RowSet]) -> [EntityNumber: NetCounts] {
         var counts: [EntityNumber: NetCounts] = [:]
@@ -171,6 +202,7 @@ extension Draft {
             let rows = reader.rows(table.index)
             let firstNew = base.reader.nextSerialOrOne(table.index, of: base.layout)
             all.forEach { row in
+                guard rows.isLive(row) else { return }
                 let entity = rows.entity(row, table)
                 if rows.serial(row) >= firstNew {
                     if rows.isStub(row) {

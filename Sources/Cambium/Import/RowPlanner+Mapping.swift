@@ -1,0 +1,295 @@
+import CambiumGraph
+import CambiumJSON
+import CambiumModel
+
+/// Reading objects as a mapping says.
+extension RowPlanner {
+    /// What was found where a path leads.
+    enum Finding {
+        case absent
+        case token(Int, isLiteral: Bool)
+        /// Something on the way is null.
+        case null
+        /// Something on the way is neither an object nor null.
+        case blocked(Int)
+
+        var isLiteral: Bool { if case .token(_, isLiteral: true) = self { true } else { false } }
+    }
+
+    /// A value of a row, or one that was made of some.
+    enum Item {
+        case token(Int)
+        case value(JSONValue)
+    }
+
+    /// What a mapping gives to a relationship.
+    struct MappedMembers {
+        let pointer: String
+        let item: Result<Item, ConversionError>
+    }
+
+    /// Plans the attributes that an object gives, and notes its relationships in `given` for later.
+    mutating func values(
+        of token: Int, _ entity: ImportEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+    ) throws(RowFailure) {
+        found.removeAll(keepingCapacity: true)
+        for _ in mapping.slots.indices { found.append(.absent) }
+        try walk(token, node: 0, entity, mapping, tokens)
+        for reading in mapping.readings { try read(reading, entity, mapping, tokens) }
+    }
+
+    // MARK: Finding
+
+    private mutating func walk(
+        _ object: Int, node: Int, _ entity: ImportEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+    ) throws(RowFailure) {
+        var key = object + 1
+        let end = tokens.next(object)
+        while key < end {
+            let value = key + 1
+            switch mapping.nodes[node].table.target(of: tokens.bytes(key)) {
+            case .attribute(let index):
+                entity.markAttribute(index)
+                try attribute(entity, index, key, value, tokens)
+            case .relationship(let index):
+                entity.markLink(index)
+                given.append(Given(index: index, key: key, value: value))
+            case .mapped(let index):
+                try take(mapping.keys[index], value, entity, mapping, tokens)
+            case nil:
+                try unknown(key, entity, tokens, at: mapping.nodes[node])
+            }
+            key = tokens.next(value)
+        }
+    }
+
+    private mutating func take(
+        _ key: ResolvedMapping.Key, _ value: Int, _ entity: ImportEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+    ) throws(RowFailure) {
+        for (slot, isLiteral) in key.slots where isLiteral || !found[slot].isLiteral {
+            found[slot] = .token(value, isLiteral: isLiteral)
+        }
+        guard let node = key.node else { return }
+        if tokens.kind(value) == .object { return try walk(value, node: node, entity, mapping, tokens) }
+        for slot in mapping.nodes[node].slots where !found[slot].isLiteral {
+            found[slot] = tokens.kind(value) == .null ? .null : .blocked(value)
+        }
+    }
+
+    // MARK: Reading
+
+    private mutating func read(
+        _ reading: ResolvedMapping.Reading, _ entity: ImportEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+    ) throws(RowFailure) {
+        guard let (item, pointer) = item(of: reading.source, mapping, tokens) else { return }
+        switch reading.property {
+        case .attribute(let index):
+            entity.markAttribute(index)
+            let converted = item.flatMap { convert($0, entity.conversions[index].type, mapping.conversions[index], tokens) }
+            var token = 0
+            if case .success(.token(let own)) = item { token = own }
+            path.push(.pointer(pointer))
+            defer { path.pop() }
+            try take(converted, entity, index, token, tokens, key: nil)
+        case .relationship(let index):
+            entity.markLink(index)
+            given.append(Given(index: index, key: mapped.count, value: -1))
+            mapped.append(MappedMembers(pointer: pointer, item: item.flatMap { apply(reading.functions, $0, tokens) }))
+        case .mapped: break
+        }
+    }
+
+    /// What a source gives, and where that is; nil where it gives nothing.
+    private func item(
+        of source: ResolvedMapping.Source, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+    ) -> (item: Result<Item, ConversionError>, pointer: String)? {
+        switch source {
+        case .constant(let value): return (.success(.value(value)), "")
+        case .first(let slots):
+            var null: (item: Result<Item, ConversionError>, pointer: String)?
+            for slot in slots {
+                guard let next = item(in: slot, mapping, tokens) else { continue }
+                if !isNull(next.item, tokens) { return next }
+                null = null ?? next
+            }
+            return null
+        case .join(let slots, let separator):
+            let present = slots.compactMap { item(in: $0, mapping, tokens) }
+            guard let first = present.first else { return nil }
+            let values = present.map { $0.item.map { value($0, tokens) } }
+            return (joined(values, separator), first.pointer)
+        }
+    }
+
+    private func item(
+        in slot: Int, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+    ) -> (item: Result<Item, ConversionError>, pointer: String)? {
+        let place = mapping.slots[slot]
+        switch found[slot] {
+        case .absent: return nil
+        case .token(let token, let isLiteral): return (.success(.token(token)), isLiteral ? place.literalPointer : place.pointer)
+        case .null: return (.success(.value(.null)), place.pointer)
+        case .blocked(let token):
+            let what = JSONValue(tokens, token).kindName
+            return (.failure(.unfit("an object is wanted on the way to '\(place.path)', and \(what) found")), place.pointer)
+        }
+    }
+
+    private func isNull(_ item: Result<Item, ConversionError>, _ tokens: JSONTokens) -> Bool {
+        switch item {
+        case .success(.token(let token)): tokens.kind(token) == .null
+        case .success(.value(let value)): value == .null
+        case .failure: false
+        }
+    }
+
+    private func value(_ item: Item, _ tokens: JSONTokens) -> JSONValue {
+        switch item {
+        case .token(let token): JSONValue(tokens, token)
+        case .value(let value): value
+        }
+    }
+
+    /// The texts of those that are not null; null where all are.
+    private func joined(_ values: [Result<JSONValue, ConversionError>], _ separator: String) -> Result<Item, ConversionError> {
+        do {
+            let values = try values.map { try $0.get() }.filter { $0 != .null }
+            return .success(.value(values.isEmpty ? .null : .string(try ValueFunction.joined(values, separator))))
+        } catch let mismatch as ValueFunction.Mismatch {
+            return .failure(.unfit(mismatch.message))
+        } catch {
+            return .failure(error as? ConversionError ?? .unfit("the values cannot be joined"))
+        }
+    }
+
+    private func apply(_ functions: [ValueFunction], _ item: Item, _ tokens: JSONTokens) -> Result<Item, ConversionError> {
+        if functions.isEmpty { return .success(item) }
+        var value = value(item, tokens)
+        for function in functions {
+            do throws(ValueFunction.Mismatch) {
+                value = try function.apply(value)
+            } catch {
+                return .failure(.unfit(error.message))
+            }
+        }
+        return .success(.value(value))
+    }
+
+    // MARK: Converting
+
+    /// The stored form of what a mapping gives to an attribute.
+    private mutating func convert(
+        _ item: Item, _ type: AttributeType, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
+    ) -> Result<ScalarForm, ConversionError> {
+        do throws(ConversionError) {
+            let item = try apply(conversion?.functions ?? [], item, tokens).get()
+            switch item {
+            case .token(let token):
+                let kind = tokens.kind(token)
+                if let form = try formatted(tokens.bytes(token), kind == .string, kind == .number, type, conversion) {
+                    return .success(form)
+                }
+                return .success(try type.scalarForm(tokens, token, scratch: &scratch))
+            case .value(.string(let text)):
+                return .success(try converted(text, .string(text), true, type, conversion))
+            case .value(.number(let text)):
+                return .success(try converted(text, .number(text), false, type, conversion))
+            case .value(let value): return .success(try type.scalarForm(value, scratch: &scratch))
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private mutating func converted(
+        _ text: String, _ value: JSONValue, _ isText: Bool, _ type: AttributeType, _ conversion: ResolvedMapping.Conversion?
+    ) throws(ConversionError) -> ScalarForm {
+        let bytes = Array(text.utf8)
+        let form = try bytes.withUnsafeBytes { bytes -> Result<ScalarForm?, ConversionError> in
+            do throws(ConversionError) {
+                return .success(try formatted(bytes, isText, !isText, type, conversion))
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+        if let form { return form }
+        return try type.scalarForm(value, scratch: &scratch)
+    }
+
+    /// The stored form of a text or number by a date or number format; nil where there is none for it.
+    private mutating func formatted(
+        _ bytes: UnsafeRawBufferPointer, _ isText: Bool, _ isNumber: Bool, _ type: AttributeType,
+        _ conversion: ResolvedMapping.Conversion?
+    ) throws(ConversionError) -> ScalarForm? {
+        guard let conversion, isText || isNumber else { return nil }
+        if let dates = conversion.dates {
+            guard let seconds = dates.seconds(bytes, isNumber: isNumber) else {
+                throw .unfit("no date format of the mapping reads \"\(String(decoding: bytes.prefix(60), as: UTF8.self))\"")
+            }
+            return .fixed((seconds + 0).bitPattern, 0)
+        }
+        guard isText, let numbers = conversion.numbers else { return nil }
+        guard let plain = numbers.plain(bytes) else { throw .malformed(type, String(decoding: bytes, as: UTF8.self)) }
+        return try type.scalarForm(copying: plain, scratch: &scratch)
+    }
+
+    // MARK: Relationships
+
+    /// Plans the members that a mapping gives to a relationship.
+    mutating func link(
+        _ owner: Int, _ index: Int, _ members: MappedMembers, _ tokens: JSONTokens, _ draft: borrowing Draft
+    ) throws(RowFailure) {
+        path.push(.pointer(members.pointer))
+        defer { path.pop() }
+        switch members.item {
+        case .failure(let error): try linkMismatch(owner, index, tokens, error.message)
+        case .success(.token(let token)): try link(owner, index, token, tokens, draft)
+        case .success(.value(.null)): try linkNull(owner, index, tokens)
+        case .success(.value(let value)):
+            let link = plan.objects[owner].entity.links[index]
+            guard let destination = entities[link.destination] else { return }
+            let firstPending = pending.count
+            if case .array(let elements) = value {
+                guard link.isToMany else {
+                    return try linkMismatch(owner, index, tokens, "'\(link.relationship.name)' is to-one, and an array found")
+                }
+                for element in elements { try member(element, destination, tokens, draft) }
+            } else {
+                try member(value, destination, tokens, draft)
+            }
+            take(pendingFrom: firstPending, owner, index, isToMany: link.isToMany)
+        }
+    }
+
+    /// Plans a member that is named by a value which no token has.
+    private mutating func member(
+        _ value: JSONValue, _ destination: ImportEntity, _ tokens: JSONTokens, _ draft: borrowing Draft
+    ) throws(RowFailure) {
+        switch value {
+        case .null: return
+        case .object, .array: return try memberMismatch(tokens, "an identity is wanted, and \(value.kindName) found")
+        default: break
+        }
+        guard try hasSingleIdentity(destination, tokens) else {
+            isMismatched = true
+            return
+        }
+        let firstValue = plan.values.count
+        let conversion = destination.mapping?.conversions[destination.identity[0]]
+        guard let planned = try reference(destination, .value(value), conversion, tokens) else {
+            isMismatched = true
+            return
+        }
+        try named(planned, destination, firstValue, tokens, draft)
+    }
+
+    /// Plans the one value that names an object, read as the mapping says; nil where a wrong one is passed over.
+    mutating func reference(
+        _ entity: ImportEntity, _ item: Item, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
+    ) throws(RowFailure) -> RowPlan.Value? {
+        var token = 0
+        if case .token(let own) = item { token = own }
+        let converted = convert(item, entity.attributes[entity.identity[0]].type, conversion, tokens)
+        return try reference(entity, converted, token, tokens)
+    }
+}

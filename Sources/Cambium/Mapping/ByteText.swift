@@ -1,0 +1,21 @@
+/// Texts as bytes: compared without regard to how Unicode may write the same in other bytes.
+enum ByteText {
+    /// The parts between separators, which are not empty. Complexity: O(bytes x bytes of the separator).
+    static func split(_ bytes: [UInt8], _ separator: [UInt8]) -> [ArraySlice<UInt8>] {
+        if separator.isEmpty { return [bytes[...]] }
+        var parts: [ArraySlice<UInt8>] = []
+        var start = 0
+        var index = 0
+        while index < bytes.count {
+            if bytes[index...].starts(with: separator) {
+                parts.append(bytes[start..<index])
+                index += separator.count
+                start = index
+            } else {
+                index += 1
+            }
+        }
+        parts.append(bytes[start...])
+        return parts
+    }
+}

@@ -1,0 +1,111 @@
+import CambiumModel
+
+/// Compares a mapping with a schema, once for each import; `resolve` then does it for each entity.
+struct MappingResolver {
+    /// What a mapping says about the objects of one entity.
+    struct Outcome {
+        /// Nil where objects are read as without a mapping.
+        var mapping: ResolvedMapping?
+        var discriminator: Discriminator?
+        /// The path to the discriminator's key.
+        var discriminatorPath: PropertyPath?
+        /// The attributes by which objects are found; nil where they always are inserted.
+        var identity: UniqueSet?
+    }
+
+    private let mapping: ImportMapping?
+    private let schema: Schema
+    /// The entity that `mapping.objects` is for.
+    private let entityName: String
+
+    /// Throws `.invalidInput` with the pointer of what the schema does not have.
+    init(_ mapping: ImportMapping?, importing entity: Entity, _ schema: Schema) throws(CambiumError) {
+        self.mapping = mapping
+        self.schema = schema
+        entityName = mapping?.entity ?? entity.name
+        guard let mapping else { return }
+        guard let top = schema.entity(entityName) else {
+            throw mapping.mistake("/entity", "the schema has no entity '\(entityName)'")
+        }
+        guard top.family.contains(entity.number) else {
+            throw mapping.mistake("/entity", "it is for '\(top.name)', and '\(entity.name)' is imported")
+        }
+        try check(mapping.objects, "", top, mapping)
+        for (name, objects) in mapping.nested.sorted(by: { $0.key < $1.key }) {
+            let pointer = Self.nested(name)
+            guard let entity = schema.entity(name) else { throw mapping.mistake(pointer, "the schema has no entity '\(name)'") }
+            if name == entityName { throw mapping.mistake(pointer, "'\(name)' is what the mapping itself is for") }
+            try check(objects, pointer, entity, mapping)
+        }
+    }
+
+    private static func nested(_ name: String) -> String { "/nested/" + RowPath.escaped(name) }
+
+    /// Whether each name is one of the entity's, or of a sub-entity's.
+    private func check(
+        _ objects: ObjectMapping, _ pointer: String, _ entity: Entity, _ mapping: ImportMapping
+    ) throws(CambiumError) {
+        let family = schema.entities.filter { entity.family.contains($0.number) }
+        for name in objects.attributes.keys.sorted() where !family.contains(where: { $0.attribute(name) != nil }) {
+            throw mapping.mistake(pointer + "/attributes/" + RowPath.escaped(name), "'\(entity.name)' has no attribute '\(name)'")
+        }
+        for name in objects.relationships.keys.sorted() where !family.contains(where: { $0.relationship(name) != nil }) {
+            throw mapping.mistake(
+                pointer + "/relationships/" + RowPath.escaped(name), "'\(entity.name)' has no relationship '\(name)'")
+        }
+        for (text, name) in (objects.entityFrom?.map ?? [:]).sorted(by: { $0.key < $1.key }) where schema.entity(name) == nil {
+            throw mapping.mistake(
+                pointer + "/entityFrom/map/" + RowPath.escaped(text), "the schema has no entity '\(name)'")
+        }
+    }
+
+    /// What the mapping says about an entity: what it says about the entity itself, or else about the nearest one above it.
+    func resolve(_ entity: Entity) throws(CambiumError) -> Outcome {
+        let schemaIdentity = entity.uniqueSets.first { $0.isIdentity }
+        guard let mapping else { return Outcome(identity: schemaIdentity) }
+        var next: Entity? = entity
+        while let candidate = next {
+            if candidate.name == entityName { return try resolve(entity, mapping, mapping.objects, "", schemaIdentity) }
+            if let objects = mapping.nested[candidate.name] {
+                return try resolve(entity, mapping, objects, Self.nested(candidate.name), schemaIdentity)
+            }
+            next = candidate.parent.flatMap { schema.entity($0) }
+        }
+        return Outcome(identity: schemaIdentity)
+    }
+
+    private func resolve(
+        _ entity: Entity, _ mapping: ImportMapping, _ objects: ObjectMapping, _ pointer: String, _ schemaIdentity: UniqueSet?
+    ) throws(CambiumError) -> Outcome {
+        var outcome = Outcome(identity: schemaIdentity)
+        if let names = objects.identity {
+            outcome.identity = try identity(names, entity) { mapping.mistake(pointer + "/identity", $0) }
+        }
+        if let discriminator = objects.entityFrom {
+            guard let path = PropertyPath(discriminator.key, delimiter: objects.delimiter, escape: objects.escape) else {
+                throw mapping.mistake(pointer + "/entityFrom/key", "the path '\(discriminator.key)' has an empty key")
+            }
+            outcome.discriminator = discriminator
+            outcome.discriminatorPath = path
+        }
+        var tree = MappingTree(entity, objects)
+        try tree.read { (place: String, message: String) in mapping.mistake(pointer + place, message) }
+        if let path = outcome.discriminatorPath, path.keys.count > 1 { tree.pass(path) }
+        outcome.mapping = tree.mapping
+        return outcome
+    }
+
+    private func identity(
+        _ names: [String], _ entity: Entity, _ mistake: (String) -> CambiumError
+    ) throws(CambiumError) -> UniqueSet? {
+        if names.isEmpty { return nil }
+        var wanted: Set<PropertyNumber> = []
+        for name in names {
+            guard let attribute = entity.attribute(name) else { throw mistake("'\(entity.name)' has no attribute '\(name)'") }
+            wanted.insert(attribute.number)
+        }
+        if let set = entity.uniqueSets.last(where: { Set($0.attributes) == wanted }) { return set }
+        throw mistake(
+            "'\(entity.name)' cannot be found by \(names.joined(separator: ", ")): name them as its identity, or as unique, in the schema")
+    }
+}

@@ -1,0 +1,187 @@
+import CambiumModel
+
+/// Makes the tables of a `ResolvedMapping` from what is said about the properties of one entity.
+struct MappingTree {
+    private struct Node {
+        var names: [String] = []
+        var keys: [String: ResolvedMapping.Key] = [:]
+        let path: [String]
+    }
+
+    private let entity: Entity
+    private let objects: ObjectMapping
+    private var nodes = [Node(path: [])]
+    private var slots: [ResolvedMapping.Slot] = []
+    private var slotOfPath: [PropertyPath: Int] = [:]
+    private var readings: [ResolvedMapping.Reading] = []
+    private var conversions: [ResolvedMapping.Conversion?] = []
+    /// Keys of the object itself that are one property's, which is read without a slot.
+    private var direct: [(name: String, target: KeyTable.Target)] = []
+    private var isPlain = true
+
+    init(_ entity: Entity, _ objects: ObjectMapping) {
+        self.entity = entity
+        self.objects = objects
+    }
+
+    /// A property, and where its value comes from.
+    private struct Property {
+        let name: String
+        let target: KeyTable.Target
+        /// Where the mapping says it.
+        let place: String
+        let rule: PropertyMapping
+        let isListed: Bool
+        var paths: [PropertyPath] = []
+    }
+
+    typealias Mistake = (_ place: String, _ message: String) -> CambiumError
+
+    /// Reads what is said about each property. Throws what `mistake` makes of what is wrong.
+    mutating func read(_ mistake: Mistake) throws(CambiumError) {
+        var properties: [Property] = []
+        for (index, attribute) in entity.attributes.enumerated() {
+            let rule = objects.attributes[attribute.name]
+            let place = "/attributes/" + RowPath.escaped(attribute.name)
+            conversions.append(try conversion(rule, attribute) { mistake(place + $0, $1) })
+            let property = Property(
+                name: attribute.name, target: .attribute(index), place: place, rule: rule ?? PropertyMapping(), isListed: rule != nil)
+            properties.append(property)
+        }
+        for (index, relationship) in entity.relationships.enumerated() {
+            let rule = objects.relationships[relationship.name]
+            let place = "/relationships/" + RowPath.escaped(relationship.name)
+            let property = Property(
+                name: relationship.name, target: .relationship(index), place: place, rule: rule ?? PropertyMapping(),
+                isListed: rule != nil)
+            properties.append(property)
+        }
+        for index in properties.indices { properties[index].paths = try paths(properties[index], mistake) }
+        let claimed = Set(properties.filter(\.isListed).flatMap(\.paths).flatMap { [$0.keys[0], $0.literal] })
+        properties.removeAll { !$0.isListed && claimed.contains($0.name) }
+        var uses: [String: Int] = [:]
+        for path in properties.flatMap(\.paths) {
+            for key in Set([path.keys[0], path.literal]) { uses[key, default: 0] += 1 }
+        }
+        for property in properties { add(property, uses) }
+        isPlain = isPlain && direct.count == entity.attributes.count + entity.relationships.count
+    }
+
+    private func conversion(
+        _ rule: PropertyMapping?, _ attribute: Attribute, _ mistake: Mistake
+    ) throws(CambiumError) -> ResolvedMapping.Conversion? {
+        guard let rule, !rule.functions.isEmpty || !rule.dates.isEmpty || rule.numbers != nil else { return nil }
+        var dates: DateReader?
+        if !rule.dates.isEmpty {
+            guard attribute.type == .date else { throw mistake("/dates", "'\(attribute.name)' is no date") }
+            do {
+                dates = try DateReader(rule.dates, zone: rule.zone, pivot: rule.pivot)
+            } catch {
+                throw mistake("/dates", error.message)
+            }
+        }
+        if rule.numbers != nil, ![.int16, .int32, .int64, .float, .double, .decimal].contains(attribute.type) {
+            throw mistake("/numbers", "'\(attribute.name)' is no number")
+        }
+        return .init(functions: rule.functions, dates: dates, numbers: rule.numbers)
+    }
+
+    private func paths(_ property: Property, _ mistake: Mistake) throws(CambiumError) -> [PropertyPath] {
+        let texts: [String]
+        switch property.rule.source {
+        case .name: return [PropertyPath(key: property.name)]
+        case .path(let path): texts = [path]
+        case .coalesce(let paths), .join(let paths, _): texts = paths
+        case .constant, .nothing: return []
+        }
+        var paths: [PropertyPath] = []
+        for text in texts {
+            guard let path = PropertyPath(text, delimiter: objects.delimiter, escape: objects.escape) else {
+                throw mistake(property.place, "the path '\(text)' has an empty key")
+            }
+            paths.append(path)
+        }
+        return paths
+    }
+
+    private mutating func add(_ property: Property, _ uses: [String: Int]) {
+        let source: ResolvedMapping.Source
+        switch property.rule.source {
+        case .nothing:
+            isPlain = false
+            return
+        case .constant(let value): source = .constant(value)
+        case .join(_, let separator): source = .join(property.paths.map { slot($0) }, separator: separator)
+        case .name, .path, .coalesce:
+            let rule = property.rule
+            if property.paths.count == 1, property.paths[0].keys.count == 1, uses[property.paths[0].literal] == 1, rule.functions.isEmpty,
+                rule.dates.isEmpty, rule.numbers == nil
+            {
+                direct.append((property.paths[0].literal, property.target))
+                isPlain = isPlain && property.paths[0].literal == property.name
+                return
+            }
+            source = .first(property.paths.map { slot($0) })
+        }
+        isPlain = false
+        readings.append(.init(property: property.target, source: source, functions: property.rule.functions))
+    }
+
+    /// Makes a path known that no property is read from.
+    mutating func pass(_ path: PropertyPath) {
+        _ = slot(path)
+        isPlain = false
+    }
+
+    /// The slot of a path, which the tree leads to.
+    private mutating func slot(_ path: PropertyPath) -> Int {
+        if let known = slotOfPath[path] { return known }
+        let slot = slots.count
+        slotOfPath[path] = slot
+        slots.append(.init(pointer: path.pointer, literalPointer: "/" + RowPath.escaped(path.literal), path: path.literal))
+        var node = 0
+        for key in path.keys.dropLast() { node = child(of: node, key) }
+        if let last = path.keys.last { change(node, last) { $0.slots.append((slot, false)) } }
+        if path.keys.count > 1 { change(0, path.literal) { $0.slots.append((slot, true)) } }
+        return slot
+    }
+
+    private mutating func child(of node: Int, _ key: String) -> Int {
+        if let known = nodes[node].keys[key]?.node { return known }
+        let child = nodes.count
+        nodes.append(Node(path: nodes[node].path + [key]))
+        change(node, key) { $0.node = child }
+        return child
+    }
+
+    private mutating func change(_ node: Int, _ key: String, _ body: (inout ResolvedMapping.Key) -> Void) {
+        if nodes[node].keys[key] == nil { nodes[node].names.append(key) }
+        body(&nodes[node].keys[key, default: .init()])
+    }
+
+    /// The tables; nil where they say nothing that the entity itself does not.
+    var mapping: ResolvedMapping? {
+        if isPlain { return nil }
+        var keys: [ResolvedMapping.Key] = []
+        var resolved: [ResolvedMapping.Node] = []
+        for (index, node) in nodes.enumerated() {
+            var targets = index == 0 ? direct : []
+            for name in node.names {
+                targets.append((name, .mapped(keys.count)))
+                keys.append(node.keys[name] ?? .init())
+            }
+            resolved.append(
+                .init(
+                    table: KeyTable(targets), pointer: node.path.map { "/" + RowPath.escaped($0) }.joined(),
+                    prefix: node.path.map { $0 + objects.delimiter }.joined(), slots: slots(below: index)))
+        }
+        return ResolvedMapping(nodes: resolved, keys: keys, slots: slots, readings: readings, conversions: conversions)
+    }
+
+    private func slots(below node: Int) -> [Int] {
+        nodes[node].names.flatMap { name -> [Int] in
+            guard let key = nodes[node].keys[name] else { return [] }
+            return key.slots.filter { !$0.isLiteral }.map(\.slot) + (key.node.map { slots(below: $0) } ?? [])
+        }
+    }
+}

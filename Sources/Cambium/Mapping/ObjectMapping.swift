@@ -1,0 +1,43 @@
+/// How the objects of one entity are read from JSON objects.
+public struct ObjectMapping: Sendable, Hashable {
+    /// The attributes by which objects are found; nil for the schema's identity, empty where rows always insert.
+    public var identity: [String]?
+    /// What stands between the keys of a path.
+    public var delimiter: String
+    /// What stands before a delimiter that is part of a key.
+    public var escape: String
+    /// How attributes are read, by their names; what is not listed is read from the key of its name.
+    public var attributes: [String: PropertyMapping]
+    public var relationships: [String: PropertyMapping]
+    /// What tells the entity of an object.
+    public var entityFrom: Discriminator?
+
+    public static let standardDelimiter = "."
+    public static let standardEscape = "\\"
+
+    public init(
+        identity: [String]? = nil, delimiter: String = Self.standardDelimiter, escape: String = Self.standardEscape,
+        attributes: [String: PropertyMapping] = [:], relationships: [String: PropertyMapping] = [:],
+        entityFrom: Discriminator? = nil
+    ) {
+        self.identity = identity
+        self.delimiter = delimiter
+        self.escape = escape
+        self.attributes = attributes
+        self.relationships = relationships
+        self.entityFrom = entityFrom
+    }
+}
+
+/// A key that tells the entity of an object.
+public struct Discriminator: Sendable, Hashable {
+    /// The key, or the path to it.
+    public var key: String
+    /// The entity for each text; a text that is not listed has to be an entity's name.
+    public var map: [String: String]
+
+    public init(key: String, map: [String: String] = [:]) {
+        self.key = key
+        self.map = map
+    }
+}

@@ -1,0 +1,58 @@
+public import CambiumJSON
+
+/// Where the value of an attribute or relationship is in an object, and how it is read.
+///
+///     let born = PropertyMapping(from: "dob", dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
+///     let name: PropertyMapping = "name.full"
+public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
+    /// Where values come from.
+    public enum Source: Sendable, Hashable {
+        /// The key of the property's name.
+        case name
+        case path(String)
+        /// The first of these paths where anything is that is not null.
+        case coalesce([String])
+        /// The texts at these paths, joined.
+        case join([String], separator: String)
+        case constant(JSONValue)
+        /// The property is not read.
+        case nothing
+    }
+
+    public var source: Source
+    /// Applied in this order, before dates and numbers are read.
+    public var functions: [ValueFunction]
+    /// How dates are written, tried in this order; RFC 3339 where there are none.
+    public var dates: [DateFormat]
+    /// The zone of dates that name none: `UTC`, `GMT`, or an offset such as `+01:00`.
+    public var zone: String
+    /// The first of the hundred years that two digits stand for.
+    public var pivot: Int
+    /// How numbers are written in texts; nil where texts are no numbers.
+    public var numbers: NumberFormat?
+
+    public static let standardSeparator = " "
+    public static let standardZone = "UTC"
+    public static let standardPivot = 1950
+
+    public init(
+        _ source: Source = .name, functions: [ValueFunction] = [], dates: [DateFormat] = [], zone: String = Self.standardZone,
+        pivot: Int = Self.standardPivot, numbers: NumberFormat? = nil
+    ) {
+        self.source = source
+        self.functions = functions
+        self.dates = dates
+        self.zone = zone
+        self.pivot = pivot
+        self.numbers = numbers
+    }
+
+    public init(
+        from path: String, functions: [ValueFunction] = [], dates: [DateFormat] = [], zone: String = Self.standardZone,
+        pivot: Int = Self.standardPivot, numbers: NumberFormat? = nil
+    ) {
+        self.init(.path(path), functions: functions, dates: dates, zone: zone, pivot: pivot, numbers: numbers)
+    }
+
+    public init(stringLiteral path: String) { self.init(.path(path)) }
+}

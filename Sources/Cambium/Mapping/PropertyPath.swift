@@ -1,0 +1,76 @@
+internal import CambiumBytes
+import CambiumJSON
+
+/// The keys that a path leads through.
+struct PropertyPath: Hashable {
+    let keys: [String]
+    /// The whole path as one key, which wins over the path.
+    let literal: String
+    private let literalBytes: [UInt8]
+
+    /// The path to a key, as it is spelled.
+    init(key: String) {
+        keys = [key]
+        literal = key
+        literalBytes = Array(key.utf8)
+    }
+
+    /// Nil where a key is empty.
+    init?(_ path: String, delimiter: String, escape: String) {
+        let bytes = Array(path.utf8)
+        let delimiter = Array(delimiter.utf8)
+        let escape = Array(escape.utf8)
+        var keys: [[UInt8]] = [[]]
+        var literal: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            let rest = bytes[index...]
+            if !escape.isEmpty, rest.starts(with: escape), let next = Self.escaped(rest.dropFirst(escape.count), delimiter, escape) {
+                keys[keys.count - 1] += next
+                literal += next
+                index += escape.count + next.count
+            } else if !delimiter.isEmpty, rest.starts(with: delimiter) {
+                keys.append([])
+                literal += delimiter
+                index += delimiter.count
+            } else {
+                keys[keys.count - 1].append(bytes[index])
+                literal.append(bytes[index])
+                index += 1
+            }
+        }
+        if keys.contains([]) { return nil }
+        self.keys = keys.map { String(decoding: $0, as: UTF8.self) }
+        self.literal = String(decoding: literal, as: UTF8.self)
+        literalBytes = literal
+    }
+
+    /// The delimiter or escape that an escape stands before; before anything else it is itself.
+    private static func escaped(_ rest: ArraySlice<UInt8>, _ delimiter: [UInt8], _ escape: [UInt8]) -> [UInt8]? {
+        if !delimiter.isEmpty, rest.starts(with: delimiter) { return delimiter }
+        return rest.starts(with: escape) ? escape : nil
+    }
+
+    /// What is at the path in an object: first under the whole path as one key.
+    func value(in object: Int, _ tokens: JSONTokens) -> Int? {
+        if let value = Self.member(literalBytes, of: object, tokens) { return value }
+        if keys.count == 1 { return nil }
+        var value = object
+        for key in keys {
+            guard tokens.kind(value) == .object, let next = Self.member(Array(key.utf8), of: value, tokens) else { return nil }
+            value = next
+        }
+        return value
+    }
+
+    private static func member(_ name: [UInt8], of object: Int, _ tokens: JSONTokens) -> Int? {
+        var found: Int?
+        tokens.forEachMember(object) { key, value in
+            if found == nil, ByteSearch.equals(name, tokens.bytes(key)) { found = value }
+        }
+        return found
+    }
+
+    /// The JSON pointer from the object.
+    var pointer: String { keys.map { "/" + RowPath.escaped($0) }.joined() }
+}

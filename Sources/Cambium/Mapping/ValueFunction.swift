@@ -1,0 +1,93 @@
+public import CambiumJSON
+import CambiumModel
+
+/// What is done to a value before it is read as an attribute's or a relationship's.
+///
+/// Null stays null. Of an array each element is taken, but for `join`.
+public enum ValueFunction: Sendable, Hashable {
+    /// `" a b "` becomes `"a b"`.
+    case trim
+    /// `"straße"` becomes `"STRASSE"`, in no language.
+    case upper
+    /// `"A"` becomes `"a"`.
+    case lower
+    /// `"30096"`, and 30096.0, become 30096.
+    case integer
+    /// 30096 becomes `"30096"`, and true becomes `"true"`.
+    case text
+    /// `"a,b"` becomes `["a","b"]` at `","`; an empty text becomes `[]`.
+    case split(String)
+    /// `["a",1,null]` becomes `"a-1"` with `"-"`.
+    case join(String)
+    /// `"A"` becomes `"active"` where the table has `"A": "active"`; what is not in the table becomes `otherwise`, or is a mismatch.
+    case lookup([String: JSONValue], otherwise: JSONValue? = nil)
+
+    /// Why a value has no result.
+    struct Mismatch: Error {
+        let message: String
+    }
+
+    func apply(_ value: JSONValue) throws(Mismatch) -> JSONValue {
+        if value == .null { return .null }
+        if case .array(let elements) = value {
+            if case .join(let separator) = self { return .string(try Self.joined(elements, separator)) }
+            var results: [JSONValue] = []
+            for element in elements { results.append(try apply(element)) }
+            return .array(results)
+        }
+        switch self {
+        case .trim: return .string(Self.trimmed(try text(value)))
+        case .upper: return .string(try text(value).uppercased())
+        case .lower: return .string(try text(value).lowercased())
+        case .integer: return try integer(value)
+        case .text: return .string(try Self.spelling(value))
+        case .split(let separator): return .array(Self.parts(try text(value), separator).map(JSONValue.string))
+        case .join: return .string(try Self.spelling(value))
+        case .lookup(let table, let otherwise):
+            let spelling = try Self.spelling(value)
+            guard let found = table[spelling] ?? otherwise else { throw Mismatch(message: "the table has no \"\(spelling)\"") }
+            return found
+        }
+    }
+
+    /// The texts of those that are not null, joined.
+    static func joined(_ values: [JSONValue], _ separator: String) throws(Mismatch) -> String {
+        var texts: [String] = []
+        for value in values where value != .null { texts.append(try spelling(value)) }
+        return texts.joined(separator: separator)
+    }
+
+    /// The text of a scalar.
+    private static func spelling(_ value: JSONValue) throws(Mismatch) -> String {
+        switch value {
+        case .string(let text), .number(let text): return text
+        case .bool(let flag): return flag ? "true" : "false"
+        default: throw Mismatch(message: "a text or number is wanted, and \(value.kindName) found")
+        }
+    }
+
+    private func text(_ value: JSONValue) throws(Mismatch) -> String {
+        if case .string(let text) = value { return text }
+        throw Mismatch(message: "a text is wanted, and \(value.kindName) found")
+    }
+
+    private func integer(_ value: JSONValue) throws(Mismatch) -> JSONValue {
+        let spelling = try Self.spelling(value)
+        guard let number = DecimalNumber(spelling), number.exponent >= 0, number.exponent <= DecimalNumber.digitCountMax else {
+            throw Mismatch(message: "a whole number is wanted, and \"\(spelling)\" found")
+        }
+        return .number(number.description)
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        let rest = text.drop { $0.isWhitespace }
+        guard let last = rest.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return String(rest[...last])
+    }
+
+    private static func parts(_ text: String, _ separator: String) -> [String] {
+        if text.isEmpty { return [] }
+        let bytes = Array(text.utf8)
+        return ByteText.split(bytes, Array(separator.utf8)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
