@@ -1,0 +1,106 @@
+import CambiumJSON
+import CambiumLog
+import Testing
+
+@testable import Cambium
+
+@Suite struct ImportHookTests {
+    private func run(
+        _ store: Store, _ rows: String, _ hooks: ImportHooks, _ change: (inout ImportOptions) -> Void = { _ in },
+        reached: (ImportReport) -> Void = { _ in }
+    ) throws -> ImportReport {
+        var options = ImportOptions()
+        change(&options)
+        let note = try store.schema.required("Note")
+        return try store.importRows(note, from: [.bytes(Array(rows.utf8))], options, hooks: hooks, reached: reached)
+    }
+
+    @Test func `prepare changes a row before its identity is looked up`() throws {
+        let store = try Store.notes()
+        let hooks = ImportHooks(prepare: { row in row = .object([.init("id", row["number"] ?? .null), .init("title", .string("t"))]) })
+        _ = try run(store, #"{"number":7}"#, hooks)
+        let again = try run(store, #"{"number":7}"#, hooks)
+        #expect(again.counts.unchanged == 1 && again.transaction == nil)
+        #expect(try store.graph.json("Note/1").contains(#""id":7,"title":"t""#))
+    }
+
+    @Test func `finish changes what a row made, in the same transaction, and what it did is in the log`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        let hooks = ImportHooks(finish: { transaction, id, row in
+            try transaction.set(id, "title", to: .string(row["raw"]?.text ?? ""))
+            let item = try transaction.insert("Item", ["key": .string("of \(id.serial)")])
+            try transaction.link(id, "items", item)
+        })
+        let report = try run(store, #"{"id":1,"raw":[1,2.50]}"#, hooks)
+        #expect(report.counts.inserted == 1 && report.entities["Item"]?.inserted == 1)
+        #expect(try store.graph.json("Note/1").contains(#""title":"[1,2.50]""#))
+        #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
+    }
+
+    @Test func `finish is not called for an object that is left alone`() throws {
+        let store = try Store.notes()
+        try store.importing("Note", #"{"id":1}"#)
+        let hooks = ImportHooks(finish: { transaction, id, _ in try transaction.set(id, "title", to: .string("met")) })
+        _ = try run(store, #"[{"id":1},{"id":2}]"#, hooks) { $0.existing = .skip }
+        #expect(try store.graph.json("Note/1").contains(#""title":"""#))
+        #expect(try store.graph.json("Note/2").contains(#""title":"met""#))
+    }
+
+    @Test(arguments: [true, false]) func `what a hook throws makes the row a bad one`(isPrepare: Bool) throws {
+        let store = try Store.notes()
+        @Sendable func refuse(_ row: JSONValue) throws {
+            if row["id"] == .number("2") { throw CambiumError(.invalidInput, "no twos") }
+        }
+        let hooks = isPrepare ? ImportHooks(prepare: { try refuse($0) }) : ImportHooks(finish: { try refuse($2) })
+        let rows = #"[{"id":1},{"id":2,"items":["a"]},{"id":3}]"#
+        var reached = ImportReport()
+        #expect(throws: CambiumError.self) { try run(store, rows, hooks, reached: { reached = $0 }) }
+        #expect(reached.errors.map(\.code) == [.hookFailed] && store.graph.objectCount == 0)
+        let report = try run(store, rows, hooks) { $0.onError = .skip }
+        #expect(report.errors.map(\.row) == [2] && report.errors[0].message == "refused by the program: no twos")
+        #expect(store.graph.objectCount == 2)
+    }
+
+    @Test func `a hook can neither delete nor clone`() throws {
+        let store = try Store.notes()
+        for verb in ["delete", "clone"] {
+            let hooks = ImportHooks(finish: { transaction, id, _ in
+                if verb == "delete" { try transaction.delete(id) } else { _ = try transaction.clone(id) }
+            })
+            var reached = ImportReport()
+            #expect(throws: CambiumError.self) { try run(store, #"{"id":1}"#, hooks, reached: { reached = $0 }) }
+            #expect(reached.errors.first?.message.contains(verb) == true)
+        }
+    }
+
+    @Test func `rules that a hook breaks are those of its row`() throws {
+        let store = try Store.notes()
+        let hooks = ImportHooks(finish: { transaction, id, row in
+            if row["id"] == .number("2") { try transaction.set(id, "id", to: .int(1)) }
+        })
+        let report = try run(store, #"[{"id":1},{"id":2},{"id":3}]"#, hooks) { $0.onError = .skip }
+        #expect(report.errors.map(\.row) == [2] && report.errors.map(\.code) == [.duplicate])
+        #expect(report.counts.inserted == 2)
+    }
+
+    @Test func `the report has the object of each row, and the distinct ones`() throws {
+        let store = try Store.notes()
+        try store.importing("Note", #"{"id":9}"#)
+        let report = try store.importing("Note", #"[{"id":1},{"id":"x"},{"id":9},{"id":1}]"#) {
+            $0.rowObjects = .report
+            $0.onError = .skip
+        }
+        #expect(report.rowObjects.map { $0?.serial } == [2, nil, 1, 2])
+        #expect(report.distinctObjects.map(\.serial) == [2, 1])
+        #expect(try store.importing("Note", #"{"id":1}"#).rowObjects.isEmpty)
+    }
+
+    @Test func `a set of options has the name of a library`() {
+        #expect(ImportOptions.vokoder.missing == .clear && ImportOptions.vokoder.null == .clear && ImportOptions.vokoder.mismatch == .null)
+        let keeping = ImportOptions.vokoderKeepingNulls
+        #expect(keeping.missing == .keep && keeping.null == .keep && keeping.mismatch == .keep)
+        #expect(ImportOptions.coredatable.mismatch == .null && ImportOptions.coredatable.missing == .keep)
+        #expect(ImportOptions.groot.mismatch == .error && ImportOptions.groot.null == .clear && ImportOptions.groot.unknown == .ignore)
+    }
+}
