@@ -58,7 +58,7 @@ import Testing
         (#"{"attributes":{"created":{"dates":["dd.MM"]}}}"#, "/attributes/created/dates"),
         (#"{"attributes":{"created":{"dates":["yyyy-MM-dd HH:mm:ss x"]}}}"#, "/attributes/created/dates"),
         (#"{"attributes":{"created":{"dates":["iso8601"],"zone":"Mars"}}}"#, "/attributes/created/dates"),
-        (#"{"attributes":{"title":"a..b"}}"#, "/attributes/title"), (#"{"identity":["title"]}"#, "/identity"),
+        (#"{"attributes":{"title":"a..b"}}"#, "/attributes/title"),
         (#"{"identity":["nope"]}"#, "/identity"), (#"{"entityFrom":{"key":"t","map":{"A":"Nope"}}}"#, "/entityFrom/map/A"),
         (#"{"nested":{"Tag":{"entityFrom":{"key":""}}}}"#, "/nested/Tag/entityFrom/key"),
     ])

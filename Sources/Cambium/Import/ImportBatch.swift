@@ -20,6 +20,7 @@ struct ImportBatch {
     private(set) var lastRow: Int
     private(set) var rowObjects: [ObjectID?] = []
     private(set) var unknownKeys: [String: Int] = [:]
+    private(set) var unknownKeysLeftOut = 0
     private(set) var errors: [ImportReport.RowError] = []
     private(set) var counts: [EntityNumber: NetCounts] = [:]
     private(set) var repeated: [EntityNumber: Int] = [:]
@@ -109,7 +110,7 @@ struct ImportBatch {
             let failure = RowFailure(code: .malformed, pointer: "", message: "malformed JSON: \(error.message), at column \(error.column)")
             try fail(rowError(failure, document.line + error.line - 1, documents), planner.options)
         }
-        for key in planner.unknownKeys { unknownKeys[key, default: 0] += 1 }
+        for key in planner.unknownKeys { noteUnknown(key) }
         let violations = transaction.draft.takeViolations()
         if let first = violations.first {
             let failure = RowFailure(code: first.rule.rowErrorCode, pointer: "", message: first.description)
@@ -137,6 +138,7 @@ struct ImportBatch {
         if let finish = hooks.finish, !root.isSkipped {
             let id = transaction.draft.id(root.entity.table, planner.plan.rootRow)
             try RowFailure.ofHook { try finish(&transaction, id, value) }
+            root.entity.scanned?.note(planner.plan.rootRow, transaction.draft)
         }
     }
 
@@ -148,6 +150,14 @@ struct ImportBatch {
             let table = object.entity.table.number
             if object.isDescribed, !seen[table].insert(row) { repeated[object.entity.entity.number, default: 0] += 1 }
             if !mentioned.isEmpty { mentioned[table].insert(row) }
+        }
+    }
+
+    private mutating func noteUnknown(_ key: String) {
+        if unknownKeys[key] == nil, unknownKeys.count >= ImportReport.unknownKeyCountMax {
+            unknownKeysLeftOut += 1
+        } else {
+            unknownKeys[key, default: 0] += 1
         }
     }
 

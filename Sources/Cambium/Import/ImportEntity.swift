@@ -27,6 +27,8 @@ final class ImportEntity {
     let links: [Link]
     /// The places of the identity attributes in `attributes`.
     let identity: [Int]
+    /// Finds objects where the schema has no index over the identity.
+    var scanned: ScannedIdentity?
     /// How objects are read; nil where keys are names.
     let mapping: ResolvedMapping?
     /// What tells the entity of an object that is declared to be of this one.
@@ -43,7 +45,7 @@ final class ImportEntity {
         mapping = outcome.mapping
         discriminator = outcome.discriminator
         discriminatorPath = outcome.discriminatorPath
-        table = try draft.importTable(entity, identity: outcome.identity)
+        table = try draft.importTable(entity, identity: outcome.index)
         number = entity.number
         isAlone = entity.parent == nil && entity.family.count == 1
         attributes = entity.attributes
@@ -58,7 +60,7 @@ final class ImportEntity {
                     destination: relationship.destination))
         }
         self.links = links
-        identity = (outcome.identity?.attributes ?? []).compactMap { part in entity.attributes.firstIndex { $0.number == part } }
+        identity = outcome.identity.compactMap { part in entity.attributes.firstIndex { $0.number == part } }
         keys = KeyTable(
             entity.attributes.enumerated().map { ($0.element.name, .attribute($0.offset)) }
                 + entity.relationships.enumerated().map { ($0.element.name, .relationship($0.offset)) })
@@ -83,8 +85,16 @@ struct ImportEntities {
     private var byName: [String: ImportEntity] = [:]
 
     init(_ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
+        var scanned: [[PropertyNumber]: ScannedIdentity] = [:]
         for entity in draft.schema.entities {
             let made = try ImportEntity(entity, draft, resolver)
+            let identity = made.identity.map { made.attributes[$0].number }
+            if !identity.isEmpty, !made.table.hasIndex {
+                // A sub-entity shares that of the entity above it.
+                let own = scanned[identity] ?? ScannedIdentity(made.table, made.identity, draft)
+                scanned[identity] = own
+                made.scanned = own
+            }
             let number = Int(entity.number.rawValue)
             while byNumber.count <= number { byNumber.append(nil) }
             byNumber[number] = made

@@ -11,6 +11,10 @@ extension ImportReport {
         write(counts, to: &writer)
         writer.key("unknownKeys")
         writer.write(.object(unknownKeys.sorted { $0.key < $1.key }.map { .init($0.key, .number(String($0.value))) }))
+        if unknownKeysLeftOut > 0 {
+            writer.key("unknownKeysLeftOut")
+            writer.number(unknownKeysLeftOut)
+        }
         writer.key("errors")
         writer.beginArray()
         for error in errors { error.write(to: &writer) }

@@ -57,6 +57,19 @@ public struct ImportReport: Sendable {
         return rowObjects.compactMap(\.self).filter { seen.insert($0).inserted }
     }
 
+    /// Keys that map to nothing and are told by name; what others come to is only counted.
+    public static let unknownKeyCountMax = 10_000
+    /// How often other keys were met.
+    public var unknownKeysLeftOut = 0
+
+    mutating func note(unknownKey key: String, _ count: Int) {
+        if unknownKeys[key] == nil, unknownKeys.count >= Self.unknownKeyCountMax {
+            unknownKeysLeftOut += count
+        } else {
+            unknownKeys[key, default: 0] += count
+        }
+    }
+
     /// Errors that are kept with their text; more are only counted.
     public static let errorCountMax = 10_000
     /// Errors that did not fit.

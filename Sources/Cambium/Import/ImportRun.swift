@@ -101,7 +101,8 @@ struct ImportRun {
 
     private mutating func take(_ batch: ImportBatch, isFailed: Bool = false) {
         report.rowCount = batch.lastRow
-        for (key, count) in batch.unknownKeys { report.unknownKeys[key, default: 0] += count }
+        for (key, count) in batch.unknownKeys { report.note(unknownKey: key, count) }
+        report.unknownKeysLeftOut += batch.unknownKeysLeftOut
         for error in batch.errors {
             if report.errors.count < ImportReport.errorCountMax { report.errors.append(error) } else { report.errorsLeftOut += 1 }
         }

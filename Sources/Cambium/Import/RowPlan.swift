@@ -139,6 +139,7 @@ struct RowPlan {
             }
         }
         draft.endInsert(table, row, isStub: object.isStub)
+        object.entity.scanned?.note(row, draft)
         return row
     }
 

@@ -129,6 +129,10 @@ extension RowPlanner {
         var row: UInt32?
         plan.withCell(part, tokens) { cell in if let cell { row = draft.row(entity.table, identity: cell) } }
         if let row { return .existing(row) }
+        if let scanned = entity.scanned {
+            plan.withCell(part, tokens) { cell in if let cell { row = scanned.row([cell], draft) } }
+            if let row { return .existing(row) }
+        }
         if newObjects.isEmpty { return .new }
         return find([part], [], entity, tokens, draft)
     }
@@ -138,7 +142,9 @@ extension RowPlanner {
         _ draft: borrowing Draft
     ) -> RowPlan.Target {
         guard let part = parts.first else {
-            if cells.count > 1, let row = draft.row(entity.table, identity: cells) { return .existing(row) }
+            if cells.count > 1, let row = draft.row(entity.table, identity: cells) ?? entity.scanned?.row(cells, draft) {
+                return .existing(row)
+            }
             return newObject(entity, cells, tokens).map { .alias($0) } ?? .new
         }
         if newObjects.isEmpty, cells.isEmpty, parts.count == 1 { return .new }

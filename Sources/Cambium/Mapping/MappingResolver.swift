@@ -9,8 +9,15 @@ struct MappingResolver {
         var discriminator: Discriminator?
         /// The path to the discriminator's key.
         var discriminatorPath: PropertyPath?
-        /// The attributes by which objects are found; nil where they always are inserted.
-        var identity: UniqueSet?
+        /// The attributes by which objects are found; none where they always are inserted.
+        var identity: [PropertyNumber] = []
+        /// The index over them; nil where the schema has none.
+        var index: UniqueSet?
+
+        init(_ set: UniqueSet?) {
+            identity = set?.attributes ?? []
+            index = set
+        }
     }
 
     private let mapping: ImportMapping?
@@ -62,7 +69,7 @@ struct MappingResolver {
     /// What the mapping says about an entity: what it says about the entity itself, or else about the nearest one above it.
     func resolve(_ entity: Entity) throws(CambiumError) -> Outcome {
         let schemaIdentity = entity.uniqueSets.first { $0.isIdentity }
-        guard let mapping else { return Outcome(identity: schemaIdentity) }
+        guard let mapping else { return Outcome(schemaIdentity) }
         var next: Entity? = entity
         while let candidate = next {
             if candidate.name == entityName { return try resolve(entity, mapping, mapping.objects, "", schemaIdentity) }
@@ -71,15 +78,17 @@ struct MappingResolver {
             }
             next = candidate.parent.flatMap { schema.entity($0) }
         }
-        return Outcome(identity: schemaIdentity)
+        return Outcome(schemaIdentity)
     }
 
     private func resolve(
         _ entity: Entity, _ mapping: ImportMapping, _ objects: ObjectMapping, _ pointer: String, _ schemaIdentity: UniqueSet?
     ) throws(CambiumError) -> Outcome {
-        var outcome = Outcome(identity: schemaIdentity)
+        var outcome = Outcome(schemaIdentity)
         if let names = objects.identity {
-            outcome.identity = try identity(names, entity) { mapping.mistake(pointer + "/identity", $0) }
+            let wanted = try identity(names, entity) { mapping.mistake(pointer + "/identity", $0) }
+            outcome.index = wanted.isEmpty ? nil : entity.uniqueSets.last { Set($0.attributes) == Set(wanted) }
+            outcome.identity = outcome.index?.attributes ?? wanted
         }
         if let discriminator = objects.entityFrom {
             guard let path = PropertyPath(discriminator.key, delimiter: objects.delimiter, escape: objects.escape) else {
@@ -97,15 +106,12 @@ struct MappingResolver {
 
     private func identity(
         _ names: [String], _ entity: Entity, _ mistake: (String) -> CambiumError
-    ) throws(CambiumError) -> UniqueSet? {
-        if names.isEmpty { return nil }
-        var wanted: Set<PropertyNumber> = []
+    ) throws(CambiumError) -> [PropertyNumber] {
+        var wanted: [PropertyNumber] = []
         for name in names {
             guard let attribute = entity.attribute(name) else { throw mistake("'\(entity.name)' has no attribute '\(name)'") }
-            wanted.insert(attribute.number)
+            if !wanted.contains(attribute.number) { wanted.append(attribute.number) }
         }
-        if let set = entity.uniqueSets.last(where: { Set($0.attributes) == wanted }) { return set }
-        throw mistake(
-            "'\(entity.name)' cannot be found by \(names.joined(separator: ", ")): name them as its identity, or as unique, in the schema")
+        return wanted
     }
 }

@@ -12,6 +12,7 @@ package struct ImportTable {
     let isCounted: Bool
 
     package var number: Int { table.index }
+    package var hasIndex: Bool { identity != nil }
 }
 
 /// Writing by rows, for imports: what is written is checked by the caller, row by row, and derived as ops afterwards.
@@ -45,6 +46,19 @@ extension Draft {
         guard let index = table.identity else { return nil }
         let row = reader.row(table.number, index, key: cell)
         return row == noRow ? nil : row
+    }
+
+    /// Calls `body` with the rows of a table, by ascending serial.
+    package borrowing func forEachRow(_ table: ImportTable, _ body: (UInt32) -> Void) {
+        for serial in 1..<max(1, reader.nextSerial(table.number)) {
+            if let row = reader.row(table.number, serial: serial) { body(row) }
+        }
+    }
+
+    /// Calls `body` with the stored value of the attribute at an index.
+    package borrowing func withCell<R>(_ table: ImportTable, _ row: UInt32, attribute: Int, _ body: (Cell) -> R) -> R {
+        let slot = table.slots[attribute]
+        return reader.rows(table.number).withCell(row, slot, table.table.columns[slot], body)
     }
 
     /// The concrete entity of a row.

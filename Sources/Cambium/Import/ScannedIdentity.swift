@@ -1,0 +1,57 @@
+import CambiumGraph
+
+/// Finds objects by attributes over which the schema has no index: all of them are read once, and new ones are noted.
+///
+/// Of several objects with the same values the one with the lowest serial is found. Memory: O(objects of the hierarchy).
+final class ScannedIdentity {
+    private let attributes: [Int]
+    private let table: ImportTable
+    private var rows: [[UInt8]: UInt32] = [:]
+
+    /// - Parameter attributes: their places in the entity of `table`.
+    init(_ table: ImportTable, _ attributes: [Int], _ draft: borrowing Draft) {
+        self.table = table
+        self.attributes = attributes
+        draft.forEachRow(table) { row in
+            if let key = key(of: row, draft), rows[key] == nil { rows[key] = row }
+        }
+    }
+
+    /// The row with these values.
+    func row(_ cells: [Cell], _ draft: borrowing Draft) -> UInt32? {
+        var key: [UInt8] = []
+        for cell in cells { Self.append(cell, to: &key) }
+        // A hook may have changed what a row was noted with.
+        guard let row = rows[key], self.key(of: row, draft) == key else { return nil }
+        return row
+    }
+
+    /// Notes the values of a row, where no other row has them.
+    func note(_ row: UInt32, _ draft: borrowing Draft) {
+        guard let key = key(of: row, draft) else { return }
+        if let known = rows[key], self.key(of: known, draft) == key { return }
+        rows[key] = row
+    }
+
+    /// Nil where one of the values is null.
+    private func key(of row: UInt32, _ draft: borrowing Draft) -> [UInt8]? {
+        var key: [UInt8] = []
+        for attribute in attributes {
+            let isNull = draft.withCell(table, row, attribute: attribute) { cell in
+                Self.append(cell, to: &key)
+                return cell.kind == .null
+            }
+            if isNull { return nil }
+        }
+        return key
+    }
+
+    private static func append(_ cell: Cell, to key: inout [UInt8]) {
+        let words = cell.kind == .bytes ? [UInt64(cell.bytes.count)] : [cell.low, cell.high]
+        key.append(cell.kind.rawValue)
+        for word in words {
+            for shift in stride(from: UInt64(0), to: 64, by: 8) { key.append(UInt8(truncatingIfNeeded: word >> shift)) }
+        }
+        if cell.kind == .bytes { key.append(contentsOf: cell.bytes) }
+    }
+}
