@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@Suite struct ImportCommandTests {
+    private static let mapping = """
+        { "entity": "Note", "attributes": { "id": { "from": "key.no", "functions": ["integer"] }, "title": "name",
+            "when": { "dates": ["dd.MM.yyyy", "secondsSince1970"], "zone": "+01:00" } } }
+        """
+
+    @Test func `rows are read as the mapping says`() throws {
+        let place = try Workplace.withStore()
+        try place.write(Self.mapping, to: "mapping.json")
+        let rows = #"{"key":{"no":"1"},"name":"a","when":"31.01.2026"}"# + "\n" + #"{"key.no":2,"when":0}"#
+        let report = try #require(
+            try place.run("import", "notes", "Note", "-", "--mapping", "mapping.json", "--json", input: rows).json.first)
+        #expect(report["inserted"] as? Int == 2)
+        let shown = try place.run("show", "notes", "Note/1", "--json").output
+        #expect(shown.hasPrefix(#"{"_id":"Note/1","id":1,"title":"a","when":"2026-01-30T23:00:00Z""#))
+        #expect(
+            try place.run("import", "notes", "Note", "-", "--mapping", "mapping.json", "--json", input: rows).json.first?["unchanged"]
+                as? Int == 2)
+    }
+
+    @Test(arguments: [
+        (#"{"attributes":{"nope":"x"}}"#, "mapping.json: The mapping: 'Note' has no attribute 'nope'. at /attributes/nope"),
+        (#"{"attributes":{"title":{"form":"x"}}}"#, "at /attributes/title/form"), ("{", "mapping.json:1:"),
+        (#"{"entity":"Item"}"#, "at /entity"),
+    ])
+    func `a mapping that is wrong is bad input, told with its place`(text: String, message: String) throws {
+        let place = try Workplace.withStore()
+        try place.write(text, to: "mapping.json")
+        let outcome = try place.run("import", "notes", "Note", "-", "--mapping", "mapping.json", input: #"{"id":1}"#)
+        #expect(outcome.code == 65 && outcome.errors.contains(message), "\(outcome.errors)")
+        #expect(try place.run("find", "notes", "Note", "--count", "--json").output == "{\"count\":0}\n")
+        #expect(try place.run("import", "notes", "Note", "-", "--mapping", "nowhere.json").code == 66)
+    }
+
+    @Test func `what is absent is deleted, within a limit`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("import", "notes", "Note", "-", input: #"[{"id":1},{"id":2,"items":[{"name":"a"}]},{"id":3}]"#).code == 0)
+        func sync(_ limit: String..., rows: String = #"[{"id":1},{"id":3}]"#) throws -> Workplace.Outcome {
+            try place.run(
+                executable: Workplace.binary, ["import", "notes", "Note", "-", "--absent", "delete", "--json"] + limit, input: rows)
+        }
+        let refused = try sync("--absent-max", "10%")
+        #expect(refused.code == 65 && refused.errors.contains("1 of 3 objects of 'Note'"))
+        #expect(try sync("--dry-run").json.first?["deleted"] as? Int == 1)
+        #expect(try place.run("find", "notes", "Note", "--count", "--json").output == "{\"count\":3}\n")
+        let report = try #require(try sync("--absent-max", "34%").json.first)
+        #expect(report["deleted"] as? Int == 1 && report["unchanged"] as? Int == 2)
+        #expect(((report["entities"] as? [String: Any])?["Item"] as? [String: Any])?["deleted"] as? Int == 1)
+        #expect(try sync().json.first?["transaction"] is NSNull)
+        #expect(try sync("--batch", "1").code == 64)
+        #expect(try sync("--absent-max", "many").code == 64)
+        #expect(try place.run("verify", "notes").code == 0)
+    }
+
+    @Test func `stubs are listed, and counted`() throws {
+        let place = try Workplace.withStore()
+        let schema = """
+            {"entities":{"A":{"identity":["id"],"attributes":{"id":{"type":"int64"}},"relationships":{"next":{"to":"A"}}}}}
+            """
+        try place.write(schema, to: "a.json")
+        #expect(try place.run("init", "as", "--schema", "a.json").code == 0)
+        #expect(try place.run("import", "as", "A", "-", input: #"[{"id":1,"next":2},{"id":3,"next":4}]"#).code == 0)
+        #expect(try place.run("find", "as", "A", "--stubs", "--json").json.compactMap { $0["id"] as? Int } == [2, 4])
+        #expect(try place.run("find", "as", "A", "--stubs", "--count", "--json").output == "{\"count\":2}\n")
+        #expect(try place.run("find", "as", "A", "--stubs", "--offset", "1", "--limit", "1", "--json").json.count == 1)
+        #expect(try place.run("find", "as", "A", "--identity", "1", "--stubs", "--json").json.isEmpty)
+    }
+}
