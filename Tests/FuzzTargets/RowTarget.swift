@@ -13,10 +13,13 @@ enum RowTarget {
     @Sendable static func seeds() throws -> [[UInt8]] {
         let texts = [
             SampleStore.rows, "{\"id\":4,\"tags\":[\"x\"]}\n{\"id\":\"y\"}\n{\"id\":5,\"kind\":\"Special\",\"extra\":\"abc\"}\n",
+            "{\"key\":{\"id\":\"1\"},\"wide\":\"-1.234,5\",\"labels\":{\"all\":\"A,b\"}}\n{\"key.id\":9,\"labels\":null,\"tags\":[5,\" c \"]}",
             "{\"id\":6,\"partner\":{\"id\":7},\"friends\":[6,{\"id\":8,\"owner\":{\"first\":\"a\",\"last\":\"b\"}}]}{\"id\":6}",
         ]
         return texts.flatMap { text in
-            [[0, 0, 0], [255, 255, 0], [0b1010_1010, 0b0100_0101, 0], [0, 0b1001_0000, 1]].map { $0 + Array(text.utf8) }
+            [[0, 0, 0], [255, 255, 0], [0b1010_1010, 0b0100_0101, 0], [0, 0b1001_0000, 1], [0, 0b1000_0000, 0]].map {
+                $0 + Array(text.utf8)
+            }
         }
     }
 
@@ -27,7 +30,7 @@ enum RowTarget {
         let entity = store.schema.entities[Int(input[2]) % store.schema.entities.count]
         let transaction = store.graph.transaction
         let rows = ImportSource.bytes(Array(input.dropFirst(3)))
-        do { _ = try store.importRows(entity, from: [rows], options(input[0], input[1])) } catch is CambiumError {}  // Refused.
+        do { _ = try store.importRows(entity, from: [rows], options(input[0], input[1], entity)) } catch is CambiumError {}  // Refused.
         let graph = store.graph
         // What was there before is sound, and most inputs change nothing.
         if graph.transaction == transaction { return }
@@ -36,7 +39,20 @@ enum RowTarget {
         guard try ReadOnlyStore(volume).graph.digest() == graph.digest() else { throw Finding("the log comes to another graph") }
     }
 
-    private static func options(_ first: UInt8, _ second: UInt8) -> ImportOptions {
+    /// What rows of any entity can be read with.
+    private static let mappings = [
+        "Thing": ObjectMapping(
+            attributes: [
+                "id": PropertyMapping(.coalesce(["key.id", "id"]), functions: [.integer]),
+                "title": PropertyMapping(.join(["title", "small"], separator: "-"), functions: [.trim, .upper]),
+                "wide": PropertyMapping(numbers: NumberFormat(decimal: ",", grouping: ".")),
+            ],
+            relationships: ["tags": PropertyMapping(from: "labels.all", functions: [.split(","), .lower])]),
+        "Tag": ObjectMapping(attributes: ["name": PropertyMapping(functions: [.text, .trim])]),
+        "Step": ObjectMapping(identity: ["text"]),
+    ]
+
+    private static func options(_ first: UInt8, _ second: UInt8, _ entity: Entity) -> ImportOptions {
         func pick<Case>(_ cases: [Case], _ bits: UInt8) -> Case { cases[Int(bits) % cases.count] }
         var options = ImportOptions()
         options.missing = pick(ImportOptions.MissingKey.allCases, first & 1)
@@ -49,7 +65,16 @@ enum RowTarget {
         options.onError = second >> 3 & 1 == 0 ? .stop : .skip
         options.batchRowCount = second >> 4 & 1 == 0 ? nil : 2
         options.effect = second >> 5 & 1 == 0 ? .commit : .dryRun
-        if second >> 6 & 1 != 0 { options.mapping = ImportMapping(entityFrom: Discriminator(key: "kind", map: ["s": "Special"])) }
+        options.absent = second >> 4 & 1 == 0 && second >> 7 & 1 != 0 ? .delete : .keep
+        if second >> 7 & 1 != 0 {
+            var nested = mappings
+            let own = nested.removeValue(forKey: entity.name)
+            options.mapping = ImportMapping(objects: own ?? ObjectMapping(), nested: nested)
+        }
+        if second >> 6 & 1 != 0 {
+            options.mapping = options.mapping ?? ImportMapping()
+            options.mapping?.objects.entityFrom = Discriminator(key: "kind", map: ["s": "Special"])
+        }
         return options
     }
 }
