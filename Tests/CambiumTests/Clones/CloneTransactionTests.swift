@@ -120,6 +120,19 @@ import Testing
         #expect(past.objectCount == 11 && fixture.store.graph.objectCount == 17)
     }
 
+    @Test func `a follower and a repaired store have the same copies`() throws {
+        let fixture = try note()
+        let follower = try StoreFollower(fixture.volume)
+        let note = try fixture.id("Note/1")
+        for _ in 0..<3 { try fixture.store.write { _ = try $0.clone(note) } }
+        #expect(try follower.advance() == 3)
+        #expect(follower.graph.digest() == fixture.store.graph.digest())
+        try fixture.store.close()
+        let target = MemoryVolume()
+        let repair = try Repair(fixture.volume, to: target, surroundings: fixedSurroundings())
+        #expect(try repair.findings.isEmpty && Store.reopened(target).graph.digest() == fixture.store.graph.digest())
+    }
+
     @Test func `a store in memory clones as one on a disk`() throws {
         let schema = try Schema(SchemaDefinition(json: Array(CloneModels.notes.utf8)))
         let store = try Store.inMemory(schema: schema)
