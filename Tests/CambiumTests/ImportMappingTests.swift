@@ -10,7 +10,8 @@ import Testing
         #"{}"#, #"{"entity":"A","identity":["x","y"]}"#, #"{"identity":[],"delimiter":"->","escape":""}"#,
         #"{"attributes":{"a":{"from":"x.y","functions":["trim",{"split":","},{"lookup":{"1":true},"otherwise":null}]},"b":null,"c":{}}}"#,
         #"{"attributes":{"a":{"coalesce":["x","y"]},"b":{"join":["x","y"],"separator":"-"},"c":{"constant":[1,2.50]}}}"#,
-        #"{"attributes":{"a":{"from":"a","dates":["iso8601","dd.MM.yy"],"zone":"+01:00","pivot":1930},"b":{"numbers":{"decimal":",","grouping":"."}}}}"#,
+        #"{"attributes":{"a":{"from":"a","dates":["iso8601","dd.MM.yy"],"zone":"+01:00","pivot":1930}}}"#,
+        #"{"attributes":{"b":{"numbers":{"decimal":",","grouping":"."}}}}"#,
         #"{"relationships":{"r":{"from":"x","functions":["integer"]}},"entityFrom":{"key":"t","map":{"A":"B"}}}"#,
         #"{"delimiter":"/","nested":{"B":{"delimiter":".","entityFrom":{"key":"t"}},"C":{"attributes":{"a":{"from":"x/y"}}}}}"#,
     ])

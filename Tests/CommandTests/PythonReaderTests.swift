@@ -18,6 +18,9 @@ import Testing
         #expect(try place.run("import", "notes", "Note", "-", "--message", "rows", input: rows.joined(separator: "\n")).code == 0)
         #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/4", "--to", "0").code == 0)
         #expect(try place.run("delete", "notes", "Note/7", "--actor", "jane").code == 0)
+        let cloned = try place.run(
+            "clone", "notes", "Note/1", "--set", "id=900", "--exclude-at-root", "memos", "--depth", "5", "--key", "exclude=without")
+        #expect(cloned.code == 0, "\(cloned.errors)")
         let outcome = try read(place, "notes")
         #expect(outcome.code == 0, "\(outcome.errors)")
         let lines = try outcome.json

@@ -13,7 +13,8 @@ enum RowTarget {
     @Sendable static func seeds() throws -> [[UInt8]] {
         let texts = [
             SampleStore.rows, "{\"id\":4,\"tags\":[\"x\"]}\n{\"id\":\"y\"}\n{\"id\":5,\"kind\":\"Special\",\"extra\":\"abc\"}\n",
-            "{\"key\":{\"id\":\"1\"},\"wide\":\"-1.234,5\",\"labels\":{\"all\":\"A,b\"}}\n{\"key.id\":9,\"labels\":null,\"tags\":[5,\" c \"]}",
+            "{\"key\":{\"id\":\"1\"},\"wide\":\"-1.234,5\",\"labels\":{\"all\":\"A,b\"}}\n"
+                + "{\"key.id\":9,\"labels\":null,\"tags\":[5,\" c \"]}",
             "{\"id\":6,\"partner\":{\"id\":7},\"friends\":[6,{\"id\":8,\"owner\":{\"first\":\"a\",\"last\":\"b\"}}]}{\"id\":6}",
         ]
         return texts.flatMap { text in

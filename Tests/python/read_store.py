@@ -170,7 +170,7 @@ class Reader:
         code = self.u8()
         require(code >> 5 == 1 and 1 <= code & 31 <= len(OPS), "an op of an unknown kind or algorithm, %d" % code)
         name, fields = OPS[(code & 31) - 1].split(":")
-        more = {"upsert": self.upsert, "relink": self.relink}.get(name, dict)
+        more = {"upsert": self.upsert, "relink": self.relink, "clone": self.clone}.get(name, dict)
         return {"op": name, **{field: FIELDS[field](self) for field in fields.split()}, **more()}
 
     def upsert(self):
@@ -178,6 +178,22 @@ class Reader:
         for columns in ("identity", "columns"):
             op[columns] = [number for number, _ in self.repeat(lambda: self.column(op["serials"]))]
         return op
+
+    def clone(self):
+        op = {"roots": self.repeat(self.id)}
+        flags = self.u8(15)
+        if flags & 1:
+            op["depth"] = self.varint()
+        if flags & 2:
+            op["keys"] = [self.text() for _ in range(4)]
+        op["rules"] = self.repeat(lambda: (self.varint(), self.varint(), self.u8(6)))
+        op["given"] = self.repeat(lambda: (self.varint(), self.varint(), self.value()))
+        if flags & 4:
+            op["time"] = self.uint(8)
+        if flags & 8:
+            op["seed"] = "%032x" % self.uint(16)
+        op["copies"] = self.repeat(lambda: (self.varint(), self.varint(), self.repeat(lambda: (self.varint(), self.varint()))))
+        return {**op, "set": "%016x" % self.uint(8)}
 
     def relink(self):
         op = {"root": self.varint(), "property": self.varint(), "objects": self.serials()}
@@ -197,7 +213,7 @@ FIELDS = {"id": Reader.id, "ids": lambda reader: reader.repeat(reader.id), "targ
           "schema": lambda reader: json.loads(reader.blob()), "sum": lambda reader: "%032x" % reader.uint(16)}
 OPS = ["schema: schema", "insert: id entity values", "set: id values", "link: id property target",
        "link at: id property target index", "unlink: id property target", "move: id property target index",
-       "delete: ids", "upsert:", "relink:", "digest: transaction sum"]
+       "delete: ids", "upsert:", "relink:", "digest: transaction sum", "clone:"]
 
 
 OPEN, SEALED, APART = 0, 1, 2
