@@ -140,6 +140,7 @@ import Testing
         let store = try Store.notes()
         let report = try store.importing("Note", #"[{"id":1,"x":1,"items":[{"key":"a","y":[]}]},{"id":2,"x":1}]"#)
         #expect(report.unknownKeys == ["x": 2, "y": 1])
+        #expect(try store.importing("Note", "{\"id\":1,\"x\":1}\n{bad\n") { $0.onError = .skip }.unknownKeys == ["x": 1])
         #expect(store.refusal("Note", #"{"id":1,"x":1}"#) { $0.unknown = .error }?.pointer == "/x")
         #expect(store.refusal("Note", #"{"id":1,"items":["nope"]}"#) { $0.references = .error }?.code == .unknownReference)
     }

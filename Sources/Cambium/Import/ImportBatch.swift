@@ -93,6 +93,8 @@ struct ImportBatch {
         defer { if planner.options.rowObjects == .report { rowObjects.append(object) } }
         if let known = refused[lastRow] { return errors.append(known) }
         var isApplied = false
+        // A row that cannot be read has none; those of the row before were counted.
+        planner.unknownKeys.removeAll(keepingCapacity: true)
         do {
             try documents.withWindow { window in
                 let bytes = UnsafeRawBufferPointer(rebasing: window[document.start..<document.end])
