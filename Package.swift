@@ -15,10 +15,11 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CMachine"),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
-        .target(name: "CambiumBytes", dependencies: ["CLZ4", "CXXHash", "CMachine"]),
+        .target(name: "CambiumBytes", dependencies: ["CLZ4", "CXXHash", "CZlib", "CMachine"]),
         .target(name: "CambiumJSON", dependencies: ["CSimdJSON"]),
         .target(name: "CambiumModel", dependencies: ["CambiumJSON", "CRE2"]),
         .target(name: "CambiumCoreData", dependencies: ["CambiumModel", "CambiumJSON"]),
