@@ -96,6 +96,7 @@ struct ImportBatch {
         // A row that cannot be read has none; those of the row before were counted.
         planner.unknownKeys.removeAll(keepingCapacity: true)
         do {
+            if let failure = document.failure { throw failure }
             try documents.withWindow { window in
                 let bytes = UnsafeRawBufferPointer(rebasing: window[document.start..<document.end])
                 try apply(bytes, &planner, entity, &transaction, &isApplied)

@@ -37,7 +37,8 @@ struct ImportRun {
             throw CambiumError(.invalidInput, "What is absent is known when all rows are read; leave out the batches.")
         }
         let resolver = try MappingResolver(options.mapping, importing: entity, store.schema)
-        var documents = DocumentStream(sources)
+        let columns = CSVColumns(entity, store.schema, options.mapping?.objects.entityFrom)
+        var documents = DocumentStream(sources, columns: columns)
         var isAtEnd = false
         while !isAtEnd {
             let firstRow = report.rowCount
@@ -60,7 +61,7 @@ struct ImportRun {
                 take(batch)
             } catch let failure as ImportBatch.RefusedRow {
                 try refuse(failure)
-                documents = DocumentStream(sources)
+                documents = DocumentStream(sources, columns: columns)
                 for _ in 0..<firstRow { _ = try documents.nextDocument() }
             } catch let failure as ImportBatch.FailedRow {
                 take(batch, isFailed: true)

@@ -1,0 +1,141 @@
+import CambiumJSON
+import CambiumModel
+
+/// What the columns of a CSV file are, and how a record of them is written as a JSON object.
+///
+/// A column is named as an attribute or relationship; behind a to-one relationship and a dot, as one of the object there.
+struct CSVColumns {
+    /// How the text of a field becomes JSON.
+    enum Kind: Hashable {
+        case attribute(AttributeType)
+        /// The identity of an object, of this type.
+        case toOne(AttributeType)
+        /// Identities with a semicolon between them.
+        case toMany(AttributeType)
+        /// Relationships to objects that no single value names.
+        case json
+        /// A column that is none of the entity's.
+        case unknown
+    }
+
+    struct Member {
+        let name: String
+        /// In quotes, with its colon.
+        let key: [UInt8]
+        var content: Content
+        /// The entities that have it, where those of the object may lack it; an empty field says nothing about others.
+        let owners: Set<EntityNumber>?
+    }
+
+    enum Content {
+        case field(Int, Kind)
+        case nested(Object)
+    }
+
+    struct Object {
+        let entity: Entity
+        var members: [Member] = []
+        /// The column that tells the entity of the object.
+        var discriminator: Int?
+    }
+
+    private(set) var root: Object
+    private(set) var names: [String] = []
+    private let schema: Schema
+    let discriminator: Discriminator?
+
+    init(_ entity: Entity, _ schema: Schema, _ discriminator: Discriminator?) {
+        root = Object(entity: entity)
+        self.schema = schema
+        self.discriminator = discriminator
+    }
+
+    /// Adds the next column. Returns false where there is one of its name, or one that says the same.
+    mutating func append(_ name: String) -> Bool {
+        guard !names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else { return false }
+        let column = names.count
+        names.append(name)
+        let path = self.path(name, root.entity) ?? [(name, .unknown)]
+        return Self.add(path[...], column, to: &root, discriminator?.key, schema)
+    }
+
+    /// The entity that a text of the discriminator stands for.
+    func entity(told text: String) -> Entity? { schema.entity(discriminator?.map[text] ?? text) }
+
+    // MARK: Names
+
+    /// The steps from an object of an entity to what a name says; nil where it says nothing.
+    private func path(_ name: String, _ entity: Entity) -> [(name: String, kind: Kind)]? {
+        var steps: [(name: String, kind: Kind)] = []
+        var entity = entity
+        var rest = name[...]
+        while steps.count < RowPlanner.depthMax {
+            if let kind = kind(String(rest), entity) { return steps + [(String(rest), kind)] }
+            guard let (relationship, behind) = toOne(rest, entity), let next = schema.entity(relationship.destination) else { return nil }
+            steps.append((relationship.name, .json))
+            entity = next
+            rest = behind
+        }
+        return nil
+    }
+
+    /// A to-one relationship whose name, with a dot, a text begins with; of several the longest.
+    private func toOne(_ text: Substring, _ entity: Entity) -> (Relationship, Substring)? {
+        let found = family(entity).flatMap(\.relationships).filter { !$0.isToMany && text.hasPrefix($0.name + ".") }
+        return found.max { $0.name.utf8.count < $1.name.utf8.count }.map { ($0, text.dropFirst($0.name.count + 1)) }
+    }
+
+    private func kind(_ name: String, _ entity: Entity) -> Kind? {
+        if name == discriminator?.key { return .unknown }
+        for entity in family(entity) {
+            if let attribute = entity.attribute(name) { return .attribute(attribute.type) }
+            guard let relationship = entity.relationship(name) else { continue }
+            let identity = schema.entity(relationship.destination)?.identity ?? []
+            guard identity.count == 1 else { return .json }
+            return relationship.isToMany ? .toMany(identity[0].type) : .toOne(identity[0].type)
+        }
+        return nil
+    }
+
+    /// An entity, and those below it in the order of the schema.
+    private func family(_ entity: Entity) -> [Entity] {
+        [entity] + schema.entities.filter { $0 !== entity && entity.family.contains($0.number) }
+    }
+
+    /// The recursion is as deep as the name has relationships.
+    private static func add(
+        _ path: ArraySlice<(name: String, kind: Kind)>, _ column: Int, to object: inout Object, _ discriminator: String?, _ schema: Schema
+    ) -> Bool {
+        guard let (name, kind) = path.first else { return false }
+        var place = object.members.firstIndex { $0.name == name }
+        if path.count == 1 {
+            guard place == nil else { return false }
+            if name == discriminator { object.discriminator = column }
+            object.members.append(member(name, .field(column, kind), object.entity, schema))
+            return true
+        }
+        if place == nil, let next = destination(name, object.entity, schema) {
+            place = object.members.count
+            object.members.append(member(name, .nested(Object(entity: next)), object.entity, schema))
+        }
+        guard let place, case .nested(var nested) = object.members[place].content else { return false }
+        defer { object.members[place].content = .nested(nested) }
+        return add(path.dropFirst(), column, to: &nested, discriminator, schema)
+    }
+
+    private static func destination(_ relationship: String, _ entity: Entity, _ schema: Schema) -> Entity? {
+        let family = schema.entities.lazy.filter { entity.family.contains($0.number) }
+        return family.compactMap { $0.relationship(relationship) }.first.flatMap { schema.entity($0.destination) }
+    }
+
+    private static func member(_ name: String, _ content: Content, _ entity: Entity, _ schema: Schema) -> Member {
+        var writer = JSONWriter()
+        writer.key(name)
+        var owners: Set<EntityNumber>?
+        if entity.attribute(name) == nil, entity.relationship(name) == nil {
+            let having = schema.entities.filter { $0.attribute(name) != nil || $0.relationship(name) != nil }
+            owners = having.isEmpty ? nil : Set(having.map(\.number)).intersection(entity.family)
+        }
+        return Member(name: name, key: writer.bytes, content: content, owners: owners)
+    }
+}

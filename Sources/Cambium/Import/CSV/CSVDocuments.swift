@@ -1,0 +1,152 @@
+import CambiumJSON
+import CambiumModel
+
+/// Makes a JSON document of each record of a CSV file, whose first record names the columns. Lines without a byte are passed over.
+///
+/// Memory is the window and one record.
+struct CSVDocuments {
+    private var window: ByteWindow
+    private var scan = CSVRecordScan()
+    private var columns: CSVColumns
+    private var writer = JSONWriter()
+    private var isBegun = false
+    private let parser = JSONParser()
+
+    /// - Parameter columns: none yet.
+    init(file: String, columns: CSVColumns, read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
+        window = ByteWindow(file: file, read: read)
+        self.columns = columns
+    }
+
+    /// The next record; nil at the end. What is wrong with it is in its `failure`.
+    ///
+    /// Throws `.invalidInput` for column names that are none; `.limitExceeded` for a record of more than 64 MiB; what the source
+    /// throws.
+    mutating func next() throws -> DocumentSplitter.Document? {
+        if !isBegun {
+            isBegun = true
+            guard try readNames() else { return nil }
+        }
+        guard let end = try record() else { return nil }
+        writer.removeAll()
+        let failure = document(end)
+        let line = window.line
+        advance(to: end)
+        return DocumentSplitter.Document(start: 0, end: writer.bytes.count, line: line, failure: failure)
+    }
+
+    /// The bytes that the last document lies in.
+    func withDocument<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try writer.bytes.withUnsafeBytes(body)
+    }
+
+    // MARK: Records
+
+    /// Finds the next record that has a byte, and returns its end.
+    private mutating func record() throws -> Int? {
+        while true {
+            scan.removeAll()
+            guard let end = try end() else { return nil }
+            guard let field = scan.fields.first, scan.fields.count == 1, field.isEmpty, !field.isQuoted else { return end }
+            advance(to: end)
+        }
+    }
+
+    private mutating func end() throws -> Int? {
+        var isLast = false
+        while true {
+            if isLast, window.position == window.filled { return nil }
+            let (position, filled) = (window.position, window.filled)
+            let end = window.withBytes { scan.end(in: UnsafeRawBufferPointer(rebasing: $0[position..<filled]), isLast: isLast) }
+            if let end { return position + end }
+            isLast = try !window.refill()
+        }
+    }
+
+    private mutating func advance(to end: Int) {
+        window.line += lines(before: end - window.position)
+        window.position = end
+    }
+
+    private func withRecord<Result, Failure: Error>(
+        _ end: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try window.withBytes { bytes throws(Failure) in try body(UnsafeRawBufferPointer(rebasing: bytes[window.position..<end])) }
+    }
+
+    /// Line ends in the record before an offset in it.
+    private func lines(before offset: Int) -> Int {
+        withRecord(window.position + offset) { bytes in bytes.reduce(0) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 } }
+    }
+
+    private func column(of offset: Int) -> Int {
+        withRecord(window.position + offset) { bytes in
+            offset - (bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0) + 1
+        }
+    }
+
+    // MARK: Documents
+
+    /// Writes the record as JSON. Returns why it is none.
+    private mutating func document(_ end: Int) -> RowFailure? {
+        func failure(at offset: Int, _ message: String, pointer: String = "") -> RowFailure {
+            let line = lines(before: offset)
+            let place = (line == 0 ? "" : "line \(window.line + line), ") + "column \(column(of: offset))"
+            let code = pointer.isEmpty ? ImportReport.RowError.Code.malformed : .typeMismatch
+            return RowFailure(code: code, pointer: pointer, message: "\(message), at \(place)")
+        }
+        if let flaw = scan.flaw { return failure(at: flaw.offset, "malformed CSV: \(flaw.message)") }
+        let (count, wanted) = (scan.fields.count, columns.names.count)
+        if count != wanted {
+            let place = count > wanted ? scan.fields[wanted].start : scan.fields[count - 1].end
+            return failure(at: place, "malformed CSV: \(count) fields, and there are \(wanted) columns")
+        }
+        if let field = illFormedField(end) {
+            return failure(at: scan.fields[field].start, "malformed CSV: bytes that are not UTF-8 in the column '\(columns.names[field])'")
+        }
+        var written = JSONWriter()
+        swap(&written, &writer)
+        defer { swap(&written, &writer) }
+        do throws(CSVRecord.Refusal) {
+            try withRecord(end) { bytes throws(CSVRecord.Refusal) in
+                try CSVRecord(bytes: bytes, fields: scan.fields, columns: columns, parser: parser).write(to: &written)
+            }
+            return nil
+        } catch {
+            let name = columns.names[error.field]
+            let message = "'\(name)': \(error.message)"
+            return failure(at: scan.fields[error.field].start, message, pointer: "/" + RowPath.escaped(name))
+        }
+    }
+
+    /// The first field with bytes that are not UTF-8; nil where there is none.
+    private func illFormedField(_ end: Int) -> Int? {
+        withRecord(end) { bytes in
+            if bytes.allSatisfy({ $0 < 0x80 }) { return nil }
+            return scan.fields.firstIndex { String(validating: bytes[$0.start..<$0.end], as: UTF8.self) == nil }
+        }
+    }
+
+    // MARK: Names
+
+    /// Reads the first record. Returns false where there is none.
+    private mutating func readNames() throws -> Bool {
+        try window.skipByteOrderMark()
+        guard let end = try record() else { return false }
+        if let flaw = scan.flaw { throw malformed("\(flaw.message)", at: flaw.offset) }
+        if let field = illFormedField(end) { throw malformed("bytes that are not UTF-8", at: scan.fields[field].start) }
+        for field in scan.fields {
+            let text = withRecord(end) { String(decoding: $0[field.start..<field.end], as: UTF8.self) }
+            let name = field.isDoubled ? text.split(separator: "\"\"", omittingEmptySubsequences: false).joined(separator: "\"") : text
+            if name.isEmpty { throw malformed("a column without a name", at: field.start) }
+            guard columns.append(name) else { throw malformed("another column says what '\(name)' does", at: field.start) }
+        }
+        advance(to: end)
+        return true
+    }
+
+    private func malformed(_ message: String, at offset: Int) -> CambiumError {
+        let place = CambiumError.Place(file: window.file, line: window.line + lines(before: offset), column: column(of: offset))
+        return CambiumError(.invalidInput, "Malformed CSV: \(message).", place: place)
+    }
+}

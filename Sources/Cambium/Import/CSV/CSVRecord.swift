@@ -1,0 +1,172 @@
+import CambiumJSON
+import CambiumModel
+
+/// A record of a CSV file, and how it becomes a JSON object. What is no value of its column's type stays a string, so that the
+/// object is refused for it as any other.
+struct CSVRecord {
+    /// Why a field has no JSON.
+    struct Refusal: Error {
+        let field: Int
+        let message: String
+    }
+
+    let bytes: UnsafeRawBufferPointer
+    let fields: [CSVRecordScan.Field]
+    let columns: CSVColumns
+    let parser: JSONParser
+
+    func write(to writer: inout JSONWriter) throws(Refusal) { try write(columns.root, &writer) }
+
+    /// The recursion is as deep as the columns nest.
+    private func write(_ object: CSVColumns.Object, _ writer: inout JSONWriter) throws(Refusal) {
+        let entity = object.discriminator.flatMap { columns.entity(told: String(decoding: text(fields[$0]), as: UTF8.self)) }
+        writer.beginObject()
+        for member in object.members {
+            if let entity, let owners = member.owners, !owners.contains(entity.number), isEmpty(member) { continue }
+            writer.quotedKey(member.key)
+            switch member.content {
+            case .field(let index, let kind): try write(index, kind, &writer)
+            case .nested(let nested): if isEmpty(member) { writer.null() } else { try write(nested, &writer) }
+            }
+        }
+        writer.endObject()
+    }
+
+    private func isEmpty(_ member: CSVColumns.Member) -> Bool {
+        switch member.content {
+        case .field(let index, _): fields[index].isEmpty && !fields[index].isQuoted
+        case .nested(let nested): nested.members.allSatisfy(isEmpty)
+        }
+    }
+
+    // MARK: Fields
+
+    /// The text of a field, its quotes no longer doubled.
+    private func text(_ field: CSVRecordScan.Field) -> [UInt8] {
+        let raw = bytes[field.start..<field.end]
+        if !field.isDoubled { return Array(raw) }
+        var text: [UInt8] = []
+        text.reserveCapacity(raw.count)
+        var isSecond = false
+        for byte in raw {
+            isSecond = byte == UInt8(ascii: "\"") && !isSecond
+            if !isSecond { text.append(byte) }
+        }
+        return text
+    }
+
+    private func write(_ index: Int, _ kind: CSVColumns.Kind, _ writer: inout JSONWriter) throws(Refusal) {
+        let field = fields[index]
+        if field.isEmpty, !(field.isQuoted && kind.hasEmptyText) { return writer.null() }
+        if !field.isDoubled, case .attribute(let type) = kind, type != .json {
+            return Self.write(UnsafeRawBufferPointer(rebasing: bytes[field.start..<field.end]), type, &writer)
+        }
+        let text = text(field)
+        switch kind {
+        case .attribute(.json), .json: try writeJSON(text, index, &writer)
+        case .attribute(let type), .toOne(let type): text.withUnsafeBytes { Self.write($0, type, &writer) }
+        case .unknown: text.withUnsafeBytes { writer.string(utf8: $0) }
+        case .toMany(let type):
+            if text.first == UInt8(ascii: "[") { return try writeJSON(text, index, &writer) }
+            writer.beginArray()
+            for element in CSVList.elements(text) { element.withUnsafeBytes { Self.write($0, type, &writer) } }
+            writer.endArray()
+        }
+    }
+
+    /// JSON text goes in as it is, when it is known to be one value.
+    private func writeJSON(_ text: [UInt8], _ index: Int, _ writer: inout JSONWriter) throws(Refusal) {
+        do {
+            try text.span.bytes.withUnsafeBytes { bytes throws(JSONError) in
+                _ = try parser.parse(bytes)
+                writer.raw(bytes)
+            }
+        } catch {
+            throw Refusal(field: index, message: "JSON is wanted, and this is none: \(error.message)")
+        }
+    }
+
+    private static func write(_ text: UnsafeRawBufferPointer, _ type: AttributeType, _ writer: inout JSONWriter) {
+        switch type {
+        case .int16, .int32, .int64, .float, .double, .decimal:
+            if let number = CSVNumber.json(text) { writer.raw(number) } else { writer.string(utf8: text) }
+        case .bool:
+            let word = String(decoding: text.prefix(6), as: UTF8.self).lowercased()
+            if word == "true" || word == "false" { writer.bool(word == "true") } else { writer.string(utf8: text) }
+        default: writer.string(utf8: text)
+        }
+    }
+}
+
+extension CSVColumns.Kind {
+    /// Whether there is a value of which nothing is the text, which is then told from null by its quotes.
+    fileprivate var hasEmptyText: Bool {
+        switch self {
+        case .attribute(let type), .toOne(let type): type == .string || type == .data
+        case .toMany, .unknown: true
+        case .json: false
+        }
+    }
+}
+
+/// Numbers as JSON has them: no zeros at the beginning.
+enum CSVNumber {
+    /// Nil for what is no number.
+    static func json(_ text: UnsafeRawBufferPointer) -> String? {
+        var index = 0
+        func digits() -> Int {
+            let start = index
+            while index < text.count, text[index] >= 0x30, text[index] <= 0x39 { index += 1 }
+            return index - start
+        }
+        let isNegative = text.first == UInt8(ascii: "-")
+        if isNegative { index = 1 }
+        while index + 1 < text.count, text[index] == 0x30, text[index + 1] >= 0x30, text[index + 1] <= 0x39 { index += 1 }
+        let start = index
+        guard digits() > 0 else { return nil }
+        if index < text.count, text[index] == UInt8(ascii: ".") {
+            index += 1
+            guard digits() > 0 else { return nil }
+        }
+        if index < text.count, text[index] | 0x20 == UInt8(ascii: "e") {
+            index += 1
+            if index < text.count, text[index] == UInt8(ascii: "+") || text[index] == UInt8(ascii: "-") { index += 1 }
+            guard digits() > 0 else { return nil }
+        }
+        guard index == text.count else { return nil }
+        return (isNegative ? "-" : "") + String(decoding: text[start...], as: UTF8.self)
+    }
+}
+
+/// The members of a to-many relationship in one field: texts with semicolons between them. In a text, a semicolon, a backslash and
+/// a bracket have a backslash before them.
+enum CSVList {
+    static func elements(_ text: [UInt8]) -> [[UInt8]] {
+        var elements: [[UInt8]] = [[]]
+        var isEscaped = false
+        for byte in text {
+            if isEscaped || (byte != UInt8(ascii: "\\") && byte != UInt8(ascii: ";")) {
+                elements[elements.count - 1].append(byte)
+                isEscaped = false
+            } else if byte == UInt8(ascii: ";") {
+                elements.append([])
+            } else {
+                isEscaped = true
+            }
+        }
+        return elements
+    }
+
+    /// What `elements` reads back.
+    static func text(_ elements: [[UInt8]]) -> [UInt8] {
+        var text: [UInt8] = []
+        for (index, element) in elements.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ";")) }
+            for byte in element {
+                if byte == UInt8(ascii: ";") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "[") { text.append(UInt8(ascii: "\\")) }
+                text.append(byte)
+            }
+        }
+        return text
+    }
+}

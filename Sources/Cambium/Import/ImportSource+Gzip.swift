@@ -1,0 +1,73 @@
+internal import CambiumBytes
+import CambiumModel
+
+extension ImportSource {
+    /// The same source, decompressed from gzip as it is read, whatever that comes to.
+    ///
+    /// Reading throws `.invalidInput` with the file's name for bytes that are damaged or end too early.
+    public func inflated() -> ImportSource {
+        let (name, open) = (name, open)
+        return ImportSource(name: name, isRepeatable: isRepeatable, format: format) {
+            var stream = InflatedStream(file: name, read: try open())
+            return { try stream.read(into: $0) }
+        }
+    }
+}
+
+/// What is in a gzip file, as a stream.
+struct InflatedStream {
+    /// Bytes of the file that are read at once.
+    static let inputByteCount = 256 << 10
+
+    private let file: String
+    private let source: ImportSource.Reader
+    private let inflater = GzipInflater()
+    private var input: [UInt8]
+    private var position = 0
+    private var filled = 0
+    private var isAtEnd = false
+
+    init(file: String, read: @escaping ImportSource.Reader) {
+        self.file = file
+        source = read
+        input = [UInt8](repeating: 0, count: Self.inputByteCount)
+    }
+
+    /// Fills a buffer, but at the end, and returns how many bytes it got.
+    mutating func read(into output: UnsafeMutableRawBufferPointer) throws -> Int {
+        var made = 0
+        while made < output.count {
+            if position == filled, !isAtEnd {
+                filled = try input.withUnsafeMutableBytes(source)
+                position = 0
+                isAtEnd = filled == 0
+            }
+            let rest = UnsafeMutableRawBufferPointer(rebasing: output[made...])
+            let step = try inflate(into: rest)
+            position += step.used
+            made += step.made
+            if isAtEnd, step.made == 0 {
+                guard inflater.isWhole else { throw failure("it ends too early") }
+                break
+            }
+        }
+        return made
+    }
+
+    private func inflate(into output: UnsafeMutableRawBufferPointer) throws -> (used: Int, made: Int) {
+        do {
+            return try input.span.bytes.withUnsafeBytes { bytes throws(GzipInflater.Failure) in
+                try inflater.inflate(UnsafeRawBufferPointer(rebasing: bytes[position..<filled]), into: output)
+            }
+        } catch {
+            switch error {
+            case .damaged(let offset): throw failure("it is damaged, or none, at byte \(offset)")
+            case .memory: throw CambiumError(.limitExceeded, "There is no memory to decompress with.", place: .init(file: file))
+            }
+        }
+    }
+
+    private func failure(_ what: String) -> CambiumError {
+        CambiumError(.invalidInput, "The gzip file cannot be decompressed: \(what). Compress it again.", place: .init(file: file))
+    }
+}

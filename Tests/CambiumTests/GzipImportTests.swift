@@ -1,0 +1,69 @@
+import CambiumLog
+import FoundationEssentials
+import Testing
+
+@testable import Cambium
+
+@Suite struct GzipImportTests {
+    /// `{"id":1}` and `{"id":2}` with a line end each, as Python's gzip module writes them with no time.
+    private static let first = bytes("H4sIAAAAAAAC/6tWykxRsjKs5QIAVG2d2QkAAAA=")
+    private static let second = bytes("H4sIAAAAAAAC/6tWykxRsjKq5QIADdPb2wkAAAA=")
+
+    private static func bytes(_ base64: String) -> [UInt8] { Array(Data(base64Encoded: base64) ?? Data()) }
+
+    private func imported(_ bytes: [UInt8], piece: Int = .max) throws -> ImportReport {
+        let source = ImportSource(name: "rows.json.gz", isRepeatable: true) {
+            var offset = 0
+            return { buffer in
+                let count = min(piece, buffer.count, bytes.count - offset)
+                buffer.copyBytes(from: bytes[offset..<offset + count])
+                offset += count
+                return count
+            }
+        }
+        let store = try Store.notes()
+        return try store.importRows(try store.schema.required("Note"), from: [source.asNamed()])
+    }
+
+    @Test(arguments: [1, 2, 7, 1000])
+    func `members one after the other are one input`(piece: Int) throws {
+        #expect(try imported(Self.first, piece: piece).counts.inserted == 1)
+        #expect(try imported(Self.first + Self.second, piece: piece).counts.inserted == 2)
+        #expect(try imported(Self.second + Self.first + Self.second, piece: piece).counts.repeated == 1)
+    }
+
+    @Test func `a file that is cut anywhere is told by its name`() throws {
+        let whole = Self.first + Self.second
+        for count in 0..<whole.count where count != Self.first.count {
+            do {
+                _ = try imported(Array(whole[..<count]))
+                Issue.record("\(count) bytes of \(whole.count) are no file")
+            } catch let error as CambiumError {
+                #expect(error.code == .invalidInput && error.place?.file == "rows.json.gz")
+            }
+        }
+    }
+
+    @Test func `a bit that was turned is told, or says nothing`() throws {
+        for offset in Self.first.indices {
+            var damaged = Self.first
+            damaged[offset] ^= 0x10
+            let outcome = Result { try imported(damaged) }
+            if case .success(let report) = outcome {
+                // The time and kind of the file, and what fills the last byte up.
+                #expect([4, 5, 6, 7, 8, 9, 20].contains(offset) && report.counts.inserted == 1)
+            } else {
+                #expect(code { _ = try outcome.get() } == .invalidInput, "byte \(offset)")
+            }
+        }
+        #expect(code { _ = try imported(Self.first + [0]) } == .invalidInput)
+        #expect(code { _ = try imported(Array("{\"id\":1}".utf8)) } == .invalidInput)
+    }
+
+    @Test(arguments: [
+        ("a.json", ImportSource.Format.json), ("a.csv", .csv), ("A.CSV", .csv), ("a.csv.gz", .csv), ("a.jsonl.gz", .json), ("csv", .json),
+    ])
+    func `the name of a file tells what it is`(name: String, format: ImportSource.Format) {
+        #expect(ImportSource.file(name).format == format)
+    }
+}
