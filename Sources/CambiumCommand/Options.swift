@@ -26,6 +26,24 @@ struct PointOptions: ParsableArguments {
     func open(_ path: String) throws -> ReadOnlyStore { try ReadOnlyStore(at: path, point: at?.point ?? .latest) }
 }
 
+struct IncludeOptions: ParsableArguments {
+    @Option(help: "Relationships to nest, such as items.tags; can be repeated, or separated by commas.")
+    var include: [String] = []
+
+    @Option(help: "Nest what all relationships lead to, so many levels deep.")
+    var depth = 0
+
+    var isEmpty: Bool { include.isEmpty && depth == 0 }
+
+    func validate() throws {
+        if depth < 0 || depth > IncludeTree.depthMax { throw ValidationError("--depth is 0 to \(IncludeTree.depthMax).") }
+    }
+
+    func tree(from entity: Entity, _ schema: Schema) throws -> IncludeTree {
+        try IncludeTree(include.flatMap { $0.split(separator: ",").map(String.init) }, from: entity, schema, depth: depth)
+    }
+}
+
 /// A moment as it is given on the command line.
 struct Moment: ExpressibleByArgument {
     let point: Point

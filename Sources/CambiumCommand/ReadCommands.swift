@@ -7,14 +7,14 @@ struct ShowCommand: ParsableCommand {
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
-    @Option(help: "Relationships to nest, such as items.tags; can be repeated, or separated by commas.") var include: [String] = []
+    @OptionGroup var include: IncludeOptions
     @OptionGroup var point: PointOptions
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let graph = try point.open(store).graph
         let (place, entity) = try graph.schema.object(id, in: graph)
-        let tree = try IncludeTree(include.flatMap { $0.split(separator: ",").map(String.init) }, from: entity, graph.schema)
+        let tree = try include.tree(from: entity, graph.schema)
         var writer = JSONWriter()
         ObjectWriter(graph).write(place, including: tree, to: &writer)
         if output.json { return Terminal.print(writer.text) }
@@ -33,7 +33,7 @@ struct FindCommand: ParsableCommand {
     @Option(help: "Only the object with this identity; once for each of its attributes.") var identity: [String] = []
     @Option(help: "At most so many.") var limit: Int?
     @Option(help: "Leave out so many at the beginning.") var offset = 0
-    @Option(help: "Relationships to nest, such as items.tags; can be repeated, or separated by commas.") var include: [String] = []
+    @OptionGroup var include: IncludeOptions
     @Flag(help: "Only count them.") var count = false
     @Flag(help: "Only stubs: objects of which nothing but the identity is known.") var stubs = false
     @OptionGroup var point: PointOptions
@@ -47,7 +47,7 @@ struct FindCommand: ParsableCommand {
     func run() throws {
         let graph = try point.open(store).graph
         let entity = try graph.schema.required(self.entity)
-        let tree = try IncludeTree(include.flatMap { $0.split(separator: ",").map(String.init) }, from: entity, graph.schema)
+        let tree = try include.tree(from: entity, graph.schema)
         if count, identity.isEmpty, !stubs { return tell(max(0, min(limit ?? .max, graph.count(of: entity) - offset))) }
         let all =
             identity.isEmpty
@@ -86,39 +86,6 @@ struct FindCommand: ParsableCommand {
             }
         }
         return graph.find(entity, identity: values).map { [$0] } ?? []
-    }
-}
-
-struct ExportCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write objects as JSON Lines, in a stable order.")
-
-    @Argument(help: "The store.") var store: String
-    @Argument(help: "The entity; all of them where none is given.") var entity: String?
-    @Option(help: "Relationships to nest, such as items.tags; can be repeated, or separated by commas.") var include: [String] = []
-    @OptionGroup var point: PointOptions
-    @Flag(help: "JSON Lines; an export is never anything else.") var json = false
-
-    func validate() throws {
-        if entity == nil, !include.isEmpty { throw ValidationError("--include needs an entity to begin at.") }
-    }
-
-    func run() throws {
-        let graph = try point.open(store).graph
-        let entity = try self.entity.map { try graph.schema.required($0) }
-        let paths = include.flatMap { $0.split(separator: ",").map(String.init) }
-        let tree = try entity.map { try IncludeTree(paths, from: $0, graph.schema) } ?? IncludeTree()
-        let objects = ObjectWriter(graph)
-        var writer = JSONWriter()
-        graph.forEachObject(of: entity) { place in
-            objects.write(place, including: tree, to: &writer)
-            writer.endLine()
-            if writer.bytes.count > 1 << 16 {
-                Terminal.write(writer.bytes)
-                writer.removeAll()
-            }
-        }
-        Terminal.write(writer.bytes)
     }
 }
 

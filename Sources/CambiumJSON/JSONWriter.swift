@@ -14,6 +14,9 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Gives up the bytes that were written, in the middle of a text: what is written next goes on behind them.
+    public mutating func forgetBytes() { bytes.removeAll(keepingCapacity: true) }
+
     // MARK: Structure
 
     public mutating func beginObject() { open(UInt8(ascii: "{")) }
@@ -32,6 +35,12 @@ public struct JSONWriter: Sendable {
     public mutating func endLine() {
         bytes.append(UInt8(ascii: "\n"))
         needsComma = false
+    }
+
+    /// Begins the next element of an array on a line of its own.
+    public mutating func separateLine() {
+        separate()
+        endLine()
     }
 
     // MARK: Values

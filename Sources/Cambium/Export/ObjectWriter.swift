@@ -1,112 +1,168 @@
 public import CambiumGraph
 public import CambiumJSON
-public import CambiumModel
+import CambiumModel
 
 /// Writes objects as JSON: the id, attributes, then relationships, each in declaration order.
 ///
-/// A to-one relationship is an id or null, a to-many one an array of ids: in order where it is ordered, else ascending. Not for
-/// several threads at once.
+/// A to-one relationship is an id or null, a to-many one an array of ids: in order where it is ordered, else ascending. An object
+/// that is included and on the path already is written as its id. With identities in place of ids, a nested object lacks the
+/// relationship back to the object that it is in, unless that is asked for. Not for several threads at once.
 public final class ObjectWriter {
     private let graph: Graph
-    private var shapes: [EntityNumber: Shape] = [:]
+    private let options: ExportOptions
+    let table: ExportTable
+    let order: ExportOrder
 
-    /// What writing an object of one entity needs.
-    private final class Shape {
-        let entity: Entity
-        /// The key in quotes, with its colon.
-        let fields: [(key: [UInt8], field: Field)]
-        let ends: [(key: [UInt8], relationship: Relationship, handle: EndHandle)]
-
-        init(_ entity: Entity, _ graph: Graph) {
-            self.entity = entity
-            fields = entity.attributes.map { (Self.quoted($0.name), graph.field($0)) }
-            ends = entity.relationships.map { (Self.quoted($0.name), $0, graph.end($0)) }
-        }
-
-        private static func quoted(_ name: String) -> [UInt8] {
-            var writer = JSONWriter()
-            writer.key(name)
-            return writer.bytes
-        }
+    /// Where in an export an object is.
+    struct Position {
+        var tree: IncludeTree
+        var path: [ObjectPlace] = []
+        var arrival: Relationship?
+        /// What the object is known to be; nil where it may be anything.
+        var declared: Entity?
+        var prefix = ""
     }
 
-    public init(_ graph: Graph) { self.graph = graph }
+    /// - Parameter options: of which the format is the caller's.
+    public init(_ graph: Graph, _ options: ExportOptions = ExportOptions()) {
+        self.graph = graph
+        self.options = options
+        table = ExportTable(graph)
+        order = ExportOrder(table, options.references)
+    }
 
     /// Writes one object. Complexity: O(attributes and members), included objects too.
     public func write(_ place: ObjectPlace, including tree: IncludeTree = IncludeTree(), to writer: inout JSONWriter) {
-        write(place, tree, path: [], &writer)
+        object(place, Position(tree: tree), &writer)
     }
 
-    private func shape(_ entity: Entity) -> Shape {
-        if let shape = shapes[entity.number] { return shape }
-        let shape = Shape(entity, graph)
-        shapes[entity.number] = shape
-        return shape
-    }
-
-    /// The recursion is as deep as the tree of includes. An object that is on the path already is written as its id.
-    private func write(_ place: ObjectPlace, _ tree: IncludeTree, path: [ObjectPlace], _ writer: inout JSONWriter) {
-        let shape = shape(graph.entity(of: place))
+    /// The recursion is as deep as the tree of includes.
+    func object(_ place: ObjectPlace, _ position: Position, _ writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("_id")
-        writer.string(graph.schema.text(of: graph.id(of: place), entity: shape.entity))
-        if graph.isStub(place) {
-            writer.key("_stub")
-            writer.bool(true)
-        }
-        for (key, field) in shape.fields {
-            writer.quotedKey(key)
-            write(field, place, &writer)
-        }
-        for (key, relationship, handle) in shape.ends {
-            writer.quotedKey(key)
-            write(relationship, handle, place, tree.children[relationship.name], path: path + [place], &writer)
-        }
+        members(place, position, &writer)
         writer.endObject()
     }
 
-    private func write(_ field: Field, _ place: ObjectPlace, _ writer: inout JSONWriter) {
+    private func members(_ place: ObjectPlace, _ position: Position, _ writer: inout JSONWriter) {
+        let keys = table.keys(of: place, prefix: position.prefix)
+        if options.references == .id {
+            writer.quotedKey(keys.quotedID)
+            writer.string(graph.schema.text(of: graph.id(of: place), entity: keys.entity))
+            if graph.isStub(place) {
+                writer.quotedKey(keys.quotedStub)
+                writer.bool(true)
+            }
+        } else if position.declared.map({ $0.family.count > 1 }) ?? true {
+            writer.quotedKey(keys.quotedEntity)
+            writer.string(keys.entity.name)
+        }
+        let isNamed = options.content == .names
+        if isNamed, options.references == .id { return }
+        for key in keys.keys {
+            switch key.content {
+            case .field(let field):
+                if !isNamed || keys.isIdentity(key.name) { attribute(key, field, place, &writer) }
+            case .end(let relationship, let handle):
+                if isNamed { return }
+                if !ExportTable.isLeftOut(relationship, of: position.arrival, position.tree, options) {
+                    self.relationship(key, relationship, handle, place, position, &writer)
+                }
+            }
+        }
+    }
+
+    private func attribute(_ key: ExportKeys.Key, _ field: Field, _ place: ObjectPlace, _ writer: inout JSONWriter) {
         switch field.type {
         case .string, .uri:
             graph.withCell(field, place) { cell in
-                if cell.kind == .null { writer.null() } else { writer.string(utf8: cell.bytes) }
+                if cell.kind == .null {
+                    null(key, &writer)
+                } else {
+                    writer.quotedKey(key.quoted)
+                    writer.string(utf8: cell.bytes)
+                }
             }
         default:
-            graph.value(of: field, at: place).write(to: &writer)
+            let value = graph.value(of: field, at: place)
+            if value.isNull { return null(key, &writer) }
+            writer.quotedKey(key.quoted)
+            value.write(to: &writer)
         }
     }
 
-    private func write(
-        _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ tree: IncludeTree?, path: [ObjectPlace],
+    private func null(_ key: ExportKeys.Key, _ writer: inout JSONWriter) {
+        if options.nulls == .omit { return }
+        writer.quotedKey(key.quoted)
+        writer.null()
+    }
+
+    // MARK: Relationships
+
+    private func relationship(
+        _ key: ExportKeys.Key, _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ position: Position,
         _ writer: inout JSONWriter
     ) {
-        func write(_ member: ObjectPlace) {
-            if let tree, !path.contains(member) {
-                self.write(member, tree, path: path, &writer)
-            } else {
-                writer.string(graph.schema.text(of: graph.id(of: member), entity: graph.entity(of: member)))
+        let tree = position.tree.child(relationship.name)
+        // What nobody could find again is left out.
+        guard tree != nil || canRefer(relationship) else { return }
+        let path = position.path + [place]
+        var nested = Position(tree: tree ?? IncludeTree(), path: path, arrival: relationship)
+        nested.declared = graph.schema.entity(relationship.destination)
+        if relationship.isToMany {
+            writer.quotedKey(key.quoted)
+            writer.beginArray()
+            members(order.members(relationship, handle, of: place), relationship, nests: tree != nil, nested, &writer)
+            return writer.endArray()
+        }
+        guard let target = graph.target(handle, of: place) else { return null(key, &writer) }
+        if tree != nil, canNest(target, path) {
+            if options.keyPaths == .flat {
+                nested.prefix = position.prefix + key.name + "."
+                return members(target, nested, &writer)
             }
+            writer.quotedKey(key.quoted)
+            object(target, nested, &writer)
+        } else if canRefer(relationship) {
+            writer.quotedKey(key.quoted)
+            reference(target, &writer)
         }
-        guard relationship.isToMany else {
-            if let target = graph.target(handle, of: place) { write(target) } else { writer.null() }
-            return
-        }
-        writer.beginArray()
-        for id in graph.memberIDs(handle, of: place) {
-            if let member = graph.place(of: id) { write(member) }
-        }
-        writer.endArray()
     }
-}
 
-extension Graph {
-    /// Every object of an entity and its sub-entities, or of all entities, in a stable order: by root entity in declaration
-    /// order, then by ascending id.
-    public func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
-        for root in entity.map({ [$0] }) ?? schema.roots {
-            for id in objects(of: root) {
-                if let place = place(of: id) { try body(place) }
+    /// The members of a to-many relationship, at a position in them.
+    func members(
+        _ members: [ObjectPlace], _ relationship: Relationship, nests: Bool, _ position: Position, _ writer: inout JSONWriter
+    ) {
+        for member in members {
+            if nests, canNest(member, position.path) {
+                object(member, position, &writer)
+            } else if canRefer(relationship) {
+                reference(member, &writer)
             }
         }
+    }
+
+    /// Whether an object can be written in place: it is not on the path, and more of it is known than its name.
+    private func canNest(_ place: ObjectPlace, _ path: [ObjectPlace]) -> Bool {
+        !path.contains(place) && (options.references == .id || !graph.isStub(place))
+    }
+
+    /// Whether objects at the end of a relationship can be named.
+    func canRefer(_ relationship: Relationship) -> Bool {
+        options.references == .id || !(graph.schema.entity(relationship.destination)?.identity.isEmpty ?? true)
+    }
+
+    /// An id; or a single identity; or an object of the attributes of one that has several.
+    func reference(_ place: ObjectPlace, _ writer: inout JSONWriter) {
+        let keys = table.keys(of: place)
+        if options.references == .id {
+            return writer.string(graph.schema.text(of: graph.id(of: place), entity: keys.entity))
+        }
+        if keys.identity.count == 1 { return graph.value(of: keys.identity[0], at: place).write(to: &writer) }
+        writer.beginObject()
+        for (attribute, field) in zip(keys.entity.identity, keys.identity) {
+            writer.key(attribute.name)
+            graph.value(of: field, at: place).write(to: &writer)
+        }
+        writer.endObject()
     }
 }

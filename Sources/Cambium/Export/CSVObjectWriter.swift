@@ -1,0 +1,181 @@
+import CambiumGraph
+import CambiumJSON
+import CambiumModel
+
+/// Writes objects as records of CSV (RFC 4180), with the columns of an entity, its sub-entities, and what is included.
+///
+/// It is what `CSVDocuments` reads.
+struct CSVObjectWriter {
+    /// The columns of an object; those of an object that a to-one relationship includes follow each other.
+    private struct Group {
+        let entity: Entity
+        let prefix: String
+        var columns: [Column] = []
+    }
+
+    private enum Column {
+        case id
+        case entity
+        case named(String)
+        case nested(String, Group)
+    }
+
+    private let graph: Graph
+    private let options: ExportOptions
+    private let objects: ObjectWriter
+    private let columns: Group
+
+    /// - Parameter objects: with the same options.
+    init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) {
+        self.graph = graph
+        self.options = options
+        self.objects = objects
+        columns = Self.group(entity, options.include, arrival: nil, prefix: "", graph.schema, options, objects)
+    }
+
+    // MARK: Columns
+
+    /// The recursion is as deep as the tree of includes.
+    private static func group(
+        _ entity: Entity, _ tree: IncludeTree, arrival: Relationship?, prefix: String, _ schema: Schema, _ options: ExportOptions,
+        _ objects: ObjectWriter
+    ) -> Group {
+        var group = Group(entity: entity, prefix: prefix)
+        if options.references == .id {
+            group.columns.append(.id)
+        } else if entity.family.count > 1 {
+            group.columns.append(.entity)
+        }
+        var names: Set<String> = []
+        for member in [entity] + schema.entities.filter({ $0 !== entity && entity.family.contains($0.number) }) {
+            for key in objects.table.keys(member).keys where names.insert(key.name).inserted {
+                guard case .end(let relationship, _) = key.content else {
+                    if options.content == .objects || (options.references == .identity && objects.table.keys(member).isIdentity(key.name)) {
+                        group.columns.append(.named(key.name))
+                    }
+                    continue
+                }
+                if options.content == .names || ExportTable.isLeftOut(relationship, of: arrival, tree, options) { continue }
+                if !relationship.isToMany, let child = tree.child(key.name), let next = schema.entity(relationship.destination) {
+                    let nested = Self.group(
+                        next, child, arrival: relationship, prefix: prefix + key.name + ".", schema, options, objects)
+                    group.columns.append(.nested(key.name, nested))
+                } else if tree.child(key.name) != nil || objects.canRefer(relationship) {
+                    group.columns.append(.named(key.name))
+                }
+            }
+        }
+        return group
+    }
+
+    /// The record with the names of the columns.
+    func names() -> [UInt8] {
+        var record: [UInt8] = []
+        names(columns, &record)
+        return Self.ended(record)
+    }
+
+    private func names(_ group: Group, _ record: inout [UInt8]) {
+        for column in group.columns {
+            switch column {
+            case .id: Self.append(Array((group.prefix + ExportTable.idKey).utf8), &record)
+            case .entity: Self.append(Array((group.prefix + ExportTable.entityKey).utf8), &record)
+            case .named(let name): Self.append(Array((group.prefix + name).utf8), &record)
+            case .nested(_, let nested): names(nested, &record)
+            }
+        }
+    }
+
+    // MARK: Records
+
+    func record(_ place: ObjectPlace) -> [UInt8] {
+        var record: [UInt8] = []
+        write(columns, place, .init(tree: options.include), &record)
+        return Self.ended(record)
+    }
+
+    private func write(_ group: Group, _ place: ObjectPlace?, _ position: ObjectWriter.Position, _ record: inout [UInt8]) {
+        let keys = place.map { objects.table.keys(of: $0) }
+        for column in group.columns {
+            switch column {
+            case .id: Self.append(place.map { Array(graph.schema.text(of: graph.id(of: $0), entity: graph.entity(of: $0)).utf8) }, &record)
+            case .entity: Self.append(keys.map { Array($0.entity.name.utf8) }, &record)
+            case .named(let name):
+                let content = keys?.content(name)
+                Self.append(place.flatMap { place in content.flatMap { text($0, place, position) } }, &record)
+            case .nested(let name, let nested):
+                var (target, arrival): (ObjectPlace?, Relationship?)
+                if let place, case .end(let relationship, let handle) = keys?.content(name) {
+                    (target, arrival) = (graph.target(handle, of: place), relationship)
+                }
+                let tree = position.tree.child(name) ?? IncludeTree()
+                write(nested, target, .init(tree: tree, path: position.path + (place.map { [$0] } ?? []), arrival: arrival), &record)
+            }
+        }
+    }
+
+    /// The text of a field; nil for null.
+    private func text(_ content: ExportKeys.Content, _ place: ObjectPlace, _ position: ObjectWriter.Position) -> [UInt8]? {
+        switch content {
+        case .field(let field):
+            let value = graph.value(of: field, at: place)
+            return value.isNull ? nil : Self.text(value)
+        case .end(let relationship, let handle):
+            guard relationship.isToMany else { return graph.target(handle, of: place).map(reference) }
+            let members = objects.order.members(relationship, handle, of: place)
+            if members.isEmpty { return nil }
+            let isSingle = options.references == .id || objects.table.keys(of: members[0]).identity.count == 1
+            if position.tree.child(relationship.name) == nil, isSingle { return CSVList.text(members.map(reference)) }
+            return array(members, relationship, place, position)
+        }
+    }
+
+    /// JSON, for objects that are included or that no single text names.
+    private func array(
+        _ members: [ObjectPlace], _ relationship: Relationship, _ place: ObjectPlace, _ position: ObjectWriter.Position
+    ) -> [UInt8] {
+        var writer = JSONWriter()
+        let tree = position.tree.child(relationship.name)
+        var nested = ObjectWriter.Position(tree: tree ?? IncludeTree(), path: position.path + [place], arrival: relationship)
+        nested.declared = graph.schema.entity(relationship.destination)
+        writer.beginArray()
+        objects.members(members, relationship, nests: tree != nil, nested, &writer)
+        writer.endArray()
+        return writer.bytes
+    }
+
+    private func reference(_ place: ObjectPlace) -> [UInt8] {
+        let identity = objects.table.identity(of: place)
+        if options.references == .identity, identity.count == 1 { return Self.text(identity[0]) }
+        var writer = JSONWriter()
+        if options.references == .id { return Array(graph.schema.text(of: graph.id(of: place), entity: graph.entity(of: place)).utf8) }
+        objects.reference(place, &writer)
+        return writer.bytes
+    }
+
+    private static func text(_ value: Value) -> [UInt8] {
+        if case .json(let text) = value { return Array(text.utf8) }
+        return Array(value.text.utf8)
+    }
+
+    // MARK: Fields
+
+    /// Nil is an empty field, and an empty text is one in quotes.
+    private static func append(_ text: [UInt8]?, _ record: inout [UInt8]) {
+        if let text {
+            let quote = UInt8(ascii: "\"")
+            let needsQuotes =
+                text.isEmpty || text.contains { [UInt8(ascii: ","), quote, UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains($0) }
+            if needsQuotes { record.append(quote) }
+            for byte in text {
+                if byte == quote { record.append(quote) }
+                record.append(byte)
+            }
+            if needsQuotes { record.append(quote) }
+        }
+        record.append(UInt8(ascii: ","))
+    }
+
+    /// The last comma becomes a line end.
+    private static func ended(_ record: [UInt8]) -> [UInt8] { record.dropLast() + [UInt8(ascii: "\r"), UInt8(ascii: "\n")] }
+}

@@ -1,0 +1,60 @@
+import CambiumGraph
+import CambiumJSON
+import CambiumModel
+
+/// In which order objects are written: by ascending id; or, where ids say nothing, by identity.
+struct ExportOrder {
+    private let table: ExportTable
+    private let references: ExportOptions.Reference
+
+    init(_ table: ExportTable, _ references: ExportOptions.Reference) {
+        self.table = table
+        self.references = references
+    }
+
+    /// The members of a to-many relationship: as they are kept where they are ordered.
+    func members(_ relationship: Relationship, _ handle: EndHandle, of place: ObjectPlace) -> [ObjectPlace] {
+        let members = table.graph.memberIDs(handle, of: place).compactMap(table.graph.place(of:))
+        return relationship.isOrdered || references == .id ? members : sorted(members)
+    }
+
+    /// Calls `body` with each object of an entity and its sub-entities, or of all: by root entity in declaration order, then in
+    /// order. Complexity: O(n) by id, O(n log n) and memory for each object of a root entity by identity.
+    func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
+        let graph = table.graph
+        if references == .id { return try graph.forEachObject(of: entity, body) }
+        for root in entity.map({ [$0] }) ?? graph.schema.roots {
+            let places = graph.objects(of: root).compactMap(graph.place(of:)).filter { !graph.isStub($0) }
+            for place in sorted(places) { try body(place) }
+        }
+    }
+
+    /// By identity, and as they came where they have none.
+    private func sorted(_ places: [ObjectPlace]) -> [ObjectPlace] {
+        guard let first = places.first, places.count > 1, !table.keys(of: first).identity.isEmpty else { return places }
+        let keyed = places.enumerated().map { (key: key($0.element), index: $0.offset) }
+        let ordered = keyed.sorted { left, right in
+            if left.key == right.key { return left.index < right.index }
+            return left.key.lexicographicallyPrecedes(right.key)
+        }
+        return ordered.map { places[$0.index] }
+    }
+
+    /// Bytes that compare as identities do: whole numbers by their value, everything else by its text.
+    private func key(_ place: ObjectPlace) -> [UInt8] {
+        var writer = JSONWriter()
+        var bytes: [UInt8] = []
+        for value in table.identity(of: place) {
+            if case .int(let number) = value {
+                let ordered = UInt64(bitPattern: number) ^ 1 << 63
+                bytes.append(1)
+                for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: ordered >> UInt64(shift))) }
+            } else {
+                writer.removeAll()
+                value.write(to: &writer)
+                bytes += writer.bytes
+            }
+        }
+        return bytes
+    }
+}

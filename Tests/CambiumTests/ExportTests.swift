@@ -1,0 +1,143 @@
+import CambiumLog
+import Testing
+
+@testable import Cambium
+
+extension Graph {
+    /// An export of an entity's objects.
+    func exported(_ entity: String?, including paths: [String] = [], _ change: (inout ExportOptions) -> Void = { _ in }) throws -> String {
+        let entity = try entity.map { try schema.required($0) }
+        var options = ExportOptions()
+        if let entity { options.include = try IncludeTree(paths, from: entity, schema) }
+        change(&options)
+        var bytes: [UInt8] = []
+        try export(entity, options) { bytes += $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+@Suite struct ExportTests {
+    private static func store() throws -> Store {
+        let store = try Store.notes()
+        try store.importing("Note", #"{"id":2,"title":"b","items":[{"key":"y","tags":["red"]},{"key":"x;,","count":1}],"related":[1]}"#)
+        try store.importing("Note", #"{"id":1,"title":"\"a\"","memos":[{"text":"m"},{}]}"#)
+        return store
+    }
+
+    @Test func `ids are the default, and an array and lines have the same objects`() throws {
+        let graph = try Self.store().graph
+        let lines = try graph.exported("Item")
+        #expect(
+            lines == """
+                {"_id":"Item/1","key":"y","count":null,"note":"Note/1","tags":["Tag/1"]}
+                {"_id":"Item/2","key":"x;,","count":1,"note":"Note/1","tags":[]}
+
+                """)
+        let array = try graph.exported("Item") { $0.format = .array }
+        #expect(array == "[" + lines.dropLast().split(separator: "\n").joined(separator: ",\n") + "]\n")
+        #expect(try graph.exported(nil) == graph.export)
+        #expect(try Store.notes().graph.exported(nil) { $0.format = .array } == "[]\n")
+    }
+
+    @Test func `identities stand for objects where ids are not wanted, and order them`() throws {
+        let graph = try Self.store().graph
+        #expect(
+            try graph.exported("Item") { $0.references = .identity }
+                == """
+                {"key":"x;,","count":1,"note":2,"tags":[]}
+                {"key":"y","count":null,"note":2,"tags":["red"]}
+
+                """)
+        // Memos have no identity, and a tag of which only the name is known is no row.
+        let notes = try graph.exported("Note") { ($0.references, $0.nulls) = (.identity, .omit) }
+        #expect(
+            notes == "{\"id\":1,\"title\":\"\\\"a\\\"\",\"items\":[],\"related\":[2]}\n"
+                + "{\"id\":2,\"title\":\"b\",\"items\":[\"x;,\",\"y\"],\"related\":[1]}\n")
+        #expect(try graph.exported("Tag") { $0.references = .identity } == "")
+    }
+
+    @Test func `what is included nests, and what is on the path is named`() throws {
+        let graph = try Self.store().graph
+        #expect(
+            try graph.json("Item/2", including: ["note"]).hasSuffix(
+                #""note":{"_id":"Note/1","id":2,"title":"b","rating":null,"created":null,"items":["Item/1","Item/2"],"memos":[],"#
+                    + #""related":["Note/2"]},"tags":[]}"#))
+        #expect(
+            try graph.json("Note/1", including: ["related.related"]).contains(
+                #""items":[],"memos":["Memo/1","Memo/2"],"related":["Note/1"]"#))
+        let deep = try graph.exported("Item") { $0.include = IncludeTree(depth: 2) }
+        #expect(deep.contains(#""items":["Item/1",{"_id":"Item/2","key":"x;,","count":1,"note":"Note/1","tags":[]}]"#))
+    }
+
+    @Test func `what names objects by their identity leaves the way back out of nested ones`() throws {
+        let graph = try Self.store().graph
+        let whole = try graph.exported("Note") { ($0.include, $0.references) = (IncludeTree(depth: 3), .identity) }
+        #expect(whole.contains(#""memos":[{"text":"m"},{"text":null}]"#))
+        #expect(whole.contains(#""items":[{"key":"x;,","count":1,"tags":[]},{"key":"y","count":null,"tags":["red"]}]"#))
+        let asked = try graph.exported("Note", including: ["memos.note"]) { $0.references = .identity }
+        #expect(asked.contains(#"{"text":"m","note":1}"#))
+    }
+
+    @Test func `ids alone, without nulls, and with flat keys`() throws {
+        let graph = try Self.store().graph
+        #expect(try graph.exported("Memo") { $0.content = .names } == "{\"_id\":\"Memo/1\"}\n{\"_id\":\"Memo/2\"}\n")
+        #expect(try graph.exported("Item") { ($0.content, $0.references) = (.names, .identity) } == "{\"key\":\"x;,\"}\n{\"key\":\"y\"}\n")
+        #expect(try graph.exported("Memo") { $0.nulls = .omit }.hasSuffix("{\"_id\":\"Memo/2\",\"note\":\"Note/2\"}\n"))
+        let flat = try graph.exported("Memo", including: ["note"]) { ($0.keyPaths, $0.nulls) = (.flat, .omit) }
+        #expect(
+            flat.hasPrefix(
+                #"{"_id":"Memo/1","text":"m","note._id":"Note/2","note.id":1,"note.title":"\"a\"","note.items":[],"#
+                    + #""note.memos":["Memo/1","Memo/2"],"note.related":["Note/1"]}"#
+            ))
+    }
+
+    @Test func `CSV has the columns of the schema, and quotes what needs it`() throws {
+        let graph = try Self.store().graph
+        #expect(
+            try graph.exported("Item") { $0.format = .csv }
+                == "_id,key,count,note,tags\r\nItem/1,y,,Note/1,Tag/1\r\nItem/2,\"x;,\",1,Note/1,\r\n")
+        #expect(
+            try graph.exported("Note") { ($0.format, $0.references) = (.csv, .identity) }
+                == "id,title,rating,created,items,related\r\n1,\"\"\"a\"\"\",,,,2\r\n2,b,,,\"x\\;,;y\",1\r\n")
+        #expect(
+            try graph.exported("Memo", including: ["note"]) { ($0.format, $0.references) = (.csv, .identity) }
+                == "text,note.id,note.title,note.rating,note.created,note.items,note.related\r\n"
+                + "m,1,\"\"\"a\"\"\",,,,2\r\n,1,\"\"\"a\"\"\",,,,2\r\n")
+        #expect(
+            try graph.exported("Note", including: ["memos"]) { ($0.format, $0.references) = (.csv, .identity) }
+                .contains("1,\"\"\"a\"\"\",,,,\"[{\"\"text\"\":\"\"m\"\"},{\"\"text\"\":null}]\",2\r\n"))
+        #expect(try graph.exported("Note") { ($0.format, $0.content) = (.csv, .names) } == "_id\r\nNote/1\r\nNote/2\r\n")
+        #expect(code { _ = try graph.exported(nil) { $0.format = .csv } } == .invalidInput)
+    }
+
+    @Test func `what one of several entities may be says which`() throws {
+        var definition = SchemaDefinition {
+            EntityDefinition("Animal", identity: ["name"]) { AttributeDefinition("name", .string) }
+            EntityDefinition("Dog", parent: "Animal") { AttributeDefinition("breed", .string, .optional) }
+            EntityDefinition("Cat", parent: "Animal") { AttributeDefinition("lives", .int16, default: .number("9")) }
+            EntityDefinition("Owner", identity: ["id"]) {
+                AttributeDefinition("id", .int64)
+                RelationshipDefinition("pet", to: "Animal")
+            }
+        }
+        definition.entities[0].isAbstract = true
+        let store = try Store.inMemory(schema: try Schema(definition))
+        let kind = ImportOptions.Discriminator(key: ExportTable.entityKey)
+        let csv = "_entity,name,breed,lives\r\nDog,Rex,,\r\nCat,Tom,,7\r\n"
+        try store.importing("Animal", csv: csv) { $0.discriminator = kind }
+        #expect(try store.graph.exported("Animal") { ($0.format, $0.references) = (.csv, .identity) } == csv)
+        try store.importing("Owner", #"{"id":1,"pet":"Tom"}"#)
+        let owner = try store.graph.exported("Owner", including: ["pet"]) { $0.references = .identity }
+        #expect(owner == #"{"id":1,"pet":{"_entity":"Cat","name":"Tom","lives":7}}"# + "\n")
+        #expect(try store.graph.exported("Dog") { $0.references = .identity } == "{\"name\":\"Rex\",\"breed\":null}\n")
+        let all = try store.graph.exported(nil) { $0.references = .identity }
+        let copy = try Store.inMemory(schema: try Schema(definition))
+        try copy.importing("Owner", all) { $0.discriminator = kind }
+        #expect(try copy.graph.exported(nil) { $0.references = .identity } == all)
+    }
+
+    @Test func `more levels than an import takes are not asked for`() throws {
+        let path = Array(repeating: "related", count: IncludeTree.depthMax + 1).joined(separator: ".")
+        #expect(code { _ = try Store.notes().graph.exported("Note", including: [path]) } == .limitExceeded)
+    }
+}
