@@ -17,11 +17,14 @@ enum RowTarget {
                 + "{\"key.id\":9,\"labels\":null,\"tags\":[5,\" c \"]}",
             "{\"id\":6,\"partner\":{\"id\":7},\"friends\":[6,{\"id\":8,\"owner\":{\"first\":\"a\",\"last\":\"b\"}}]}{\"id\":6}",
         ]
+        let records = [
+            "id,tags,owner.first,owner.last\n6,x;y,a,b\n7,\"x\\;\",,\n", "kind,id,partner,friends\ns,8,6,\"[6,{\"\"id\"\":9}]\"\n\"\",1\n",
+        ]
         return texts.flatMap { text in
             [[0, 0, 0], [255, 255, 0], [0b1010_1010, 0b0100_0101, 0], [0, 0b1001_0000, 1], [0, 0b1000_0000, 0]].map {
                 $0 + Array(text.utf8)
             }
-        }
+        } + records.flatMap { text in [[0, 0, 128], [255, 127, 128], [64, 0b0100_1000, 128]].map { $0 + Array(text.utf8) } }
     }
 
     @Sendable static func run(_ input: [UInt8]) throws {
@@ -30,7 +33,7 @@ enum RowTarget {
         let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
         let entity = store.schema.entities[Int(input[2]) % store.schema.entities.count]
         let transaction = store.graph.transaction
-        let rows = ImportSource.bytes(Array(input.dropFirst(3)))
+        let rows = ImportSource.bytes(Array(input.dropFirst(3)), format: input[2] >> 7 == 0 ? .json : .csv)
         do { _ = try store.importRows(entity, from: [rows], options(input[0], input[1], entity)) } catch is CambiumError {}  // Refused.
         let graph = store.graph
         // What was there before is sound, and most inputs change nothing.

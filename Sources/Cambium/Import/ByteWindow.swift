@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumModel
 
 /// The part of a stream of bytes that is being looked at: what is behind it is forgotten, what is before it not read yet.
@@ -34,6 +35,28 @@ struct ByteWindow {
 
     func withBytes<Result, Failure: Error>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Result) throws(Failure) -> Result {
         try bytes.span.bytes.withUnsafeBytes(body)
+    }
+
+    /// Line ends in a part of the window.
+    func lineCount(_ range: Range<Int>) -> Int {
+        withBytes { bytes in
+            var (index, count) = (range.lowerBound, 0)
+            while let found = ByteSearch.firstIndex(of: UInt8(ascii: "\n"), in: bytes, from: index, to: range.upperBound) {
+                count += 1
+                index = found + 1
+            }
+            return count
+        }
+    }
+
+    /// Where the first bytes in a part of the window are that are not UTF-8; nil where all are.
+    func illFormedOffset(_ range: Range<Int>) -> Int? {
+        do {
+            _ = try UTF8Span(validating: bytes.span.extracting(range))
+            return nil
+        } catch {
+            return range.lowerBound + error.byteOffsets.lowerBound
+        }
     }
 
     /// Goes past a byte order mark at the beginning of the stream.

@@ -46,7 +46,7 @@ struct DocumentSplitter {
         // A bracket or comma where a value has to begin is a document, or it would be met again for ever.
         if shape == .stream, end == window.position { end += 1 }
         let document = Document(start: window.position, end: end, line: window.line)
-        countLines(from: window.position, to: end)
+        window.line += window.lineCount(window.position..<end)
         window.position = end
         elementCount += 1
         return document
@@ -146,17 +146,6 @@ struct DocumentSplitter {
             if let end { return window.position + end }
             // What does not end is given to the parser as it is: it tells what is wrong with it, and where.
             if try !window.refill() { return window.filled }
-        }
-    }
-
-    private mutating func countLines(from start: Int, to end: Int) {
-        window.line += window.withBytes { bytes in
-            var (index, count) = (start, 0)
-            while let found = ByteSearch.firstIndex(of: UInt8(ascii: "\n"), in: bytes, from: index, to: end) {
-                count += 1
-                index = found + 1
-            }
-            return count
         }
     }
 }

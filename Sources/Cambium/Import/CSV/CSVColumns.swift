@@ -19,7 +19,6 @@ struct CSVColumns {
     }
 
     struct Member {
-        let name: String
         /// In quotes, with its colon.
         let key: [UInt8]
         var content: Content
@@ -35,6 +34,8 @@ struct CSVColumns {
     struct Object {
         let entity: Entity
         var members: [Member] = []
+        /// Where the member of a name is, by its bytes.
+        var places: [[UInt8]: Int] = [:]
         /// The column that tells the entity of the object.
         var discriminator: Int?
     }
@@ -52,7 +53,6 @@ struct CSVColumns {
 
     /// Adds the next column. Returns false where there is one of its name, or one that says the same.
     mutating func append(_ name: String) -> Bool {
-        guard !names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else { return false }
         let column = names.count
         names.append(name)
         let path = self.path(name, root.entity) ?? [(name, .unknown)]
@@ -107,15 +107,18 @@ struct CSVColumns {
         _ path: ArraySlice<(name: String, kind: Kind)>, _ column: Int, to object: inout Object, _ discriminator: String?, _ schema: Schema
     ) -> Bool {
         guard let (name, kind) = path.first else { return false }
-        var place = object.members.firstIndex { $0.name == name }
+        let bytes = Array(name.utf8)
+        var place = object.places[bytes]
         if path.count == 1 {
             guard place == nil else { return false }
             if name == discriminator { object.discriminator = column }
+            object.places[bytes] = object.members.count
             object.members.append(member(name, .field(column, kind), object.entity, schema))
             return true
         }
         if place == nil, let next = destination(name, object.entity, schema) {
             place = object.members.count
+            object.places[bytes] = place
             object.members.append(member(name, .nested(Object(entity: next)), object.entity, schema))
         }
         guard let place, case .nested(var nested) = object.members[place].content else { return false }
@@ -136,6 +139,6 @@ struct CSVColumns {
             let having = schema.entities.filter { $0.attribute(name) != nil || $0.relationship(name) != nil }
             owners = having.isEmpty ? nil : Set(having.map(\.number)).intersection(entity.family)
         }
-        return Member(name: name, key: writer.bytes, content: content, owners: owners)
+        return Member(key: writer.bytes, content: content, owners: owners)
     }
 }

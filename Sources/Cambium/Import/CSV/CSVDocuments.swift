@@ -75,9 +75,7 @@ struct CSVDocuments {
     }
 
     /// Line ends in the record before an offset in it.
-    private func lines(before offset: Int) -> Int {
-        withRecord(window.position + offset) { bytes in bytes.reduce(0) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 } }
-    }
+    private func lines(before offset: Int) -> Int { window.lineCount(window.position..<window.position + offset) }
 
     private func column(of offset: Int) -> Int {
         withRecord(window.position + offset) { bytes in
@@ -101,8 +99,8 @@ struct CSVDocuments {
             let place = count > wanted ? scan.fields[wanted].start : scan.fields[count - 1].end
             return failure(at: place, "malformed CSV: \(count) fields, and there are \(wanted) columns")
         }
-        if let field = illFormedField(end) {
-            return failure(at: scan.fields[field].start, "malformed CSV: bytes that are not UTF-8 in the column '\(columns.names[field])'")
+        if let offset = window.illFormedOffset(window.position..<end) {
+            return failure(at: offset - window.position, "malformed CSV: bytes that are not UTF-8")
         }
         var written = JSONWriter()
         swap(&written, &writer)
@@ -119,14 +117,6 @@ struct CSVDocuments {
         }
     }
 
-    /// The first field with bytes that are not UTF-8; nil where there is none.
-    private func illFormedField(_ end: Int) -> Int? {
-        withRecord(end) { bytes in
-            if bytes.allSatisfy({ $0 < 0x80 }) { return nil }
-            return scan.fields.firstIndex { String(validating: bytes[$0.start..<$0.end], as: UTF8.self) == nil }
-        }
-    }
-
     // MARK: Names
 
     /// Reads the first record. Returns false where there is none.
@@ -134,7 +124,9 @@ struct CSVDocuments {
         try window.skipByteOrderMark()
         guard let end = try record() else { return false }
         if let flaw = scan.flaw { throw malformed("\(flaw.message)", at: flaw.offset) }
-        if let field = illFormedField(end) { throw malformed("bytes that are not UTF-8", at: scan.fields[field].start) }
+        if let offset = window.illFormedOffset(window.position..<end) {
+            throw malformed("bytes that are not UTF-8", at: offset - window.position)
+        }
         for field in scan.fields {
             let text = withRecord(end) { String(decoding: $0[field.start..<field.end], as: UTF8.self) }
             let name = field.isDoubled ? text.split(separator: "\"\"", omittingEmptySubsequences: false).joined(separator: "\"") : text

@@ -22,6 +22,9 @@ struct CSVRecordScan {
 
     private enum State { case fieldStart, plain, quoted, closed, closedByReturn }
 
+    /// Fields that a record can have: there are no more attributes and relationships in a schema.
+    static let fieldCountMax = 65_536
+
     private(set) var fields: [Field] = []
     private(set) var flaw: Flaw?
     private var state = State.fieldStart
@@ -47,7 +50,11 @@ struct CSVRecordScan {
             case .plain:
                 if byte == UInt8(ascii: "\n") { return closeRecord(bytes) }
                 plain(byte)
-            case .quoted: if byte == UInt8(ascii: "\"") { state = .closed }
+            case .quoted:
+                // Text in quotes may be long.
+                index = ByteSearch.firstIndex(of: UInt8(ascii: "\""), in: bytes, from: index, to: bytes.count) ?? bytes.count
+                if index == bytes.count { continue }
+                state = .closed
             case .closed, .closedByReturn:
                 if byte == UInt8(ascii: "\n") { return closeRecord(bytes) }
                 closed(byte)
@@ -98,7 +105,11 @@ struct CSVRecordScan {
 
     private mutating func close(at end: Int) {
         field.end = end
-        fields.append(field)
+        if fields.count == Self.fieldCountMax {
+            flaw = Flaw(offset: field.start, message: "more than \(Self.fieldCountMax) fields")
+        } else {
+            fields.append(field)
+        }
         state = .fieldStart
     }
 

@@ -1,0 +1,154 @@
+import CambiumLog
+import Testing
+
+@testable import Cambium
+
+/// Input that is malformed, or made to harm: an error with its place, or what the documents say; never a crash.
+@Suite struct HostileImportTests {
+    private func refusal(_ bytes: [UInt8], _ format: ImportSource.Format = .json) throws -> (ImportReport.RowError?, CambiumError?) {
+        let store = try Store.notes()
+        var reached: ImportReport?
+        do {
+            _ = try store.importRows(try store.schema.required("Note"), from: [.bytes(bytes, name: "bad", format: format)]) { reached = $0 }
+            return (nil, nil)
+        } catch let error as CambiumError {
+            #expect(store.graph.objectCount == 0 && store.graph.transaction.rawValue == 1)
+            return (reached?.errors.last, error)
+        }
+    }
+
+    private static func repeated(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
+
+    /// A text and what it leads to.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let text: String
+        let wanted: String
+
+        init(_ text: String, _ wanted: String) { (self.text, self.wanted) = (text, wanted) }
+
+        var testDescription: String { "\(text.utf8.count) bytes: \(text.prefix(40))" }
+    }
+
+    static let malformed: [Case] = [
+        Case("{\"x\":" + repeated("[", 600) + repeated("]", 600) + "}", "nest more than 512 deep"),
+        Case("{\"x\":" + repeated("{\"a\":", 600) + "1" + repeated("}", 600) + "}", "nest more than 512 deep"),
+        Case(repeated("[", 3_000_000), "nest more than 512 deep"), Case(repeated("{\"a\":", 1_000_000), "nest more than 512 deep"),
+        Case("{\"id\":1,\"title\":\"\\ud800\"}", "an escape that JSON does not have"),
+        Case("{\"id\":1,\"title\":\"\\udc00\\ud800\"}", "an escape that JSON does not have"),
+        Case("{\"id\":1,\"title\":\"\\u12\"}", "an escape"),
+        Case("{\"id\":1,\"id\":1}", "a key that the object has already"),
+        Case("{\"id\":1,\"x\":{\"a\":1,\"b\":2,\"a\":3}}", "a key that the object has"),
+        Case("{\"id\":1,\"\\u0069d\":1}", "a key that the object has already"),
+        Case("{\"id\":1,\"title\":\"\u{0}\"}", "a control character"),
+        Case("{\"id\":01}", "a malformed number"), Case("{\"id\":+1}", "a value is expected"), Case("{\"id\":NaN}", "a value is expected"),
+        Case("{\"id\":0x1}", "a malformed number"),
+        Case("{\"id\":1.}", "a malformed number"),
+        Case("{\"id\":1}}", "more follows"), Case("{\"id\":1", "does not end"), Case("{'id':1}", "a key in quotes"),
+        Case("{\"id\":1,}", "a key in quotes"),
+        Case("{\"id\":1}\u{FEFF}", "more follows"), Case("{\"id\":tru}", "a word other than"),
+        Case("{\"id\":1 /* one */}", "is expected"),
+    ]
+
+    @Test(arguments: malformed)
+    func `what is no JSON is told with its line`(_ one: Case) throws {
+        let (row, error) = try refusal(Array(("{\"id\":5}\n" + one.text).utf8))
+        if let row {
+            #expect(row.code == .malformed && row.row == 2 && row.line == 2 && row.message.contains(one.wanted), "\(row)")
+        }
+        let place = try #require(error?.place)
+        #expect(error?.code == .invalidInput && place.file == "bad" && place.line == 2)
+    }
+
+    @Test(arguments: [[0x80], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xFF], [0xE2, 0x82]] as [[UInt8]])
+    func `bytes that are not UTF-8 are told with their line and column`(bytes: [UInt8]) throws {
+        let (row, _) = try refusal(Array("{\"id\":5}\n{\"id\":1,\"title\":\"".utf8) + bytes + Array("\"}".utf8))
+        #expect(row?.code == .malformed && row?.line == 2 && row?.message.hasSuffix("bytes that are not UTF-8, at column 18") == true)
+        let (record, _) = try refusal(Array("id,title\n5,x\n1,".utf8) + bytes, .csv)
+        #expect(record?.code == .malformed && record?.line == 3 && record?.message.hasSuffix("at column 3") == true)
+        // Text of two bytes a character, as other systems write it.
+        let wide = Array("{\"id\":1}".utf16).flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+        #expect(try refusal([0xFF, 0xFE] + wide).1?.code == .invalidInput)
+    }
+
+    static let tooLarge: [Case] = [
+        Case("\"id\":1e400", "/id"), Case("\"id\":9223372036854775808", "/id"), Case("\"id\":1e-1", "/id"),
+        Case("\"id\":1,\"rating\":1e400", "/rating"),
+        Case("\"id\":1e999999999999999999999", "/id"), Case("\"id\":1,\"rating\":-" + repeated("9", 400), "/rating"),
+        Case("\"id\":" + repeated("1", 1_000_000), "/id"), Case("\"id\":1,\"created\":\"" + repeated("2", 1_000_000) + "\"", "/created"),
+        Case("\"id\":1,\"created\":\"10000-01-01T00:00:00Z\"", "/created"),
+    ]
+
+    @Test(arguments: tooLarge)
+    func `numbers and dates beyond their type are told with their pointer`(_ one: Case) throws {
+        let (row, error) = try refusal(Array("{\(one.text)}".utf8))
+        #expect(row?.code == .typeMismatch && row?.pointer == one.wanted && error?.place?.pointer == one.wanted)
+    }
+
+    @Test func `numbers of any length are read where their value fits`() throws {
+        let store = try Store.notes()
+        let rows = "{\"id\":1e18,\"rating\":0.\(Self.repeated("0", 100_000))1}\n{\"id\":1.0,\"rating\":1\(Self.repeated("0", 300))}"
+        try store.importing("Note", rows)
+        #expect(try store.graph.json("Note/1").contains("\"id\":1000000000000000000,\"title\":\"\",\"rating\":0,"))
+        #expect(try store.graph.json("Note/2").contains("\"id\":1,\"title\":\"\",\"rating\":1e+300,"))
+    }
+
+    @Test func `objects nest as deeply as the limit says`() throws {
+        func nested(_ depth: Int) -> String {
+            (1...depth).map { "{\"id\":\($0),\"related\":[" }.joined() + Self.repeated("]}", depth)
+        }
+        let store = try Store.notes()
+        try store.importing("Note", nested(RowPlanner.depthMax))
+        #expect(store.graph.objectCount == RowPlanner.depthMax)
+        let (row, _) = try refusal(Array(nested(RowPlanner.depthMax + 1).utf8))
+        #expect(row?.code == .tooDeep && row?.pointer == Self.repeated("/related/0", RowPlanner.depthMax))
+    }
+
+    @Test func `a text of 50 MB is a value, and a document of more than 64 MiB is refused`() throws {
+        let store = try Store.notes()
+        let text = [UInt8](repeating: UInt8(ascii: "x"), count: 50_000_000)
+        let json = Array("{\"id\":1,\"title\":\"".utf8) + text + Array("\"}".utf8)
+        // What CSV becomes is JSON too.
+        let csv = Array("id,title\n2,\"".utf8) + text.prefix(5_000_000) + [0x22]
+        let note = try store.schema.required("Note")
+        #expect(try store.importRows(note, from: [.bytes(json), .bytes(csv, format: .csv)]).counts.inserted == 2)
+        let title = try note.requiredAttribute("title")
+        let lengths = store.graph.objects(of: note).map { id in
+            if case .string(let text)? = store.graph.value(of: title, of: id) { text.utf8.count } else { 0 }
+        }
+        #expect(lengths == [50_000_000, 5_000_000])
+        let (_, long) = try refusal(Array("{\"id\":5}\n{\"id\":1,\"title\":\"".utf8) + text + text)
+        #expect(long?.code == .limitExceeded && long?.place?.file == "bad" && long?.place?.line == 2)
+        let (_, record) = try refusal(Array("id\n1,\"".utf8) + text + text, .csv)
+        #expect(record?.code == .limitExceeded && record?.place?.file == "bad" && record?.place?.line == 2)
+    }
+
+    @Test func `a million keys, and two thousand members, are an object`() throws {
+        let store = try Store.notes()
+        let keys = (0..<1_000_000).map { ",\"k\($0)\":0" }.joined()
+        let report = try store.importing("Note", "{\"id\":1\(keys)}")
+        #expect(report.counts.inserted == 1 && report.unknownKeys.count == 1_000_000)
+        let (row, _) = try refusal(Array("{\"id\":1\(keys),\"k5\":1}".utf8))
+        #expect(row?.message.contains("a key that the object has already") == true)
+        let members = (2...2000).map(String.init).joined(separator: ",")
+        try store.importing("Note", "{\"id\":1,\"related\":[\(members),2]}")
+        #expect(store.graph.objectCount == 2000 && store.graph.linkCount == 1999)
+    }
+
+    @Test func `more columns and fields than a schema can have are refused`() throws {
+        let columns = (0..<CSVRecordScan.fieldCountMax).map { "c\($0)" }.joined(separator: ",")
+        #expect(try refusal(Array("id,\(columns)\n".utf8), .csv).1?.place?.line == 1)
+        let commas = [UInt8](repeating: UInt8(ascii: ","), count: 300_000)
+        let (row, _) = try refusal(Array("id\n".utf8) + commas, .csv)
+        #expect(row?.code == .malformed && row?.line == 2 && row?.message.contains("more than 65536 fields") == true)
+        let (wide, _) = try refusal(Array("id,\(columns.dropLast(7))\n1\n".utf8), .csv)
+        #expect(wide?.code == .malformed && wide?.line == 2)
+    }
+
+    @Test func `a bad row among many is left out, however bad`() throws {
+        let store = try Store.notes()
+        let bad = ["{\"id\":", "\u{0}", "]", "{\"a\":\"\\ud800\"}", Self.repeated("[", 1000), "\"", "1e999", "null", "{\"id\":{}}"]
+        let rows = bad.enumerated().flatMap { ["{\"id\":\($0.offset)}", $0.element] }.joined(separator: "\n")
+        let report = try store.importing("Note", rows) { $0.onError = .skip }
+        #expect(report.counts.inserted == bad.count && report.errors.map(\.line) == bad.indices.map { 2 * $0 + 2 })
+    }
+}
