@@ -1,0 +1,95 @@
+import CambiumLog
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+
+/// What is exported by identity is imported anywhere, and exported again as the same bytes.
+@Suite struct RoundTripTests {
+    /// The seeds to run: `CAMBIUM_SEED` is the first, `CAMBIUM_PROGRAMS` how many.
+    private static let seeds: Range<UInt64> = {
+        let environment = ProcessInfo.processInfo.environment
+        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
+        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? 20)
+    }()
+
+    private func exports(_ graph: Graph, _ options: ExportOptions) throws -> [String: [UInt8]] {
+        var exports: [String: [UInt8]] = [:]
+        for entity in graph.schema.entities {
+            var bytes: [UInt8] = []
+            try graph.export(entity, options) { bytes += $0 }
+            exports[entity.name] = bytes
+        }
+        return exports
+    }
+
+    private func importing(
+        _ exports: [String: [UInt8]], _ format: ImportSource.Format, to store: Store, _ random: inout SplitMix64
+    ) throws -> [ImportReport] {
+        var options = ImportOptions()
+        options.batchRowCount = random.pick([nil, 1, 3])?.map { $0 }
+        options.unknown = .error
+        return try exports.keys.sorted().shuffled(using: &random).map { name in
+            let source = ImportSource.bytes(exports[name] ?? [], name: name, format: format)
+            return try store.importRows(try store.schema.required(name), from: [source], options)
+        }
+    }
+
+    @Test(arguments: ExportOptions.Format.allCases)
+    func `export, import, export is the same bytes, and importing again is nothing`(format: ExportOptions.Format) throws {
+        var objectCount = 0
+        for seed in Self.seeds {
+            var made = RandomIdentityGraph(seed: seed)
+            var random = SplitMix64(seed: seed)
+            var options = ExportOptions()
+            (options.format, options.references) = (format, .identity)
+            let first = try exports(try made.store().graph, options)
+            let copy = try made.emptyStore()
+            let read: ImportSource.Format = format == .csv ? .csv : .json
+            do {
+                _ = try importing(first, read, to: copy, &random)
+                #expect(try exports(copy.graph, options) == first, "seed \(seed)")
+                let again = try importing(first, read, to: copy, &random)
+                #expect(again.allSatisfy { $0.transaction == nil }, "seed \(seed)")
+            } catch {
+                Issue.record("seed \(seed): \(error)")
+            }
+            objectCount += copy.graph.objectCount
+        }
+        #expect(objectCount > Self.seeds.count * 4)
+    }
+
+    @Test func `rows in any order, in any batches, come to the same graph`() throws {
+        for seed in Self.seeds {
+            var made = RandomIdentityGraph(seed: seed)
+            var random = SplitMix64(seed: seed)
+            var options = ExportOptions()
+            options.references = .identity
+            let first = try exports(try made.store().graph, options)
+            for _ in 0..<2 {
+                let copy = try made.emptyStore()
+                let shuffled = first.mapValues { bytes in
+                    Array(bytes.split(separator: UInt8(ascii: "\n")).shuffled(using: &random).joined(separator: [UInt8(ascii: "\n")]))
+                }
+                _ = try importing(shuffled, .json, to: copy, &random)
+                #expect(try exports(copy.graph, options) == first, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `an object with all that it leads to is a file of its own`() throws {
+        for seed in Self.seeds {
+            var made = RandomIdentityGraph(seed: seed)
+            let graph = try made.store().graph
+            var options = ExportOptions()
+            (options.references, options.include) = (.identity, IncludeTree(depth: 2))
+            let first = try exports(graph, options)
+            options.include = IncludeTree()
+            let copy = try made.emptyStore()
+            var random = SplitMix64(seed: seed)
+            _ = try importing(first, .json, to: copy, &random)
+            #expect(try exports(copy.graph, options) == exports(graph, options), "seed \(seed)")
+        }
+    }
+}
