@@ -42,6 +42,12 @@ struct ExportCommand: ParsableCommand {
         options.nulls = nulls
         options.keyPaths = keyPaths
         options.include = try entity.map { try include.tree(from: $0, graph.schema) } ?? IncludeTree(depth: include.depth)
-        try graph.export(entity, options) { Terminal.write($0) }
+        // The objects themselves are what a terminal shows.
+        let progress = Terminal.isInteractive ? nil : Progress("export", byteCount: nil)
+        try graph.export(entity, options) { bytes in
+            Terminal.write(bytes)
+            progress?.add(bytes.count)
+        }
+        progress?.end()
     }
 }

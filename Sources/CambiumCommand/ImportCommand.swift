@@ -14,19 +14,22 @@ extension ImportOptions.RowError: ExpressibleByArgument {}
 extension AbsentLimit: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
+extension ImportSource.Format: ExpressibleByArgument {}
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Upsert objects from JSON.",
+        commandName: "import", abstract: "Upsert objects from JSON or CSV.",
         discussion:
-            "A file is a JSON array of objects, or one object after the other (JSON Lines). Objects are found by their identity and "
-            + "updated, or inserted; what does not change is not written."
+            "A file is a JSON array of objects, one object after the other (JSON Lines), or CSV where its name ends in .csv; each of "
+            + "them compressed where .gz comes behind. Objects are found by their identity and updated, or inserted; what does not "
+            + "change is not written."
     )
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The entity of the rows.") var entity: String
     @Argument(help: "Files; - is standard input.") var files: [String]
     @Option(help: "Where in a row each property is, and how it is read: a JSON file (Docs/IMPORT.md).") var mapping: String?
+    @Option(help: "What the files are, whatever their names; standard input has none.") var format: ImportSource.Format?
     @Option(help: "What an absent key does.") var missing = ImportOptions.MissingKey.keep
     @Option(help: "What null does.") var null = ImportOptions.NullValue.clear
     @Option(help: "What a value of the wrong type does.") var mismatch = ImportOptions.Mismatch.error
@@ -72,12 +75,14 @@ struct ImportCommand: ParsableCommand {
         options.mapping = try mapping.map { try ImportMapping(json: try Terminal.contents(of: $0), file: $0) }
         let store = try Store.open(at: store)
         let entity = try store.schema.required(self.entity)
-        let sources = files.map { $0 == "-" ? Terminal.input : ImportSource.file($0) }
+        let progress = Progress("import", sourceCount: files.count, byteCount: InputFiles.byteCount(files))
+        let sources = InputFiles.sources(files, format, progress)
         let report: ImportReport
         var reached: ImportReport?
         do {
             report = try store.importRows(entity, from: sources, options, author: author.author) { reached = $0 }
         } catch {
+            progress.end()
             try store.close()
             if let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest {
                 return try Repetition(self.store, repeated).tell(json: output.json)
@@ -86,6 +91,7 @@ struct ImportCommand: ParsableCommand {
             throw error
         }
         try store.close()
+        progress.end()
         tell(report)
         if !report.errors.isEmpty { throw ExitCode(Failure.badNews) }
     }

@@ -122,9 +122,9 @@ extension Graph {
         }
         definition.entities[0].isAbstract = true
         let store = try Store.inMemory(schema: try Schema(definition))
-        let kind = ImportOptions.Discriminator(key: ExportTable.entityKey)
+        let kind = ImportMapping(entityFrom: Discriminator(key: ExportTable.entityKey))
         let csv = "_entity,name,breed,lives\r\nDog,Rex,,\r\nCat,Tom,,7\r\n"
-        try store.importing("Animal", csv: csv) { $0.discriminator = kind }
+        try store.importing("Animal", csv: csv) { $0.mapping = kind }
         #expect(try store.graph.exported("Animal") { ($0.format, $0.references) = (.csv, .identity) } == csv)
         try store.importing("Owner", #"{"id":1,"pet":"Tom"}"#)
         let owner = try store.graph.exported("Owner", including: ["pet"]) { $0.references = .identity }
@@ -132,7 +132,7 @@ extension Graph {
         #expect(try store.graph.exported("Dog") { $0.references = .identity } == "{\"name\":\"Rex\",\"breed\":null}\n")
         let all = try store.graph.exported(nil) { $0.references = .identity }
         let copy = try Store.inMemory(schema: try Schema(definition))
-        try copy.importing("Owner", all) { $0.discriminator = kind }
+        try copy.importing("Owner", all) { $0.mapping = kind }
         #expect(try copy.graph.exported(nil) { $0.references = .identity } == all)
     }
 

@@ -1,0 +1,119 @@
+import Cambium
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// A line on the terminal that says how far something is, once it has taken a second. Where standard error is no terminal there is
+/// none.
+final class Progress: Sendable {
+    private struct State {
+        /// Bytes that were read of each source.
+        var counts: [Int]
+        var lastShown: Duration?
+    }
+
+    static let delay = Duration.seconds(1)
+    static let interval = Duration.milliseconds(100)
+
+    private let what: String
+    /// Bytes in all; nil where nobody knows.
+    private let byteCount: Int?
+    /// Time since the beginning.
+    private let elapsed: @Sendable () -> Duration
+    private let put: (@Sendable (String) -> Void)?
+    private let state: Mutex<State>
+
+    /// - Parameter put: writes to the terminal; nil where there is none.
+    init(
+        _ what: String, sourceCount: Int = 1, byteCount: Int?, elapsed: @escaping @Sendable () -> Duration,
+        put: (@Sendable (String) -> Void)?
+    ) {
+        self.what = what
+        self.byteCount = byteCount
+        self.elapsed = elapsed
+        self.put = put
+        state = Mutex(State(counts: [Int](repeating: 0, count: sourceCount)))
+    }
+
+    /// On standard error, if that is a terminal.
+    convenience init(_ what: String, sourceCount: Int = 1, byteCount: Int?) {
+        let start = ContinuousClock.now
+        let terminal: @Sendable (String) -> Void = { Terminal.error($0) }
+        self.init(
+            what, sourceCount: sourceCount, byteCount: byteCount, elapsed: { start.duration(to: .now) },
+            put: isatty(STDERR_FILENO) == 1 ? terminal : nil)
+    }
+
+    /// The same source; what is read of it is told here.
+    func watch(_ source: ImportSource, _ number: Int) -> ImportSource {
+        ImportSource(name: source.name, isRepeatable: source.isRepeatable, format: source.format) { [self] in
+            let read = try source.open()
+            state.withLock { $0.counts[number] = 0 }
+            return { buffer in
+                let count = try read(buffer)
+                self.add(count, number)
+                return count
+            }
+        }
+    }
+
+    func add(_ count: Int, _ number: Int = 0) {
+        let now = elapsed()
+        let line: String? = state.withLock { state in
+            state.counts[number] += count
+            guard put != nil, now >= Self.delay, now - (state.lastShown ?? .zero) >= Self.interval else { return nil }
+            state.lastShown = now
+            return text(state.counts.reduce(0, +), now)
+        }
+        if let line { put?(line) }
+    }
+
+    /// Takes the line away.
+    func end() {
+        let isShown = state.withLock { state in
+            defer { state.lastShown = nil }
+            return state.lastShown != nil
+        }
+        if isShown { put?("\r\u{1B}[K") }
+    }
+
+    private func text(_ count: Int, _ time: Duration) -> String {
+        var parts = [what]
+        if let byteCount, byteCount > 0 {
+            let part = min(1, Double(count) / Double(byteCount))
+            let filled = Int(part * 20)
+            parts.append("[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 20 - filled) + "]")
+            parts.append("\(Int(part * 100))%  \(Readable.bytes(count)) of \(Readable.bytes(byteCount))")
+        } else {
+            parts.append(Readable.bytes(count))
+        }
+        return "\r" + (parts + [Readable.seconds(time)]).joined(separator: "  ") + "\u{1B}[K"
+    }
+}
+
+/// The files of an import, with their sizes.
+enum InputFiles {
+    /// - Parameter format: what they are; nil where their names say it.
+    static func sources(_ paths: [String], _ format: ImportSource.Format?, _ progress: Progress) -> [ImportSource] {
+        paths.enumerated().map { number, path in
+            let bytes = path == "-" ? Terminal.input : ImportSource.bytes(ofFile: path)
+            var source = progress.watch(bytes, number)
+            if path != "-" { source = source.asNamed() }
+            if let format { source.format = format }
+            return source
+        }
+    }
+
+    /// Bytes of all files; nil where one is a stream.
+    static func byteCount(_ paths: [String]) -> Int? {
+        var sum = 0
+        for path in paths {
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            sum += Int(status.st_size)
+        }
+        return sum
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+/// Imports of files of every kind, and of what is cut off in the middle.
+@Suite struct ImportFileTests {
+    private static let schema = """
+        { "entities": { "Note": { "identity": ["id"],
+            "attributes": { "id": {"type": "int64"}, "title": {"type": "string", "optional": true} },
+            "relationships": { "related": {"to": "Note", "many": true, "inverse": "related"} } } } }
+        """
+
+    private static func place(_ stores: [String] = ["notes"]) throws -> Workplace {
+        let place = try Workplace()
+        try place.write(schema, to: "schema.json")
+        for store in stores { #expect(try place.run("init", store, "--schema", "schema.json").code == 0) }
+        return place
+    }
+
+    @Test func `JSON, CSV, compressed or not, from files and from standard input, are one import`() throws {
+        let place = try Self.place()
+        try place.write("[{\"id\":1,\"title\":\"a\"}]", to: "one.json")
+        try place.write("id,title\r\n2,\"b,c\"\r\n", to: "two.csv")
+        try place.write("{\"id\":3}\n{\"id\":4}\n", to: "three.jsonl")
+        try place.write("title,id,related\nfive,5,1;2\n", to: "five.csv")
+        for name in ["three.jsonl", "five.csv"] { #expect(try place.run(executable: Self.gzip, ["-k", name]).code == 0) }
+        let files = ["one.json", "two.csv", "three.jsonl.gz", "five.csv.gz"]
+        let report = try #require(try place.run(executable: Workplace.binary, ["import", "notes", "Note"] + files + ["--json"]).json.first)
+        #expect(report["inserted"] as? Int == 5 && report["rows"] as? Int == 5 && report["transaction"] as? Int == 2)
+        let again = try place.run("import", "notes", "Note", "-", "--format", "csv", "--json", input: "id,title\n2,\"b,c\"\n")
+        #expect(try again.json.first?["unchanged"] as? Int == 1)
+        let exported = try place.run("export", "notes", "Note", "--format", "csv", "--references", "identity").output
+        #expect(exported == "id,title,related\r\n1,a,5\r\n2,\"b,c\",5\r\n3,,\r\n4,,\r\n5,five,1;2\r\n")
+        #expect(try place.run("export", "notes", "--ids-only", "--format", "array").output.hasPrefix("[{\"_id\":\"Note/1\"},\n"))
+        #expect(try place.run("export", "notes", "--format", "csv").code == 64)
+        #expect(try place.run("export", "notes", "Note", "--depth", "65").code == 64)
+    }
+
+    @Test func `a compressed file that is damaged is bad input, and nothing is imported`() throws {
+        let place = try Self.place()
+        try place.write((1...5000).map { "{\"id\":\($0)}" }.joined(separator: "\n"), to: "rows.json")
+        #expect(try place.run(executable: Self.gzip, ["rows.json"]).code == 0)
+        var bytes = try place.bytes(of: "rows.json.gz")
+        try bytes.dropLast(9).write(to: place.directory.appending(path: "cut.json.gz"))
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: place.directory.appending(path: "rows.json.gz"))
+        for name in ["cut.json.gz", "rows.json.gz"] {
+            let outcome = try place.run("import", "notes", "Note", name)
+            #expect(outcome.code == 65 && outcome.errors.hasPrefix("cambium: \(name): "))
+        }
+        #expect(try place.run("find", "notes", "Note", "--count").output.hasPrefix("0"))
+    }
+
+    private static let gzip = URL(filePath: "/usr/bin/gzip")
+
+    // MARK: Killed imports
+
+    private static let rowCount = 6000
+
+    /// Each row names two others, of which one comes later.
+    private static let rows = (1...rowCount).map { row in
+        let text = "note \(row) " + String(repeating: "x", count: row % 90)
+        return "{\"id\":\(row * 7 % (rowCount + 1)),\"title\":\"\(text)\",\"related\":[\(row),\(row / 2 + 1)]}\n"
+    }
+
+    /// An import from standard input of which so many rows are given, and that is killed then.
+    private func kill(_ place: Workplace, _ store: String, _ options: [String], afterRows count: Int) throws {
+        let process = Process()
+        process.executableURL = Workplace.binary
+        process.arguments = ["import", store, "Note", "-"] + options
+        process.currentDirectoryURL = place.directory
+        let pipe = Pipe()
+        process.standardInput = pipe
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        // Returns when the process has read all but the last 64 KiB.
+        try pipe.fileHandleForWriting.write(contentsOf: Data(Self.rows[..<count].joined().utf8))
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal)
+    }
+
+    @Test(arguments: [[], ["--batch", "500"]])
+    func `an import that is killed and run again comes to what it comes to at once`(options: [String]) throws {
+        let place = try Self.place(["whole", "killed"])
+        try place.write(Self.rows.joined(), to: "rows.jsonl")
+        let arguments = ["import", "whole", "Note", "rows.jsonl"] + options
+        #expect(try place.run(executable: Workplace.binary, arguments).code == 0)
+        let whole = try #require(try place.run("verify", "whole", "--json").json.first)
+        var reached: [Int] = []
+        for count in [Self.rowCount * 3 / 10, Self.rowCount * 9 / 10] {
+            try kill(place, "killed", options, afterRows: count)
+            let found = try #require(try place.run("find", "killed", "Note", "--count", "--json").json.first)
+            reached.append(try #require(found["count"] as? Int))
+            #expect(try place.run("verify", "killed").code == 0)
+        }
+        #expect(options.isEmpty ? reached == [0, 0] : reached[0] > 0 && reached[0] < reached[1])
+        let again = try place.run(executable: Workplace.binary, ["import", "killed", "Note", "rows.jsonl"] + options)
+        #expect(again.code == 0)
+        let killed = try #require(try place.run("verify", "killed", "--json").json.first)
+        #expect(killed["digest"] as? String == whole["digest"] as? String && killed["ok"] as? Bool == true)
+    }
+}
