@@ -48,7 +48,7 @@ struct ImportBatch {
     ) throws -> Bool {
         let entities = try ImportEntities(transaction.draft, resolver)
         guard let target = entities[entity.number] else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
-        var planner = RowPlanner(options: options, entities: entities)
+        var planner = RowPlanner(options: options, entities: entities, importing: target)
         planner.plan.notesNames = options.absent == .delete
         transaction.draft.trackChanges()
         transaction.recording = .comparison

@@ -28,9 +28,10 @@ final class ImportEntity {
     /// The places of the identity attributes in `attributes`.
     let identity: [Int]
     /// Finds objects where the schema has no index over the identity.
-    var scanned: ScannedIdentity?
+    @exclusivity(unchecked) var scanned: ScannedIdentity?
     /// How objects are read; nil where keys are names.
     let mapping: ResolvedMapping?
+    let isMapped: Bool
     /// What tells the entity of an object that is declared to be of this one.
     let discriminator: Discriminator?
     let discriminatorPath: PropertyPath?
@@ -43,6 +44,7 @@ final class ImportEntity {
         self.entity = entity
         let outcome = try resolver.resolve(entity)
         mapping = outcome.mapping
+        isMapped = outcome.mapping != nil
         discriminator = outcome.discriminator
         discriminatorPath = outcome.discriminatorPath
         table = try draft.importTable(entity, identity: outcome.index)

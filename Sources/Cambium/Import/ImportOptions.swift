@@ -37,9 +37,20 @@ public struct ImportOptions: Sendable, Hashable {
     /// Rows in one transaction; nil for all of them in one.
     public var batchRowCount: Int?
     /// Where in a row each property is; nil where keys are names.
-    public var mapping: ImportMapping?
+    public var mapping: ImportMapping? {
+        get { if case .mapping(let mapping) = reading { mapping } else { nil } }
+        set { reading = newValue.map { .mapping($0) } ?? .names }
+    }
     /// How many absent objects may be deleted; more is an error.
     public var absentMax: AbsentLimit?
+
+    private var reading = Reading.names
+
+    /// Takes a word, so that options stay small: the way of rows looks at them all the time.
+    private indirect enum Reading: Sendable, Hashable {
+        case names
+        case mapping(ImportMapping)
+    }
 
     public init() {}
 }

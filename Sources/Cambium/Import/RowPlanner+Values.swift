@@ -6,7 +6,7 @@ extension RowPlanner {
     /// Plans the attributes that an object gives, and notes its relationships in `given` for later.
     mutating func values(of token: Int, _ entity: ImportEntity, _ tokens: JSONTokens) throws(RowFailure) {
         entity.beginObject()
-        if let mapping = entity.mapping { return try values(of: token, entity, mapping, tokens) }
+        if entity.isMapped, let mapping = entity.mapping { return try values(of: token, entity, mapping, tokens) }
         var key = token + 1
         let end = tokens.next(token)
         while key < end {
@@ -32,7 +32,7 @@ extension RowPlanner {
     ) throws(RowFailure) {
         let name = (node?.prefix ?? "") + tokens.string(key)
         if let discriminator = entity.discriminatorPath, discriminator.literal == name { return }
-        if path.depth == 0, let rowDiscriminator, rowDiscriminator.key == name { return }
+        if path.depth == 0, rowDiscriminatorKey == name { return }
         switch options.unknown {
         case .ignore: break
         case .report: unknownKeys.append(name)
@@ -171,7 +171,7 @@ extension RowPlanner {
         _ entity: ImportEntity, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) -> RowPlan.Value? {
         let index = entity.identity[0]
-        if let conversion = entity.mapping?.conversions[index] {
+        if entity.isMapped, let conversion = entity.mapping?.conversions[index] {
             return try reference(entity, .token(token), conversion, tokens)
         }
         return try reference(entity, convert(entity.attributes[index].type, token, tokens), token, tokens)

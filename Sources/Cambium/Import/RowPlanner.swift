@@ -26,8 +26,8 @@ struct RowPlanner {
     var isMismatched = false
     /// Members of relationships that a mapping made or found.
     var mapped: [MappedMembers] = []
-    /// The discriminator of the entity that is imported: a row may be of another entity than that.
-    private(set) var rowDiscriminator: Discriminator?
+    /// The key that tells the entity of a row, which may be another one than is imported.
+    let rowDiscriminatorKey: String?
     /// Texts of discriminators that were met, and their entities.
     private var told: [(declared: EntityNumber, text: [UInt8], entity: ImportEntity)] = []
 
@@ -39,8 +39,9 @@ struct RowPlanner {
         let value: Int
     }
 
-    init(options: ImportOptions, entities: ImportEntities) {
+    init(options: ImportOptions, entities: ImportEntities, importing entity: ImportEntity) {
         self.options = options
+        rowDiscriminatorKey = entity.discriminator?.key
         self.entities = entities
     }
 
@@ -56,7 +57,6 @@ struct RowPlanner {
         guard tokens.kind(0) == .object else {
             throw RowFailure(code: .notAnObject, pointer: "", message: "a row is an object, and this one is not")
         }
-        rowDiscriminator = entity.discriminator
         plan.root = try object(0, entity, tokens, draft)
     }
 

@@ -215,8 +215,11 @@ extension Draft {
             for end in ends { all.formUnion(touched.ends[2 * end.link + end.end]) }
             let rows = reader.rows(table.index)
             let firstNew = base.reader.nextSerialOrOne(table.index, of: base.layout)
+            let newCount = Int(reader.nextSerial(table.index) - firstNew)
+            let liveCountBefore = table.index < base.layout.tables.count ? base.reader.liveCount(table.index) : 0
+            let hasDeleted = reader.liveCount(table.index) < liveCountBefore + newCount
             all.forEach { row in
-                guard rows.isLive(row) else { return }
+                if hasDeleted, !rows.isLive(row) { return }
                 let entity = rows.entity(row, table)
                 if rows.serial(row) >= firstNew {
                     if rows.isStub(row) {
