@@ -78,6 +78,7 @@ extension RowPlanner {
         plan.append(index, form, token: token, scratch: scratch)
     }
 
+    @inline(__always)
     mutating func convert(
         _ type: AttributeType, _ token: Int, _ tokens: JSONTokens
     ) -> Result<ScalarForm, ConversionError> {
