@@ -1,6 +1,6 @@
+import CambiumBytes
 public import CambiumLog
 public import CambiumModel
-import Synchronization
 
 /// A volume in memory that keeps what a disk may keep: for each file what is written and what is durable, and what a crash may
 /// leave of the difference. It can end like a process that dies, and fail like a disk, at any operation.
@@ -16,7 +16,7 @@ import Synchronization
 /// Interruptions and short reads or writes are no faults of a volume: who implements one sees to it that a call ends or fails. A
 /// write that fails has done a part of its work, and that is all of it that is seen here.
 public final class FaultyVolume: Volume {
-    private let state = Mutex(FaultyDisk())
+    private let state = Guarded(FaultyDisk())
     private let locks = MemoryVolume()
 
     public let name = "faulty"

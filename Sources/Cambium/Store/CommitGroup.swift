@@ -1,7 +1,6 @@
 internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
-import Synchronization
 
 /// Transactions that one sync makes durable, and who waits for it.
 ///
@@ -28,7 +27,7 @@ final class CommitGroup: @unchecked Sendable {
     /// Bytes of the frame that the transactions were written in.
     var byteCount = 0
     private var outcome = Outcome.success(())
-    private let listeners = Mutex<[@Sendable (Outcome) -> Void]?>([])
+    private let listeners = Guarded<[@Sendable (Outcome) -> Void]?>([])
     private let word = WaitWord(Word.waiting)
 
     var isEmpty: Bool { threadCount == 0 && listenerCount == 0 }

@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumGraph
 internal import CambiumLog
 import CambiumModel
@@ -23,7 +24,7 @@ final class Committer: @unchecked Sendable {
     private let surroundings: Surroundings
     private let sealing: Sealing?
     private let writing = WriterLock()
-    private let visible: Mutex<Graph>
+    private let visible: Guarded<Graph>
     /// Where a group that nobody blocks for is led.
     private let queue = DispatchQueue(label: "cambium.store.sync")
     /// Microseconds since 1970.
@@ -53,7 +54,7 @@ final class Committer: @unchecked Sendable {
         ownInterval = durability.interval
         self.surroundings = surroundings
         self.sealing = sealing
-        visible = Mutex(timeline.head)
+        visible = Guarded(timeline.head)
         lastSyncTime = Atomic(surroundings.now())
         lastTime = log?.lastTime ?? 0
     }

@@ -1,7 +1,7 @@
+internal import CambiumBytes
 internal import CambiumLog
 import CambiumModel
 import Dispatch
-import Synchronization
 
 /// Has full segments sealed one after the other, behind the back of who writes.
 final class Sealing: Sendable {
@@ -11,7 +11,7 @@ final class Sealing: Sendable {
     }
 
     private let sealer: SegmentSealer
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let queue = DispatchQueue(label: "cambium.store.seal", qos: .utility)
 
     private let isInBackground: Bool

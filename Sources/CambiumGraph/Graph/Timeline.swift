@@ -1,3 +1,4 @@
+import CambiumBytes
 public import CambiumModel
 import Synchronization
 
@@ -9,7 +10,7 @@ import Synchronization
 /// SENDABLE: `head` is under a mutex; the rest belongs to the one writer, so no access overlaps another or has to be checked.
 public final class Timeline: @unchecked Sendable {
     let space = PageSpace()
-    private let current: Mutex<Version>
+    private let current: Guarded<Version>
     /// Superseded versions that a reader still held.
     @exclusivity(unchecked) private var pinned = PinnedVersions()
     /// Versions that may yet be taken back.
@@ -24,7 +25,7 @@ public final class Timeline: @unchecked Sendable {
             granules: PageLayout.granules(DirectoryPage.tablesOffset), kind: .directory, birth: epoch)
         space.chunks[page].storeBytes(of: 0, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
         space.chunks[page].storeBytes(of: .empty, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
-        current = Mutex(Version(epoch: epoch, directory: page, layout: layout, space: space))
+        current = Guarded(Version(epoch: epoch, directory: page, layout: layout, space: space))
     }
 
     /// The newest version. O(1).

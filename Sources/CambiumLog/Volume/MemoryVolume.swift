@@ -1,10 +1,10 @@
+import CambiumBytes
 public import CambiumModel
-import Synchronization
 
 /// Files that live and end with the value: for stores that are never on disk, and for tests.
 public final class MemoryVolume: Volume {
-    private let files = Mutex<[String: MemoryFile]>([:])
-    private let isLocked = Mutex(false)
+    private let files = Guarded<[String: MemoryFile]>([:])
+    private let isLocked = Guarded(false)
 
     public let name = "memory"
 
@@ -74,9 +74,9 @@ public final class MemoryVolume: Volume {
 }
 
 final class MemoryFile: VolumeFile {
-    private let content: Mutex<[UInt8]>
+    private let content: Guarded<[UInt8]>
 
-    init(bytes: [UInt8]) { content = Mutex(bytes) }
+    init(bytes: [UInt8]) { content = Guarded(bytes) }
 
     var bytes: [UInt8] { content.withLock { $0 } }
 
@@ -108,9 +108,9 @@ final class MemoryFile: VolumeFile {
 }
 
 final class MemoryLock: VolumeLock {
-    private let release: Mutex<(@Sendable () -> Void)?>
+    private let release: Guarded<(@Sendable () -> Void)?>
 
-    init(release: @escaping @Sendable () -> Void) { self.release = Mutex(release) }
+    init(release: @escaping @Sendable () -> Void) { self.release = Guarded(release) }
 
     func unlock() {
         let release = release.withLock { release in

@@ -1,5 +1,5 @@
+import CambiumBytes
 public import CambiumModel
-import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -146,7 +146,7 @@ extension CambiumError {
 final class SystemFile: VolumeFile, @unchecked Sendable {
     private var descriptor: Int32
     /// Why a sync failed; 0 while none has.
-    private let syncCode = Mutex<Int32>(0)
+    private let syncCode = Guarded<Int32>(0)
     private let path: String
     private let calls: SystemCalls
 
@@ -229,9 +229,9 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
 /// A lock that the system gives up when its file is closed, at the latest with the process.
 final class SystemLock: VolumeLock {
-    private let file: Mutex<SystemFile?>
+    private let file: Guarded<SystemFile?>
 
-    init(file: SystemFile) { self.file = Mutex(file) }
+    init(file: SystemFile) { self.file = Guarded(file) }
 
     func unlock() {
         file.withLock { file in
