@@ -176,7 +176,7 @@ extension RowPlanner {
             plan.objects.append(
                 .init(
                     entity: entity, target: .new, isStub: true, isDescribed: false, values: firstValue..<plan.values.count))
-            newObjects.append((entity.entity.root, place))
+            newObjects.append(entity.entity.root, place)
             pending.append(place)
         }
     }

@@ -146,7 +146,7 @@ extension RowPlanner {
             if cells.count > 1, let row = draft.row(entity.table, identity: cells) ?? entity.scanned?.row(cells, draft) {
                 return .existing(row)
             }
-            return newObject(entity, cells, tokens).map { .alias($0) } ?? .new
+            return newObjects.place(entity.entity.root, cells, plan, tokens).map { .alias($0) } ?? .new
         }
         if newObjects.isEmpty, cells.isEmpty, parts.count == 1 { return .new }
         var target = RowPlan.Target.new
@@ -154,17 +154,6 @@ extension RowPlanner {
             target = find(parts.dropFirst(), cells + [cell ?? .null], entity, tokens, draft)
         }
         return target
-    }
-
-    private func newObject(_ entity: ImportEntity, _ cells: [Cell], _ tokens: JSONTokens) -> Int? {
-        newObjects.first { root, place in
-            guard root == entity.entity.root else { return false }
-            let object = plan.objects[place]
-            return zip(object.entity.identity, cells).allSatisfy { index, cell in
-                guard let value = plan.values[object.values].last(where: { $0.attribute == index }) else { return false }
-                return plan.withCell(value, tokens) { $0.map { $0.equals(cell) } ?? false }
-            }
-        }?.place
     }
 
     /// Plans the one value that names an object; nil where the options say that a wrong one is passed over.

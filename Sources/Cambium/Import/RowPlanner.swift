@@ -14,7 +14,7 @@ struct RowPlanner {
     /// Each key of the row that maps to nothing.
     var unknownKeys: [String] = []
     var path = RowPath()
-    var newObjects: [(root: EntityNumber, place: Int)] = []
+    let newObjects = NewObjects()
     /// Members of the relationships that are being planned: places in `plan.objects`.
     var pending: [Int] = []
     /// Relationships that the objects being planned give, those of an object behind those of the one that it is in.
@@ -49,7 +49,7 @@ struct RowPlanner {
     mutating func plan(_ tokens: JSONTokens, as entity: ImportEntity, _ draft: borrowing Draft) throws(RowFailure) {
         plan.removeAll()
         path.removeAll()
-        newObjects.removeAll(keepingCapacity: true)
+        newObjects.removeAll()
         pending.removeAll(keepingCapacity: true)
         given.removeAll(keepingCapacity: true)
         mapped.removeAll(keepingCapacity: true)
@@ -105,7 +105,7 @@ struct RowPlanner {
         default: try clearMissing(entity, tokens)
         }
         plan.objects.append(.init(entity: entity, target: target, isFilled: isFilled, values: firstValue..<plan.values.count))
-        if case .new = target { newObjects.append((entity.entity.root, place)) }
+        if case .new = target { newObjects.append(entity.entity.root, place) }
         if options.missing == .clear, case .existing = target {
             for index in entity.links.indices where !entity.isGivenLink(index) { clear(place, index) }
         }
