@@ -40,34 +40,39 @@ struct CloneCommand: ParsableCommand {
     func run() throws {
         if plan { return try preview() }
         let map = try map.map { try CloneMapFile($0) }
-        let clone: Clone
-        let receipt: Receipt
         do {
-            (clone, receipt) = try commit(map)
+            try clone(map).tell(json: output.json)
         } catch {
-            map?.discard()
             guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
-            return try Repetition(store, repeated).tell(json: output.json)
+            try Repetition(store, repeated).tell(json: output.json)
         }
-        try map?.keep()
-        CloneReport(clone, receipt).tell(json: output.json)
     }
 
-    private func commit(_ map: CloneMapFile?) throws -> (Clone, Receipt) {
-        let store = try Store.open(at: store)
+    private func clone(_ map: CloneMapFile?) throws -> CloneReport {
+        let committed: (result: Clone, receipt: Receipt)
+        let store: Store
         do {
-            let committed = try store.write(author.author) { transaction in
-                let graph = store.graph
-                let clone = try transaction.clone(try objects(graph), try request(graph))
-                try map?.write(clone.map, graph)
-                return clone
+            store = try Store.open(at: self.store)
+            do {
+                committed = try store.write(author.author) { transaction in
+                    let graph = store.graph
+                    let clone = try transaction.clone(try objects(graph), try request(graph))
+                    try map?.write(clone.map, graph)
+                    return clone
+                }
+            } catch {
+                try store.close()
+                throw error
             }
-            try store.close()
-            return committed
         } catch {
-            try store.close()
+            map?.discard()
             throw error
         }
+        // From here on the clone is there, and its map is worth keeping whatever else fails.
+        let kept = Result { try map?.keep() }
+        try store.close()
+        try kept.get()
+        return CloneReport(committed.result, committed.receipt)
     }
 
     private func preview() throws {

@@ -27,12 +27,13 @@ struct CloneMapFile {
     func write(_ map: CloneMap, _ graph: Graph) throws(CambiumError) {
         var writer = JSONWriter()
         try map.forEach { (original: ObjectID, copy: ObjectID) throws(CambiumError) in
-            let entity = graph.entity(of: original) ?? graph.schema.entity(original.root)
+            // A copy is of its original's entity, and not in this graph yet.
+            guard let entity = graph.entity(of: original) else { return }
             writer.beginObject()
             writer.key("old")
-            writer.string(entity.map { graph.schema.text(of: original, entity: $0) } ?? "")
+            writer.string(graph.schema.text(of: original, entity: entity))
             writer.key("new")
-            writer.string(entity.map { graph.schema.text(of: copy, entity: $0) } ?? "")
+            writer.string(graph.schema.text(of: copy, entity: entity))
             writer.endObject()
             writer.endLine()
             if writer.bytes.count >= 1 << 16 { try flush(&writer) }

@@ -6,21 +6,21 @@ struct CloneReport {
     /// Nil where nothing was written.
     private let transaction: TransactionNumber?
     private let roots: [String]
-    private let counts: [(entity: Entity, count: Int)]
+    private let summary: CloneSummary
     private let logByteCount: Int
 
     init(_ clone: Clone, _ receipt: Receipt) {
         let graph = receipt.graph
         transaction = receipt.transaction
         roots = clone.roots.map { graph.text(of: $0) }
-        counts = clone.summary.counts
+        summary = clone.summary
         logByteCount = receipt.logByteCount
     }
 
     init(_ preview: CloneSummary) {
         transaction = nil
         roots = []
-        counts = preview.counts
+        summary = preview
         logByteCount = 0
     }
 
@@ -28,15 +28,13 @@ struct CloneReport {
     init(_ op: CloneOp, _ transaction: TransactionNumber, _ byteCount: Int, _ graph: Graph) {
         self.transaction = transaction
         roots = op.roots.compactMap { graph.copy(of: $0, in: op) }.map { graph.text(of: $0) }
-        counts = op.hierarchies.flatMap(\.counts).compactMap { count in graph.schema.entity(count.entity).map { ($0, count.count) } }
+        summary = CloneSummary(op, graph.schema)
         logByteCount = byteCount
     }
 
-    private var objectCount: Int { counts.reduce(0) { $0 + $1.count } }
-
     func tell(json: Bool, isRepeated: Bool = false) {
         if json { return Terminal.print(self.json(isRepeated: isRepeated)) }
-        let objects = Readable.of(objectCount, "object")
+        let objects = Readable.of(summary.objectCount, "object")
         if let transaction {
             let names = roots.prefix(5).joined(separator: ", ") + (roots.count > 5 ? ", ..." : "")
             let effect =
@@ -47,7 +45,7 @@ struct CloneReport {
         } else {
             Terminal.print("\(objects) would be copied; nothing was written")
         }
-        for (entity, count) in counts { Terminal.print("  \(entity.name): \(Readable.count(count))") }
+        for (entity, count) in summary.counts { Terminal.print("  \(entity.name): \(Readable.count(count))") }
     }
 
     private func json(isRepeated: Bool) -> String {
@@ -62,10 +60,10 @@ struct CloneReport {
             writer.write(.array(roots.map { .string($0) }))
         }
         writer.key("objects")
-        writer.number(objectCount)
+        writer.number(summary.objectCount)
         writer.key("byEntity")
         writer.beginObject()
-        for (entity, count) in counts {
+        for (entity, count) in summary.counts {
             writer.key(entity.name)
             writer.number(count)
         }

@@ -17,9 +17,7 @@ struct Repetition {
             if entry.number == request.transaction { (ops, byteCount) = (try entry.ops(), entry.byteCount) }
         }
         let graph = try ReadOnlyStore(at: path, point: .transaction(request.transaction)).graph
-        object = ops.first?.object.flatMap { id in
-            (graph.entity(of: id) ?? graph.schema.entity(id.root)).map { graph.schema.text(of: id, entity: $0) }
-        }
+        object = ops.first?.object.map(graph.text(of:))
         if case .clone(let op)? = ops.first {
             clone = CloneReport(op, request.transaction, byteCount, graph)
         } else {

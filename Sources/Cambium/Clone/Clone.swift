@@ -8,6 +8,9 @@ public struct CloneSummary: Sendable {
 
     public var objectCount: Int { counts.reduce(0) { $0 + $1.count } }
 
+    /// What an op of the log came to.
+    public init(_ op: CloneOp, _ schema: Schema) { self.init(op.hierarchies, schema) }
+
     init(_ hierarchies: [CloneOp.Hierarchy], _ schema: Schema) {
         counts = hierarchies.flatMap(\.counts).compactMap { count in schema.entity(count.entity).map { ($0, count.count) } }
     }
@@ -44,7 +47,7 @@ extension WriteTransaction {
     /// `.limitExceeded` for more objects than it allows; `.ruleViolated` where a value has nobody to follow or what has to be unique
     /// would be repeated. What only shows in the values (two copies with the same one) is told at the end of the transaction.
     ///
-    /// Complexity: O(objects that are copied and their links), besides O(objects of their hierarchies / 128).
+    /// Complexity: O(objects that are copied and their links).
     public mutating func clone(_ ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> Clone {
         if recording == .comparison { throw Self.refusal(of: "clone") }
         let plan = try draft.planClone(ids, request)
@@ -53,7 +56,7 @@ extension WriteTransaction {
         try plan.checkTime(op)
         let map = CloneMap(plan, draft)
         let roots = plan.rootIDs.compactMap(map.copy(of:))
-        let summary = CloneSummary(plan.hierarchies, schema)
+        let summary = CloneSummary(op, schema)
         try draft.clone(plan, op)
         ops.append(.clone(op))
         return Clone(roots: roots, summary: summary, map: map)

@@ -5,7 +5,6 @@ struct CloneMembers {
     /// An attribute whose value is taken from an object above.
     struct Follower {
         let attribute: Attribute
-        let slot: Int
         let follow: CloneAttributeRule.Follow
     }
 
@@ -26,14 +25,14 @@ struct CloneMembers {
         var found: [Member?] = []
         var all = CloneBranches()
         for entity in layout.schema.entities {
-            guard let member = policy[entity.number], let table = layout.table(of: entity.root) else { continue }
+            guard let member = policy[entity.number] else { continue }
             let number = Int(entity.number.rawValue)
             while found.count <= number { found.append(nil) }
             func branches(_ rule: (ClonePolicy.Branch) -> CloneRule) -> [CloneBranch] {
                 member.branches.filter { rule($0) == .copy }.map { CloneBranch($0.relationship, layout) }
             }
             let followers = member.attributes.compactMap { attribute, rule in
-                rule.follow.map { Follower(attribute: attribute, slot: table.slot(of: attribute.number), follow: $0) }
+                rule.follow.map { Follower(attribute: attribute, follow: $0) }
             }
             all.add(entity.number, branches(\.rule), atRoot: branches(\.rootRule))
             found[number] = Member(entity: entity, followers: followers, policy: member)

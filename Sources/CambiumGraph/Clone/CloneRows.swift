@@ -81,8 +81,9 @@ struct CloneRows: Sendable {
 
 /// A set of rows of one table, and how many of them stand before each.
 ///
-/// SENDABLE: it changes while a clone is planned only, by the one thread that plans it.
 /// SAFETY: a row is of the table whose number of groups the set was made with.
+///
+/// SENDABLE: it changes while it is filled and ranked only, by the one thread that made it and gives it on afterwards.
 final class CloneBits: @unchecked Sendable {
     private static let wordsPerGroup = PageLayout.fanOut / 64
 

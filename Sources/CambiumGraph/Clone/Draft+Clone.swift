@@ -30,7 +30,7 @@ extension Draft {
     /// Carries out a plan that was made of this draft as it is, with an op that the plan made.
     ///
     /// Throws `.invalidInput` for a value of the roots that does not fit, which resolving a request finds before. Complexity:
-    /// O(objects that are copied and their links, and all objects of their hierarchies / 128).
+    /// O(objects that are copied and their links).
     package mutating func clone(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
         precondition(touched == nil, "An import derives its ops from what it changed; a clone is an op.")
         let originalsPending = pending.objects
