@@ -39,6 +39,15 @@ enum Format {
         static let checksumOffset = 60
     }
 
+    enum Root {
+        static let magic = Array("CAMBROOT".utf8)
+        /// What stands before the schema.
+        static let headerByteCount = 80
+        static let chunkEntryByteCount = 6
+        static let byteCountMax = 1 << 30
+        static let schemaByteCountMax = 64 << 20
+    }
+
     enum Frame {
         static let bodyByteCountMin = 3
         static let bodyByteCountMax = 1 << 30

@@ -69,6 +69,19 @@ public struct LogReader {
         var openSegments: [(segment: TransactionNumber, byteCount: Int)] = []
     }
 
+    /// The end of the part of a log that a checkpoint stands for.
+    public struct Base: Sendable {
+        let transaction: TransactionNumber
+        let time: Int64
+        let checksum: UInt32
+
+        public init(_ root: RootRecord) {
+            transaction = root.transaction
+            time = root.time
+            checksum = root.logChecksum
+        }
+    }
+
     struct SegmentTail: Sendable {
         let header: SegmentHeader
         let headerChecksum: UInt32
@@ -90,11 +103,13 @@ public struct LogReader {
     /// - Parameter makesDurable: whether another process may write meanwhile: then what is read is made durable first, so that
     ///   nobody acts on what a loss of power may take.
     /// - Parameter salvages: whether sealed segments are read whose index is damaged; that they are is in the flaws of the end.
+    /// - Parameter base: what is known to stand before the transaction that is begun with.
     public func scan(
-        from first: TransactionNumber = TransactionNumber(rawValue: 1), makesDurable: Bool = false, salvages: Bool = false,
-        _ body: (LogRecord) throws -> Void
+        from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: Base? = nil, makesDurable: Bool = false,
+        salvages: Bool = false, _ body: (LogRecord) throws -> Void
     ) throws -> End {
-        var cursor = try LogCursor(self, from: first, isBesideWriter: makesDurable, salvages: salvages)
+        var cursor = try LogCursor(
+            self, from: base?.transaction.next ?? first, after: base, isBesideWriter: makesDurable, salvages: salvages)
         try cursor.advance(body)
         return try cursor.judge(body)
     }

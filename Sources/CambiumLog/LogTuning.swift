@@ -13,6 +13,9 @@ public struct LogTuning: Sendable {
     /// Whether segments are sealed while others write, or before the commit that found one full returns.
     public var sealsInBackground = true
 
+    /// How many checkpoints are kept: the newest, and one to go back to.
+    public var rootCountMax = 2
+
     public static let standard = LogTuning()
 
     public init() {}

@@ -11,6 +11,14 @@ extension LogWriter {
         fullSegment = full
     }
 
+    /// Makes all that was written durable, and has what follows begin a new segment. Nothing may be staged.
+    public func beginSegmentDurably() throws(CambiumError) {
+        try checkPoison()
+        precondition(!hasStaged, "What is staged is written first: it belongs to the segment before.")
+        if header.firstTransaction == lastTransaction.next { return }
+        try rotate()
+    }
+
     /// The segment that has become full since this was asked last; nil for none.
     public func takeFullSegment() -> TransactionNumber? {
         defer { fullSegment = nil }

@@ -142,6 +142,9 @@ public final class LogWriter: @unchecked Sendable {
 
     /// The settings of the store that is written to.
     public var store: [UInt8] { settings.store }
+
+    /// What stands before the segment that is written to.
+    public var previousChecksum: UInt32 { header.previousChecksum }
 }
 
 extension Volume {

@@ -18,6 +18,7 @@ public import CambiumModel
 public final class FaultyVolume: Volume {
     private let state = Guarded(FaultyDisk())
     private let locks = MemoryVolume()
+    private let shares = SharedFiles()
 
     public let name = "faulty"
 
@@ -123,6 +124,19 @@ public final class FaultyVolume: Volume {
 
     public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
         try locks.lock(path)
+    }
+
+    public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
+        let share = shares.share(path)
+        if try exists(path) { return share }
+        share.unlock()
+        throw CambiumError(.notFound, "There is no file '\(path)'.")
+    }
+
+    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
+        if shares.isShared(path) { return false }
+        try remove(path)
+        return true
     }
 
     fileprivate func with<Result>(

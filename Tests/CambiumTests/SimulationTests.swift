@@ -70,6 +70,7 @@ private struct Simulation {
         defer { store.abandon() }
         for _ in 0..<Int.random(in: 0...12, using: &random) {
             try write(to: store)
+            if random.isTrue(1, outOf: 6) { try checkpoint(store) }
             if random.isTrue(1, outOf: 20) { break }
         }
         guard random.isTrue(1, outOf: 2) else { return }
@@ -125,6 +126,20 @@ private struct Simulation {
         // What changes nothing writes nothing, so it does not replace what a commit that failed may have left on the disk.
         if receipt.transaction == nil { return }
         if durability == .synced { possible = [after] } else { possible.append(after) }
+    }
+
+    /// A checkpoint changes nothing that anybody sees, whether it is made or not.
+    private mutating func checkpoint(_ store: Store) throws {
+        let before = store.graph.state
+        do {
+            try store.checkpoint()
+            // All that is in it is durable.
+            possible = [before]
+        } catch {
+            let isGone = (error as? CambiumError)?.code == .notWritable
+            if isGone || volume.isDead { throw error }
+        }
+        if store.graph.state != before { throw SimulationFinding(description: "a checkpoint changed the graph") }
     }
 
     /// The store in memory after the transactions that were applied.

@@ -80,7 +80,7 @@ public struct Repair: Sendable {
                 transactionCount += 1
             }
             findings += end.flaws
-            findings += RecoveryReport(reader, end, transactionCount: 0).notes.filter { !reader.flaws.contains($0) }
+            findings += RecoveryReport(reader, StoredGraph(), end, transactionCount: 0).notes.filter { !reader.flaws.contains($0) }
         } catch let error as CambiumError where error.code == .damaged {
             if transactionCount == 0 { throw error }
             findings.append(error.description)

@@ -58,7 +58,7 @@ public struct Verification: Sendable {
                 count += 1
             })
         logByteCount = end.byteCount
-        let notes = RecoveryReport(reader, end, transactionCount: 0).notes
+        let notes = RecoveryReport(reader, StoredGraph(), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
         if let redacted {
             findings.append("transaction \(redacted) is redacted, so the graph behind it cannot be replayed from the log")

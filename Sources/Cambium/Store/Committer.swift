@@ -23,6 +23,8 @@ final class Committer: @unchecked Sendable {
     private let lock: (any VolumeLock)?
     private let surroundings: Surroundings
     private let sealing: Sealing?
+    /// Nil for a store that is kept in memory.
+    private let checkpointer: Checkpointer?
     private let writing = WriterLock()
     private let visible: Guarded<Graph>
     /// Where a group that nobody blocks for is led.
@@ -44,8 +46,9 @@ final class Committer: @unchecked Sendable {
     init(
         timeline: Timeline, log: LogWriter?, lock: (any VolumeLock)?, durability: Durability, requests: RequestWindow,
         surroundings: Surroundings,
-        sealing: Sealing?
+        sealing: Sealing?, checkpointer: Checkpointer?
     ) {
+        self.checkpointer = checkpointer
         self.requests = requests
         self.timeline = timeline
         self.log = log
@@ -60,6 +63,7 @@ final class Committer: @unchecked Sendable {
     }
 
     deinit {
+        checkpointer?.wait()
         sealing?.close()
         lock?.unlock()
     }
@@ -344,6 +348,35 @@ final class Committer: @unchecked Sendable {
         }
     }
 
+    // MARK: Checkpoints
+
+    /// Stores the newest graph, beside who writes.
+    func checkpoint() throws -> CheckpointReceipt {
+        guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
+        return try checkpointer.make(
+            take: { try writing.hold { try snapshot(unlessAt: checkpointer.transaction) } },
+            whileNobodyWrites: { body in writing.hold { body() } })
+    }
+
+    /// Has what follows begin a new segment, and nothing written any more into the pages that there are. Only while `writing` is held.
+    ///
+    /// - Returns: nil where the newest transaction is the one named.
+    private func snapshot(unlessAt stored: TransactionNumber) throws -> Checkpointer.Snapshot? {
+        if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+        guard let log, log.lastTransaction != stored else { return nil }
+        _ = try writeStaged(openGroup).get()
+        try log.beginSegmentDurably()
+        if let full = log.takeFullSegment() { sealing?.add(full) }
+        let graph = timeline.head
+        timeline.confirm(graph)
+        show(graph)
+        let (image, fresh) = timeline.freeze()
+        return Checkpointer.Snapshot(
+            image: image, fresh: fresh, transaction: graph.transaction, time: log.lastTime,
+            layout: graph.layout.fingerprint, logChecksum: log.previousChecksum, schema: graph.schema.catalog, requests: requests.encoded,
+            logByteCount: log.appendedByteCount)
+    }
+
     // MARK: Closing
 
     /// Waits for what is under way, closes the log and gives up the lock. Nothing where that was done before.
@@ -355,6 +388,7 @@ final class Committer: @unchecked Sendable {
         }
         guard let pending else { return }
         defer { lock?.unlock() }
+        checkpointer?.wait()
         sealing?.close()
         let settled = Result { () throws(CambiumError) in try settle(pending) }
         try writing.hold { () throws(CambiumError) in
@@ -367,6 +401,7 @@ final class Committer: @unchecked Sendable {
     /// Gives up the lock and nothing else, as the death of the process does.
     func abandon() {
         writing.hold { isClosed = true }
+        checkpointer?.wait()
         sealing?.close()
         lock?.unlock()
     }

@@ -16,17 +16,18 @@ public struct ReadOnlyStore: Sendable {
     public let graph: Graph
     public let recovery: RecoveryReport
 
-    /// Reads a store from its log.
+    /// Reads a store from its newest checkpoint that is not later, and from its log.
     ///
-    /// Throws `.notFound` where there is no store or no such moment, `.damaged` where its log is corrupt. Complexity: O(log).
+    /// Throws `.notFound` where there is no store or no such moment, `.damaged` where its log is corrupt. Complexity: O(log behind the
+    /// checkpoint).
     public init(at path: String, point: Point = .latest) throws {
         try self.init(SystemVolume(root: path), point: point)
     }
 
     package init(_ volume: any Volume, point: Point = .latest) throws {
         let reader = try LogReader(volume)
-        let timeline = Timeline()
-        var replay = Replay(timeline: timeline)
+        let stored = try StoredGraph(reader, notAfter: point)
+        var replay = Replay(stored)
         let end = try replay.run(reader, makesDurable: true) { record in
             switch point {
             case .latest: false
@@ -37,10 +38,10 @@ public struct ReadOnlyStore: Sendable {
         if case .transaction(let number) = point, number > end.lastTransaction || number == .none {
             throw CambiumError(.notFound, "There is no transaction \(number); the last one is \(end.lastTransaction).")
         }
-        if case .time = point, replay.transactionCount == 0 {
+        if case .time = point, replay.transactionCount == 0, stored.pages == nil {
             throw CambiumError(.notFound, "The store is younger than the time given.")
         }
-        graph = timeline.head
-        recovery = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
+        graph = stored.timeline.head
+        recovery = RecoveryReport(reader, stored, end, transactionCount: replay.transactionCount)
     }
 }

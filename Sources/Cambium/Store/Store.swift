@@ -130,6 +130,15 @@ public final class Store: Sendable {
     /// Waits for the transaction under way, and returns when the memory is there. It counts as resident from then on.
     public func reserveMemory(byteCount: Int) { committer.reserveMemory(byteCount: byteCount) }
 
+    // MARK: Checkpoints
+
+    /// Stores the newest graph, so that the next opening begins with it. Writers go on meanwhile; one checkpoint is made at a time.
+    ///
+    /// Throws `.ioFailure` where the disk refuses: then the checkpoints that there are stay, and nothing else changes.
+    /// Complexity: O(pages that have changed since the last one).
+    @discardableResult
+    public func checkpoint() throws -> CheckpointReceipt { try committer.checkpoint() }
+
     // MARK: Closing
 
     /// Syncs, notes that nothing is left to write, and gives up the lock. A store that was closed can be read, not written.

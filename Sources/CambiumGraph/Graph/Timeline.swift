@@ -9,16 +9,17 @@ import Synchronization
 ///
 /// SENDABLE: `head` is under a mutex; the rest belongs to the one writer, so no access overlaps another or has to be checked.
 public final class Timeline: @unchecked Sendable {
-    let space = PageSpace()
+    let space: PageSpace
     private let current: Guarded<Version>
     /// Superseded versions that a reader still held.
     @exclusivity(unchecked) private var pinned = PinnedVersions()
     /// Versions that may yet be taken back.
     @exclusivity(unchecked) private var tentative = TentativeVersions()
-    private static let epochs = Atomic<UInt64>(0)
+    static let epochs = Atomic<UInt64>(0)
 
     /// The empty graph of a schema without entities.
     public init() {
+        space = PageSpace()
         let layout = GraphLayout(Schema.empty)
         let epoch = Self.nextEpoch()
         let page = space.allocate(
@@ -134,6 +135,13 @@ public final class Timeline: @unchecked Sendable {
     func reclaim() { pinned.reclaim(space) }
 
     var pinnedVersions: [Version] { pinned.elements }
+    /// Whether the newest version may be taken back.
+    var isTentative: Bool { tentative.base != nil }
+
+    init(_ space: PageSpace, _ version: Version) {
+        self.space = space
+        current = Guarded(version)
+    }
 
     private static func nextEpoch() -> UInt64 {
         epochs.wrappingAdd(1, ordering: .relaxed).newValue

@@ -165,6 +165,14 @@ struct KeyHash {
 
     init(seed: UInt64) { value = seed }
 
+    /// What the function makes of certain values: another one has other hashes in stored pages.
+    static let fingerprint: UInt64 = {
+        var hash = KeyHash(seed: 7)
+        hash.add(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)
+        Array("cambium".utf8).withUnsafeBytes { hash.add($0) }
+        return hash.value
+    }()
+
     @inline(__always) mutating func add(_ low: UInt64, _ high: UInt64) {
         let product = (low ^ value ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: high ^ 0xD6E8_FEB8_6659_FD93)
         var mixed = product.high ^ product.low

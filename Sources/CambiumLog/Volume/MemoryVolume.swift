@@ -5,6 +5,7 @@ public import CambiumModel
 public final class MemoryVolume: Volume {
     private let files = Guarded<[String: MemoryFile]>([:])
     private let isLocked = Guarded(false)
+    private let shares = SharedFiles()
 
     public let name = "memory"
 
@@ -71,6 +72,19 @@ public final class MemoryVolume: Volume {
         if isTaken { throw CambiumError(.locked, "The store is open for writing already.") }
         return MemoryLock { [self] in isLocked.withLock { $0 = false } }
     }
+
+    public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
+        let share = shares.share(path)
+        if try exists(path) { return share }
+        share.unlock()
+        throw CambiumError(.notFound, "There is no file '\(path)'.")
+    }
+
+    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
+        if shares.isShared(path) { return false }
+        try remove(path)
+        return true
+    }
 }
 
 final class MemoryFile: VolumeFile {
@@ -107,10 +121,26 @@ final class MemoryFile: VolumeFile {
     func close() {}
 }
 
+/// Who shares which files of a volume in memory.
+public final class SharedFiles: Sendable {
+    private let counts = Guarded<[String: Int]>([:])
+
+    public init() {}
+
+    public func share(_ path: String) -> any VolumeLock {
+        counts.withLock { $0[path, default: 0] += 1 }
+        return MemoryLock { [self] in counts.withLock { $0[path, default: 1] -= 1 } }
+    }
+
+    public func isShared(_ path: String) -> Bool { counts.withLock { $0[path, default: 0] > 0 } }
+}
+
 final class MemoryLock: VolumeLock {
     private let release: Guarded<(@Sendable () -> Void)?>
 
     init(release: @escaping @Sendable () -> Void) { self.release = Guarded(release) }
+
+    deinit { unlock() }
 
     func unlock() {
         let release = release.withLock { release in

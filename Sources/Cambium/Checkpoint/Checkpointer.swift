@@ -1,0 +1,159 @@
+internal import CambiumBytes
+import CambiumGraph
+internal import CambiumLog
+public import CambiumModel
+import Synchronization
+
+/// What making a checkpoint came to.
+public struct CheckpointReceipt: Sendable, Equatable {
+    /// The last transaction in it.
+    public let transaction: TransactionNumber
+    /// What was written; 0 where that checkpoint was there already.
+    public let byteCount: Int
+    /// Older checkpoints that were dropped.
+    public let droppedCount: Int
+}
+
+/// Stores the graph now and then, beside who writes. Docs/CHECKPOINTS.md.
+///
+/// SENDABLE: what changes is touched while `making` is held, or is under a lock, or is atomic.
+final class Checkpointer: @unchecked Sendable {
+    private let volume: any Volume
+    private let timeline: Timeline
+    private let store: [UInt8]
+    private let tuning: LogTuning
+    private let making = WriterLock()
+
+    // While `making` is held.
+    /// The chunks of the newest root, with their checksums.
+    @exclusivity(unchecked) private var chunks: [RootRecord.Chunk]
+    /// Frozen, and not stored yet.
+    @exclusivity(unchecked) private var unstored: Set<Int> = []
+    @exclusivity(unchecked) private var pageFile: UInt64
+    /// For each root that is kept, its file and whether it has a chunk.
+    @exclusivity(unchecked) private var kept: [TransactionNumber: (pageFile: UInt64, chunks: [Bool])] = [:]
+
+    private let newest: Guarded<TransactionNumber>
+    /// `log.appendedByteCount` at the newest checkpoint, which is there when the store is opened.
+    private let logByteCount = Atomic(0)
+
+    /// What is stored, taken while nobody writes.
+    struct Snapshot {
+        let image: PageImage
+        let fresh: [Int]
+        let transaction: TransactionNumber
+        let time: Int64
+        let layout: UInt64
+        let logChecksum: UInt32
+        let schema: SchemaCatalog
+        let requests: EncodedRequests
+        /// Bytes that the log had been given.
+        let logByteCount: Int
+    }
+
+    /// Goes on with the file of the root that the store was opened with. Where there is none, or one after it could not be used, it begins
+    /// a new one: somebody may read what is in the old one, and nobody can tell what that is.
+    ///
+    /// - Parameter newFile: a number that no file of the store had before.
+    init(
+        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, tuning: LogTuning, newFile: UInt64
+    ) throws(CambiumError) {
+        self.volume = volume
+        timeline = stored.timeline
+        self.tuning = tuning
+        store = log.store
+        if let root = stored.pages?.root, stored.flaws.isEmpty {
+            chunks = root.chunks
+            pageFile = root.pageFile
+            newest = Guarded(root.transaction)
+        } else {
+            chunks = []
+            pageFile = newFile
+            newest = Guarded(.none)
+            if let root = stored.pages?.root { unstored = Set(root.chunks.indices) }
+            // Whoever has one of them open keeps it, and what it is in.
+            try PageFileWriter.removeRoots(volume)
+            try PageFileWriter.removeFiles(volume, except: [])
+        }
+    }
+
+    /// The last transaction in the newest checkpoint.
+    var transaction: TransactionNumber { newest.withLock { $0 } }
+
+    /// Returns when none is being made.
+    func wait() { making.hold {} }
+
+    /// Makes a checkpoint.
+    ///
+    /// - Parameters:
+    ///   - take: takes the snapshot, while nobody writes; nil where there is nothing new.
+    ///   - reuse: calls its closure while nobody writes.
+    func make(take: () throws -> Snapshot?, whileNobodyWrites: (() -> Void) -> Void) throws -> CheckpointReceipt {
+        try making.hold {
+            guard let snapshot = try take() else {
+                return CheckpointReceipt(transaction: transaction, byteCount: 0, droppedCount: 0)
+            }
+            unstored.formUnion(snapshot.fresh)
+            let byteCount = try write(snapshot)
+            newest.withLock { $0 = snapshot.transaction }
+            logByteCount.store(snapshot.logByteCount, ordering: .relaxed)
+            let droppedCount = try dropRoots()
+            let taken = try keptChunks()
+            try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
+            whileNobodyWrites {
+                timeline.reuse(timeline.unusedChunks.filter { $0 >= taken.count || !taken[$0] })
+            }
+            return CheckpointReceipt(transaction: snapshot.transaction, byteCount: byteCount, droppedCount: droppedCount)
+        }
+    }
+
+    private func write(_ snapshot: Snapshot) throws -> Int {
+        let live = snapshot.image.live
+        var writer = try PageFileWriter(volume, pageFile)
+        defer { writer.close() }
+        let fresh = unstored.filter { live[$0] > 0 }.sorted()
+        let checksums = try writer.write(fresh) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
+        var next = live.enumerated().map { chunk, live in
+            RootRecord.Chunk(live: live, checksum: live > 0 && chunk < chunks.count ? chunks[chunk].checksum : 0)
+        }
+        for (chunk, checksum) in zip(fresh, checksums) { next[chunk].checksum = checksum }
+        try writer.finish(
+            RootRecord(
+                store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
+                layout: snapshot.layout, logChecksum: snapshot.logChecksum, pageFile: pageFile, epoch: snapshot.image.epoch,
+                pageDirectory: snapshot.image.directory, schema: snapshot.schema,
+                requests: snapshot.requests, chunks: next))
+        chunks = next
+        unstored.subtract(fresh)
+        kept[snapshot.transaction] = (pageFile, live.map { $0 > 0 })
+        return writer.byteCount
+    }
+
+    /// Drops the roots that are too many, but for those that somebody reads.
+    private func dropRoots() throws -> Int {
+        var droppedCount = 0
+        for number in try RootRecord.list(volume).dropFirst(tuning.rootCountMax) {
+            guard try volume.removeUnlessShared(RootRecord.path(number)) else { continue }
+            kept[number] = nil
+            droppedCount += 1
+        }
+        // A root that comes back from the disk must not name chunks that were used again.
+        if droppedCount > 0 { try volume.syncDirectory(RootRecord.directory) }
+        return droppedCount
+    }
+
+    /// For each chunk, whether a root that is kept has it.
+    private func keptChunks() throws -> [Bool] {
+        var taken: [Bool] = []
+        for number in try RootRecord.list(volume) {
+            let root = kept[number] ?? PageFile.root(volume, store: store, number).map { ($0.pageFile, $0.chunks.map { $0.live > 0 }) }
+            guard let root else { continue }
+            kept[number] = root
+            if root.pageFile != pageFile { continue }
+            let has = root.chunks
+            if taken.count < has.count { taken += repeatElement(false, count: has.count - taken.count) }
+            for chunk in has.indices where has[chunk] { taken[chunk] = true }
+        }
+        return taken
+    }
+}

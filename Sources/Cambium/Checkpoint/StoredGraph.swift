@@ -1,0 +1,60 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+extension PageFile: ChunkSource {}
+
+/// Where a replay begins: with a stored graph, or before the first transaction.
+struct StoredGraph {
+    let timeline: Timeline
+    /// Nil where the whole log is replayed.
+    let pages: PageFile?
+    /// What is wrong with checkpoints that were passed over.
+    let flaws: [String]
+
+    /// The last transaction that is in the graph.
+    var transaction: TransactionNumber { pages?.root.transaction ?? .none }
+
+    /// Before the first transaction.
+    init() {
+        timeline = Timeline()
+        pages = nil
+        flaws = []
+    }
+
+    /// The newest stored graph that is not behind a point. Checkpoints that cannot be used are told in `flaws`.
+    ///
+    /// Throws `.ioFailure` where the system refuses. Complexity: O(chunks).
+    init(_ reader: LogReader, notAfter point: Point = .latest) throws(CambiumError) {
+        var flaws: [String] = []
+        if let told = try PageFile.damageTold(reader.volume) {
+            (timeline, pages) = (Timeline(), nil)
+            self.flaws = ["the checkpoints are passed over: \(told)"]
+            return
+        }
+        for number in try RootRecord.list(reader.volume) {
+            if case .transaction(let last) = point, number > last { continue }
+            do throws(CambiumError) {
+                let pages = try PageFile(reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift)
+                if case .time(let time) = point, pages.root.time > time { continue }
+                timeline = try Timeline(PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, source: pages)
+                self.pages = pages
+                self.flaws = flaws
+                return
+            } catch {
+                // Who writes may have dropped it since the directory was listed.
+                if error.code == .notFound { continue }
+                guard error.code == .damaged else { throw error }
+                flaws.append("the checkpoint of transaction \(number) is passed over: \(error)")
+            }
+        }
+        (timeline, pages) = (Timeline(), nil)
+        self.flaws = flaws
+    }
+}
+
+extension PageImage {
+    init(_ root: RootRecord) {
+        self.init(epoch: root.epoch, directory: root.pageDirectory, live: root.chunks.map(\.live))
+    }
+}
