@@ -79,7 +79,7 @@ enum Format {
     static let algorithm: UInt8 = 1
 
     enum OpKind: UInt8 {
-        case schema = 1, insert, set, link, linkAt, unlink, move, delete, upsert, relink, digest, clone
+        case schema = 1, insert, set, link, linkAt, unlink, move, delete, upsert, relink, digest, clone, label
     }
 
     enum ValueTag: UInt8 {

@@ -44,6 +44,17 @@ public struct LogReader {
         self.flaws = flaws
     }
 
+    /// The segments of a log, and the bytes of its files. Complexity: O(files).
+    public static func files(_ volume: any Volume) throws(CambiumError) -> (segmentCount: Int, byteCount: Int) {
+        var (segmentCount, byteCount) = (0, 0)
+        for name in try volume.list(directory) {
+            guard let file = LogFileName.parse(name), file.suffix != .pending else { continue }
+            if file.suffix == .segment { segmentCount += 1 }
+            byteCount += try volume.byteCount(of: directory + "/" + name)
+        }
+        return (segmentCount, byteCount)
+    }
+
     /// Where the log ends, and what is behind its end.
     public struct End: Sendable {
         public enum Verdict: Sendable, Equatable {

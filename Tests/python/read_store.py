@@ -207,13 +207,13 @@ class Reader:
         return {**op, "kind": "ordered", "kept": sum(counts), "following": len(self.numbers(sum(self.numbers(count, 4)), 8))}
 
 
-FIELDS = {"id": Reader.id, "ids": lambda reader: reader.repeat(reader.id), "target": Reader.id, "entity": Reader.varint,
+FIELDS = {"id": Reader.id, "text": Reader.text, "ids": lambda reader: reader.repeat(reader.id), "target": Reader.id, "entity": Reader.varint,
           "property": Reader.varint, "index": Reader.varint, "transaction": Reader.varint,
           "values": lambda reader: dict(reader.repeat(lambda: (str(reader.varint()), reader.value()))),
           "schema": lambda reader: json.loads(reader.blob()), "sum": lambda reader: "%032x" % reader.uint(16)}
 OPS = ["schema: schema", "insert: id entity values", "set: id values", "link: id property target",
        "link at: id property target index", "unlink: id property target", "move: id property target index",
-       "delete: ids", "upsert:", "relink:", "digest: transaction sum", "clone:"]
+       "delete: ids", "upsert:", "relink:", "digest: transaction sum", "clone:", "label: transaction text"]
 
 
 OPEN, SEALED, APART = 0, 1, 2

@@ -2,7 +2,7 @@ internal import CambiumBytes
 import CambiumGraph
 internal import CambiumLog
 public import CambiumModel
-import Synchronization
+import Dispatch
 
 /// What making a checkpoint came to.
 public struct CheckpointReceipt: Sendable, Equatable {
@@ -33,9 +33,20 @@ final class Checkpointer: @unchecked Sendable {
     /// For each root that is kept, its file and whether it has a chunk.
     @exclusivity(unchecked) private var kept: [TransactionNumber: (pageFile: UInt64, chunks: [Bool])] = [:]
 
-    private let newest: Guarded<TransactionNumber>
-    /// `log.appendedByteCount` at the newest checkpoint, which is there when the store is opened.
-    private let logByteCount = Atomic(0)
+    private let state: Guarded<State>
+    private let queue = DispatchQueue(label: "cambium.store.checkpoint", qos: .utility)
+
+    private struct State {
+        /// The last transaction in the newest checkpoint.
+        var newest: TransactionNumber
+        /// Bytes of log since then, or since one could not be made.
+        var tailByteCount: Int
+        /// What the newest one has, in bytes.
+        var storedByteCount: Int
+        /// Whether one is on its way that nobody waits for.
+        var isQueued = false
+        var failure: CambiumError?
+    }
 
     /// What is stored, taken while nobody writes.
     struct Snapshot {
@@ -46,17 +57,18 @@ final class Checkpointer: @unchecked Sendable {
         let layout: UInt64
         let logChecksum: UInt32
         let schema: SchemaCatalog
-        let requests: EncodedRequests
-        /// Bytes that the log had been given.
-        let logByteCount: Int
+        let requests: NamedTransactions
+        let labels: NamedTransactions
     }
 
     /// Goes on with the file of the root that the store was opened with. Where there is none, or one after it could not be used, it begins
     /// a new one: somebody may read what is in the old one, and nobody can tell what that is.
     ///
-    /// - Parameter newFile: a number that no file of the store had before.
+    /// - Parameters:
+    ///   - tailByteCount: the bytes of log behind it.
+    ///   - newFile: a number that no file of the store had before.
     init(
-        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, tuning: LogTuning, newFile: UInt64
+        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, tailByteCount: Int, tuning: LogTuning, newFile: UInt64
     ) throws(CambiumError) {
         self.volume = volume
         timeline = stored.timeline
@@ -65,11 +77,12 @@ final class Checkpointer: @unchecked Sendable {
         if let root = stored.pages?.root, stored.flaws.isEmpty {
             chunks = root.chunks
             pageFile = root.pageFile
-            newest = Guarded(root.transaction)
+            state = Guarded(
+                State(newest: root.transaction, tailByteCount: tailByteCount, storedByteCount: Self.byteCount(root.chunks)))
         } else {
             chunks = []
             pageFile = newFile
-            newest = Guarded(.none)
+            state = Guarded(State(newest: .none, tailByteCount: tailByteCount, storedByteCount: 0))
             if let root = stored.pages?.root { unstored = Set(root.chunks.indices) }
             // Whoever has one of them open keeps it, and what it is in.
             try PageFileWriter.removeRoots(volume)
@@ -77,11 +90,48 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// The last transaction in the newest checkpoint.
-    var transaction: TransactionNumber { newest.withLock { $0 } }
+    private static func byteCount(_ chunks: [RootRecord.Chunk]) -> Int { chunks.count { $0.live > 0 } * PageFile.chunkByteCount }
 
-    /// Returns when none is being made.
+    /// The last transaction in the newest checkpoint.
+    var transaction: TransactionNumber { state.withLock { $0.newest } }
+
+    /// Why the last one that was made behind the back of who writes was not; the log has all of it, and the next one is tried later.
+    var failure: CambiumError? { state.withLock { $0.failure } }
+
+    /// Returns when none is being made. Who makes one after it is told that the store was closed.
     func wait() { making.hold {} }
+
+    // MARK: When
+
+    /// Takes note of bytes that were logged, and has a checkpoint made behind the back of who writes where they are many.
+    func note(_ byteCount: Int, _ make: @escaping @Sendable () throws -> Void) {
+        let isDue = state.withLock { state in
+            state.tailByteCount += byteCount
+            let limit = max(tuning.checkpointByteCount, state.storedByteCount / 16)
+            guard !state.isQueued, state.tailByteCount >= limit else { return false }
+            state.isQueued = true
+            return true
+        }
+        if isDue { queue.async { self.attempt(make) } }
+    }
+
+    /// Has a checkpoint made before the store is closed, where the next opening would take long without.
+    func makeAtClosing(_ make: () throws -> Void) {
+        let isDue = state.withLock { $0.tailByteCount >= tuning.closingCheckpointByteCount }
+        if isDue { attempt(make) }
+    }
+
+    private func attempt(_ make: () throws -> Void) {
+        var failure: CambiumError?
+        do { try make() } catch { failure = error as? CambiumError ?? CambiumError(.ioFailure, "\(error)") }
+        state.withLock { state in
+            state.isQueued = false
+            state.failure = failure
+            if failure != nil { state.tailByteCount = 0 }
+        }
+    }
+
+    // MARK: Making
 
     /// Makes a checkpoint.
     ///
@@ -95,8 +145,11 @@ final class Checkpointer: @unchecked Sendable {
             }
             unstored.formUnion(snapshot.fresh)
             let byteCount = try write(snapshot)
-            newest.withLock { $0 = snapshot.transaction }
-            logByteCount.store(snapshot.logByteCount, ordering: .relaxed)
+            state.withLock { state in
+                state.newest = snapshot.transaction
+                state.tailByteCount = 0
+                state.storedByteCount = Self.byteCount(chunks)
+            }
             let droppedCount = try dropRoots()
             let taken = try keptChunks()
             try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
@@ -122,7 +175,7 @@ final class Checkpointer: @unchecked Sendable {
                 store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
                 layout: snapshot.layout, logChecksum: snapshot.logChecksum, pageFile: pageFile, epoch: snapshot.image.epoch,
                 pageDirectory: snapshot.image.directory, schema: snapshot.schema,
-                requests: snapshot.requests, chunks: next))
+                requests: snapshot.requests, labels: snapshot.labels, chunks: next))
         chunks = next
         unstored.subtract(fresh)
         kept[snapshot.transaction] = (pageFile, live.map { $0 > 0 })

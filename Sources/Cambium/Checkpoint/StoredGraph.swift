@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumGraph
 internal import CambiumLog
 import CambiumModel
@@ -37,7 +38,9 @@ struct StoredGraph {
             do throws(CambiumError) {
                 let pages = try PageFile(reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift)
                 if case .time(let time) = point, pages.root.time > time { continue }
-                timeline = try Timeline(PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, source: pages)
+                timeline = try Timeline(
+                    PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName,
+                    source: pages)
                 self.pages = pages
                 self.flaws = flaws
                 return
@@ -50,6 +53,26 @@ struct StoredGraph {
         }
         (timeline, pages) = (Timeline(), nil)
         self.flaws = flaws
+    }
+}
+
+extension NamedTransactions {
+    /// By their names. One that is not UTF-8 is none that a store of ours has written.
+    fileprivate var byName: [String: TransactionNumber] {
+        get throws(CambiumError) {
+            var found: [String: TransactionNumber] = [:]
+            do throws(DecodingError) {
+                try forEach { name, number in found[String(decoding: name, as: UTF8.self)] = number }
+            } catch {
+                throw CambiumError(.damaged, "The labels of the checkpoint cannot be read (\(error)).")
+            }
+            return found
+        }
+    }
+
+    init(_ labels: [String: TransactionNumber]) {
+        self.init()
+        for (name, number) in labels.sorted(by: { $0.key < $1.key }) { append(name.utf8, number) }
     }
 }
 

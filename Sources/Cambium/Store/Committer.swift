@@ -42,6 +42,8 @@ final class Committer: @unchecked Sendable {
     @exclusivity(unchecked) private var isClosed = false
     @exclusivity(unchecked) private var lastTime: Int64
     @exclusivity(unchecked) private var requests: RequestWindow
+    /// Bytes that the log had been given when the checkpointer was told last.
+    @exclusivity(unchecked) private var notedByteCount = 0
 
     init(
         timeline: Timeline, log: LogWriter?, lock: (any VolumeLock)?, durability: Durability, requests: RequestWindow,
@@ -180,6 +182,12 @@ final class Committer: @unchecked Sendable {
         // Whoever holds the version before lets go of it first.
         let graph = try timeline.publish(draft, isTentative: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
         if let request = author.requestID { requests.note(request, number) }
+        if let log, let checkpointer {
+            checkpointer.note(encoded.payload.fileByteCount + log.appendedByteCount - notedByteCount) { [weak self] in
+                _ = try self?.checkpoint()
+            }
+            notedByteCount = log.appendedByteCount
+        }
         return join(number, graph, level, waiter, byteCount: byteCount, at: time)
     }
 
@@ -350,6 +358,9 @@ final class Committer: @unchecked Sendable {
 
     // MARK: Checkpoints
 
+    /// Why no checkpoint could be made behind the back of who writes; nil where none was tried in vain.
+    var checkpointFailure: CambiumError? { checkpointer?.failure }
+
     /// Stores the newest graph, beside who writes.
     func checkpoint() throws -> CheckpointReceipt {
         guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
@@ -374,13 +385,14 @@ final class Committer: @unchecked Sendable {
         return Checkpointer.Snapshot(
             image: image, fresh: fresh, transaction: graph.transaction, time: log.lastTime,
             layout: graph.layout.fingerprint, logChecksum: log.previousChecksum, schema: graph.schema.catalog, requests: requests.encoded,
-            logByteCount: log.appendedByteCount)
+            labels: NamedTransactions(graph.labels))
     }
 
     // MARK: Closing
 
     /// Waits for what is under way, closes the log and gives up the lock. Nothing where that was done before.
     func close() throws(CambiumError) {
+        if !(writing.hold { isClosed }) { checkpointer?.makeAtClosing { _ = try checkpoint() } }
         let pending = writing.hold { () -> Pending? in
             if isClosed { return nil }
             isClosed = true

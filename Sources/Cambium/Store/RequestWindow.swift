@@ -10,12 +10,12 @@ struct RequestWindow {
     private var requests: [[UInt8]] = []
     private var first = 0
     /// Those of a checkpoint that nobody has asked for yet, which are older than all others.
-    private var stored: EncodedRequests?
+    private var stored: NamedTransactions?
 
     /// - Parameters:
     ///   - countMax: how many are remembered.
     ///   - stored: those that a checkpoint has.
-    init(countMax: Int, stored: EncodedRequests? = nil) {
+    init(countMax: Int, stored: NamedTransactions? = nil) {
         self.countMax = countMax
         self.stored = stored
     }
@@ -39,9 +39,9 @@ struct RequestWindow {
     }
 
     /// All that are remembered.
-    var encoded: EncodedRequests {
+    var encoded: NamedTransactions {
         if let stored { return stored }
-        var encoded = EncodedRequests()
+        var encoded = NamedTransactions()
         for request in requests[first...] { if let number = numbers[request] { encoded.append(request, number) } }
         return encoded
     }

@@ -142,7 +142,7 @@ extension Store {
         // Who writes knows which chunks are in use, and must be able to drop the root.
         stored.pages?.giveUpShare()
         let newFile = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
-        let checkpointer = try Checkpointer(volume, log: log, stored, tuning: tuning, newFile: newFile)
+        let checkpointer = try Checkpointer(volume, log: log, stored, tailByteCount: end.byteCount, tuning: tuning, newFile: newFile)
         let committer = Committer(
             timeline: stored.timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
             sealing: sealing, checkpointer: checkpointer)

@@ -30,7 +30,8 @@ extension Timeline {
     ///
     /// - Parameter fingerprint: that of the layout of the pages. Throws `.damaged` where this program lays the schema out in another way.
     package convenience init(
-        _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, source: any ChunkSource
+        _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, labels: [String: TransactionNumber] = [:],
+        source: any ChunkSource
     ) throws(CambiumError) {
         let layout = GraphLayout(try Schema(catalog: schema))
         guard layout.fingerprint == fingerprint else {
@@ -39,7 +40,7 @@ extension Timeline {
         // Pages that are made from here on have to be younger than all that are there.
         Self.epochs.max(image.epoch, ordering: .relaxed)
         let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source))
-        let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space)
+        let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space, labels: labels)
         self.init(space, version)
     }
 

@@ -64,7 +64,7 @@ public final class Timeline: @unchecked Sendable {
         _ draft: consuming Draft, isTentative: Bool = false, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Graph {
         draft.stamp()
-        let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space)
+        let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space, labels: draft.labels)
         var previous = version
         let isNewest = current.withLock { newest in
             if newest !== draft.base { return false }

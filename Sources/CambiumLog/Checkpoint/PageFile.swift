@@ -32,10 +32,18 @@ public final class PageFile: @unchecked Sendable {
 
     static let prefix = "pages-"
 
+    /// Bytes of all files of pages.
+    public static func byteCount(_ volume: any Volume) throws(CambiumError) -> Int {
+        var byteCount = 0
+        for name in try volume.list("") where isName(name) { byteCount += try volume.byteCount(of: name) }
+        return byteCount
+    }
+
     /// Whether a name in the directory of a store is one of a file of pages.
     static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) }
 
-    /// Opens the stored graph of a transaction. Throws `.damaged` where it is none that this program can read, `.notFound` where it is gone.
+    /// Opens the stored graph of a transaction. Throws `.damaged` where it is none that this program can read, `.notFound` where it
+    /// is gone.
     public init(_ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int) throws(CambiumError) {
         let record = RootRecord.path(transaction)
         self.volume = volume

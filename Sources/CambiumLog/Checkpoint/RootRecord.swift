@@ -36,12 +36,14 @@ public struct RootRecord: Sendable {
     public var pageDirectory: UInt32
     public var schema: SchemaCatalog
     /// The requests that are remembered, oldest first.
-    public var requests: EncodedRequests
+    public var requests: NamedTransactions
+    public var labels: NamedTransactions
     public var chunks: [Chunk]
 
     public init(
         store: [UInt8], transaction: TransactionNumber, time: Int64, fanOutShift: UInt8, layout: UInt64, logChecksum: UInt32,
-        pageFile: UInt64, epoch: UInt64, pageDirectory: UInt32, schema: SchemaCatalog, requests: EncodedRequests, chunks: [Chunk]
+        pageFile: UInt64, epoch: UInt64, pageDirectory: UInt32, schema: SchemaCatalog, requests: NamedTransactions,
+        labels: NamedTransactions, chunks: [Chunk]
     ) {
         self.store = store
         self.transaction = transaction
@@ -54,6 +56,7 @@ public struct RootRecord: Sendable {
         self.pageDirectory = pageDirectory
         self.schema = schema
         self.requests = requests
+        self.labels = labels
         self.chunks = chunks
     }
 
@@ -93,9 +96,11 @@ public struct RootRecord: Sendable {
         let op = OpCodec.encode([.schema(schema)])
         writer.write(UInt32(op.count))
         writer.write(op)
-        writer.write(UInt32(requests.count))
-        writer.write(UInt32(requests.bytes.count))
-        writer.write(requests.bytes)
+        for names in [requests, labels] {
+            writer.write(UInt32(names.count))
+            writer.write(UInt32(names.bytes.count))
+            writer.write(names.bytes)
+        }
         for chunk in chunks {
             writer.write(chunk.live)
             writer.write(chunk.checksum)
@@ -129,7 +134,7 @@ public struct RootRecord: Sendable {
         guard schemaByteCount <= Format.Root.schemaByteCountMax,
             case .schema(let schema)? = try OpCodec.decode(try reader.readBytes(schemaByteCount)).first
         else { throw .invalid("no schema", offset: Format.Root.headerByteCount) }
-        let requests = try EncodedRequests(&reader)
+        let (requests, labels) = (try NamedTransactions(&reader), try NamedTransactions(&reader))
         guard reader.remaining == chunkCount * Format.Root.chunkEntryByteCount else { throw .truncated(offset: bytes.count) }
         var chunks: [Chunk] = []
         chunks.reserveCapacity(chunkCount)
@@ -139,6 +144,6 @@ public struct RootRecord: Sendable {
         return RootRecord(
             store: store, transaction: transaction, time: time, fanOutShift: fanOutShift, layout: layout,
             logChecksum: logChecksum, pageFile: pageFile, epoch: epoch, pageDirectory: pageDirectory, schema: schema, requests: requests,
-            chunks: chunks)
+            labels: labels, chunks: chunks)
     }
 }

@@ -1,9 +1,9 @@
 import CambiumBytes
 public import CambiumModel
 
-/// Requests and the transactions that applied them, as they stand in a root record: there may be a million of them, which nobody looks at
-/// before one comes again.
-public struct EncodedRequests: Sendable {
+/// Names of transactions, as they stand in a root record: the requests that they applied, of which there may be a million that nobody
+/// looks at before one comes again; and labels.
+public struct NamedTransactions: Sendable {
     public private(set) var count = 0
     private var writer = ByteWriter()
 
@@ -17,15 +17,15 @@ public struct EncodedRequests: Sendable {
 
     var bytes: [UInt8] { writer.bytes }
 
-    public mutating func append(_ request: some Collection<UInt8>, _ transaction: TransactionNumber) {
+    public mutating func append(_ name: some Collection<UInt8>, _ transaction: TransactionNumber) {
         writer.write(transaction.rawValue)
-        writer.write(UInt32(request.count))
-        writer.write(request)
+        writer.write(UInt32(name.count))
+        writer.write(name)
         count += 1
     }
 
-    /// Calls `body` with each, oldest first. Throws where the bytes are not what a writer wrote.
-    public func forEach(_ body: (_ request: [UInt8], TransactionNumber) -> Void) throws(DecodingError) {
+    /// Calls `body` with each, in the order in which they were appended. Throws where the bytes are not what a writer wrote.
+    public func forEach(_ body: (_ name: [UInt8], TransactionNumber) -> Void) throws(DecodingError) {
         var reader = ByteReader(writer.bytes)
         for _ in 0..<count {
             let transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
