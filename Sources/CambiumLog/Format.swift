@@ -17,6 +17,11 @@ enum Format {
 
     enum FileKind: UInt8 {
         case open = 0, sealed, ops
+        /// As sealed, and of each transaction only its envelope and the hash of its payload is left.
+        case retired
+
+        /// Whether it is in larger blocks and has an index.
+        var isSealed: Bool { self == .sealed || self == .retired }
     }
 
     enum Index {

@@ -251,7 +251,7 @@ struct LogCursor {
         let segment = tail.header.firstTransaction
         let path = LogFileName.path(segment, .segment)
         // In a sealed segment positions are others than those that HEAD names.
-        let isSealed = tail.header.kind == .sealed
+        let isSealed = tail.header.kind.isSealed
         let told = toldByHead(segment)
         if !isSealed, told > tail.position {
             throw damage(path, tail.position, "The log was durable up to offset \(told), and no frame verifies here.")

@@ -44,6 +44,32 @@ public struct LogReader {
         self.flaws = flaws
     }
 
+    /// The last transaction of which only the envelope is left; none where all is there. Complexity: O(segments that are retired).
+    public func retiredEnd() throws(CambiumError) -> TransactionNumber {
+        var isAfterRetired = false
+        for name in try volume.list(Self.directory) {
+            guard let file = LogFileName.parse(name), file.suffix == .segment else { continue }
+            let header: SegmentHeader
+            do { header = try FrameReader(volume, path: LogFileName.path(file.number, .segment)).header } catch { break }
+            if header.kind != .retired { return isAfterRetired ? TransactionNumber(rawValue: file.number.rawValue - 1) : .none }
+            isAfterRetired = true
+        }
+        return .none
+    }
+
+    /// The segments whose transactions are all up to `last`, and that another one follows.
+    public static func segments(_ volume: any Volume, upTo last: TransactionNumber) throws(CambiumError) -> [TransactionNumber] {
+        let segments = try volume.list(directory).compactMap { name in
+            LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
+        }
+        return zip(segments, segments.dropFirst()).filter { $1.rawValue <= last.rawValue + 1 }.map(\.0)
+    }
+
+    /// Bytes of a segment, without files of ops.
+    public static func byteCount(_ volume: any Volume, _ segment: TransactionNumber) throws(CambiumError) -> Int {
+        try volume.byteCount(of: LogFileName.path(segment, .segment))
+    }
+
     /// The segments of a log, and the bytes of its files. Complexity: O(files).
     public static func files(_ volume: any Volume) throws(CambiumError) -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)

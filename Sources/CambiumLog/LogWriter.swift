@@ -77,7 +77,7 @@ public final class LogWriter: @unchecked Sendable {
         headTime = end.lastTime
         file = try volume.open(LogFileName.path(tail.header.firstTransaction, .segment), .update)
         headFile = try volume.open(Head.fileName, try volume.exists(Head.fileName) ? .update : .create)
-        if tail.header.kind == .sealed {
+        if tail.header.kind.isSealed {
             // What follows it was being made, and is made again.
             try beginSegment(time: lastTime)
         } else {

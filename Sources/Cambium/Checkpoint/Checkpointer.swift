@@ -18,7 +18,7 @@ public struct CheckpointReceipt: Sendable, Equatable {
 ///
 /// SENDABLE: what changes is touched while `making` is held, or is under a lock, or is atomic.
 final class Checkpointer: @unchecked Sendable {
-    private let volume: any Volume
+    let volume: any Volume
     private let timeline: Timeline
     private let store: [UInt8]
     private let tuning: LogTuning
@@ -182,10 +182,21 @@ final class Checkpointer: @unchecked Sendable {
         return writer.byteCount
     }
 
-    /// Drops the roots that are too many, but for those that somebody reads.
+    /// Calls `body` while no checkpoint is made.
+    func whileNoneIsMade<Result>(_ body: () throws -> Result) rethrows -> Result { try making.hold { try body() } }
+
+    /// Drops the roots that are too many, but for those that somebody reads, and the one that stands for what was retired.
     private func dropRoots() throws -> Int {
+        let retiredEnd = try LogReader(volume).retiredEnd()
+        let roots = try RootRecord.list(volume)
+        let anchor = retiredEnd == .none ? nil : roots.last { $0 >= retiredEnd }
+        return try drop(roots.dropFirst(tuning.rootCountMax).filter { $0 != anchor })
+    }
+
+    /// Drops roots that nobody reads. Only while `making` is held.
+    func drop(_ roots: [TransactionNumber]) throws -> Int {
         var droppedCount = 0
-        for number in try RootRecord.list(volume).dropFirst(tuning.rootCountMax) {
+        for number in roots {
             guard try volume.removeUnlessShared(RootRecord.path(number)) else { continue }
             kept[number] = nil
             droppedCount += 1

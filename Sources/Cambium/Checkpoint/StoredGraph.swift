@@ -31,17 +31,15 @@ struct StoredGraph {
         if let told = try PageFile.damageTold(reader.volume) {
             (timeline, pages) = (Timeline(), nil)
             self.flaws = ["the checkpoints are passed over: \(told)"]
+            try Self.checkNotRetired(reader, point, flaws: self.flaws)
             return
         }
         for number in try RootRecord.list(reader.volume) {
             if case .transaction(let last) = point, number > last { continue }
             do throws(CambiumError) {
-                let pages = try PageFile(reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift)
-                if case .time(let time) = point, pages.root.time > time { continue }
-                timeline = try Timeline(
-                    PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName,
-                    source: pages)
-                self.pages = pages
+                let found = try StoredGraph(reader, of: number)
+                if case .time(let time) = point, let root = found.pages?.root, root.time > time { continue }
+                (timeline, pages) = (found.timeline, found.pages)
                 self.flaws = flaws
                 return
             } catch {
@@ -53,6 +51,33 @@ struct StoredGraph {
         }
         (timeline, pages) = (Timeline(), nil)
         self.flaws = flaws
+        try Self.checkNotRetired(reader, point, flaws: flaws)
+    }
+
+    /// The stored graph of one transaction. Throws `.notFound` and `.damaged`.
+    init(_ reader: LogReader, of number: TransactionNumber) throws(CambiumError) {
+        let pages = try PageFile(reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift)
+        timeline = try Timeline(
+            PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName, source: pages
+        )
+        self.pages = pages
+        flaws = []
+    }
+
+    /// Throws where the log does not have what the first transactions did, which then cannot be replayed: `.notFound` where an early moment
+    /// was asked for, `.damaged` where the checkpoints are that stand for them.
+    private static func checkNotRetired(_ reader: LogReader, _ point: Point, flaws: [String]) throws(CambiumError) {
+        let retiredEnd = try reader.retiredEnd()
+        if retiredEnd == .none { return }
+        let oldest = try RootRecord.list(reader.volume).last
+        if point != .latest, flaws.isEmpty, let oldest {
+            throw CambiumError(
+                .notFound, "What transactions 1 to \(retiredEnd) did was retired; the first moment that is kept is \(oldest).")
+        }
+        throw CambiumError(
+            .damaged,
+            "What transactions 1 to \(retiredEnd) did was retired, and no checkpoint that stands for them can be used. "
+                + "Restore the store from a backup. \(flaws.joined(separator: "; "))")
     }
 }
 

@@ -22,9 +22,9 @@ final class Committer: @unchecked Sendable {
     /// Given up when nobody can write any more; nil for a store that is kept in memory.
     private let lock: (any VolumeLock)?
     private let surroundings: Surroundings
-    private let sealing: Sealing?
+    let sealing: Sealing?
     /// Nil for a store that is kept in memory.
-    private let checkpointer: Checkpointer?
+    let checkpointer: Checkpointer?
     private let writing = WriterLock()
     private let visible: Guarded<Graph>
     /// Where a group that nobody blocks for is led.

@@ -10,7 +10,7 @@ final class Sealing: Sendable {
         var failure: CambiumError?
     }
 
-    private let sealer: SegmentSealer
+    let sealer: SegmentSealer
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "cambium.store.seal", qos: .utility)
 

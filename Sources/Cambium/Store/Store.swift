@@ -170,6 +170,19 @@ public final class Store: Sendable {
     @discardableResult
     public func checkpoint() throws -> CheckpointReceipt { try committer.checkpoint() }
 
+    /// Retires what of the log a policy does not keep: of those transactions only who made them, when and why is left, and a hash of
+    /// what they did; a checkpoint stands for that. What happened and what the graph was before it cannot be asked for any more.
+    /// Writers go on meanwhile.
+    ///
+    /// Nothing is retired before the checkpoint was compared with what the log comes to. Throws `.notFound` where there is no such moment,
+    /// `.damaged` where the comparison fails, `.ioFailure`. Complexity: O(log + graph).
+    ///
+    /// - Parameter isDryRun: whether to tell only what would be retired by the checkpoints that there are.
+    @discardableResult
+    public func compact(_ retention: Retention, isDryRun: Bool = false) throws -> Compaction {
+        try committer.compact(retention, isDryRun: isDryRun)
+    }
+
     /// Why a checkpoint could not be made behind the back of who writes, which is tried when the log has grown; the log has everything
     /// all the same. Nil where the last one was made.
     public var checkpointFailure: CambiumError? { committer.checkpointFailure }
