@@ -48,7 +48,7 @@ struct ExportKeys {
 /// The keys of all entities, made when they are wanted. Not for several threads at once.
 final class ExportTable {
     static let idKey = "_id"
-    /// Tells the entity of an object where it may be one of several; the `discriminator` of an import.
+    /// Tells the entity of an object where it may be one of several; imports take it for what tells that.
     static let entityKey = "_entity"
 
     private struct Place: Hashable {

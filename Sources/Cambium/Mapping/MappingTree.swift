@@ -87,15 +87,9 @@ struct MappingTree {
     }
 
     private func paths(_ property: Property, _ mistake: Mistake) throws(CambiumError) -> [PropertyPath] {
-        let texts: [String]
-        switch property.rule.source {
-        case .name: return [PropertyPath(key: property.name)]
-        case .path(let path): texts = [path]
-        case .coalesce(let paths), .join(let paths, _): texts = paths
-        case .constant, .nothing: return []
-        }
+        if property.rule.source == .name { return [PropertyPath(key: property.name)] }
         var paths: [PropertyPath] = []
-        for text in texts {
+        for text in property.rule.source.paths {
             guard let path = PropertyPath(text, delimiter: objects.delimiter, escape: objects.escape) else {
                 throw mistake(property.place, "the path '\(text)' has an empty key")
             }

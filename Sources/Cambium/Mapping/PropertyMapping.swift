@@ -17,6 +17,15 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
         case constant(JSONValue)
         /// The property is not read.
         case nothing
+
+        /// The paths that are said.
+        var paths: [String] {
+            switch self {
+            case .path(let path): [path]
+            case .coalesce(let paths), .join(let paths, _): paths
+            case .name, .constant, .nothing: []
+            }
+        }
     }
 
     public var source: Source
