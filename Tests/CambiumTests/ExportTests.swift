@@ -153,6 +153,11 @@ extension Graph {
         try copy.importing("Person", all) { $0.unknown = .error }
         #expect(try copy.graph.exported("Person") { $0.references = .identity } == all)
         #expect(try copy.importing("Person", all).transaction == nil)
+        let mapping = ImportMapping(attributes: ["id": "no"], relationships: ["boss": "above.boss"])
+        let mapped = try store.graph.exported("Person") { $0.mapping = mapping }
+        let other = try Store.inMemory(schema: try Schema(definition))
+        try other.importing("Person", mapped) { ($0.mapping, $0.unknown) = (mapping, .error) }
+        #expect(try other.graph.exported("Person") { $0.references = .identity } == all)
     }
 
     @Test func `more levels than an import takes are not asked for`() throws {

@@ -103,6 +103,18 @@ struct MappingResolver {
         return isTaken ? nil : Discriminator(key: key)
     }
 
+    /// How each property of an entity is read.
+    func properties(_ entity: Entity) throws(CambiumError) -> (
+        properties: [MappingTree.Property], conversions: [ResolvedMapping.Conversion?]
+    ) {
+        let (objects, pointer) = rules(entity) ?? (ObjectMapping(), "")
+        var tree = MappingTree(entity, objects)
+        try tree.read { (place: String, message: String) in mistake(pointer + place, message) }
+        return (tree.properties, tree.conversions)
+    }
+
+    func mistake(_ pointer: String, _ message: String) -> CambiumError { (mapping ?? ImportMapping()).mistake(pointer, message) }
+
     private func resolve(
         _ entity: Entity, _ mapping: ImportMapping, _ objects: ObjectMapping, _ pointer: String
     ) throws(CambiumError) -> Outcome {

@@ -40,6 +40,8 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     /// How numbers are written in texts; nil where texts are no numbers.
     public var numbers: NumberFormat?
 
+    var isConstant: Bool { if case .constant = source { true } else { false } }
+
     public static let standardSeparator = " "
     public static let standardZone = "UTC"
     public static let standardPivot = 1950
