@@ -54,7 +54,7 @@ extension LogWriter {
         try record.forEachOp { writer.append($0) }
         let ops = try writer.finish()
         if !hasRoom(for: ops) || self.writer.count > Format.Frame.blockByteCount { try write() }
-        try stage(record.metadata, ops, salt: record.salt.bytes(record.number))
+        try stage(record.metadata, ops, salt: record.saltBytes)
     }
 
     /// Whether a transaction fits into a frame with what is staged.

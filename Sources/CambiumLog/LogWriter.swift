@@ -7,7 +7,7 @@ public import CambiumModel
 ///
 /// SENDABLE: who owns the writer lets one thread at a time use it, so no access overlaps another, which need not be checked.
 public final class LogWriter: @unchecked Sendable {
-    let volume: any Volume
+    public let volume: any Volume
     let settings: StoreSettings
     let makeSaltSeed: () -> [UInt8]
     var file: any VolumeFile
