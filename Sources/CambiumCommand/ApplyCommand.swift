@@ -6,9 +6,9 @@ struct ApplyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply", abstract: "Replay the changes of one store into another.",
         discussion:
-            "The target is a copy of the source afterwards: the same objects with the same ids, and the same transactions with their authors "
-            + "and times. It is made where there is none. What it has already is not applied again, so that a command that was stopped, or "
-            + "whose source has grown, is run once more. A target that was changed otherwise is refused.")
+            "The target is a copy of the source afterwards: the same objects with the same ids, and the same transactions with "
+            + "their authors and times. It is made where there is none. What it has already is not applied again, so that a command "
+            + "that was stopped, or whose source has grown, is run once more. A target that was changed otherwise is refused.")
 
     @Argument(help: "The store whose changes are read.") var source: String
     @Argument(help: "The store that gets them: none yet, an empty one, or one that they were applied to before.") var target: String

@@ -21,7 +21,8 @@ extension Store {
         return run.report
     }
 
-    /// As `apply(from:)`, to the store at a path, which is made where there is none: then it gets the source's durability and the same root.
+    /// As `apply(from:)`, to the store at a path, which is made where there is none: then it has the source's durability and the same
+    /// root.
     ///
     /// Throws as `apply(from:)`, and `.cannotCreate` where something else is at the target, `.locked` where another process writes to it.
     public static func apply(from source: String, to target: String) throws -> ApplyReport {

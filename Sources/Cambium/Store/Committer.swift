@@ -145,8 +145,8 @@ final class Committer: @unchecked Sendable {
         }
     }
 
-    /// Commits a transaction of another log as it is there: with its author, its request, its place in the tree, and its time, unless that is
-    /// before the last one's. Does not wait for the disk.
+    /// Commits a transaction of another log as it is there: with its author, its request, its place in the tree, and its time, unless
+    /// that is before the last one's. Does not wait for the disk.
     ///
     /// Throws `.conflict` where it is not the one that follows, and as `Draft.replay`.
     ///

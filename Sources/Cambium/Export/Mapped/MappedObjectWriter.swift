@@ -56,7 +56,7 @@ final class MappedObjectWriter {
         let keys = try keys(of: graph.entity(of: place))
         var row = RowTree()
         var members: [Int: [JSONValue]] = [:]
-        try tellEntity(place, keys, position, &row)
+        let told = try tellEntity(place, keys, position, &row)
         for (index, property) in keys.properties.enumerated() where position.content == .objects || property.isIdentity {
             var value: JSONValue
             switch property.content {
@@ -78,21 +78,26 @@ final class MappedObjectWriter {
             }
         }
         let json = row.json
+        if let told, told.path.value(in: json) != .string(told.text) {
+            throw refusal(place, keys, "/entityFrom", "another key is read in place of '\(told.path.literal)'")
+        }
         try check(json, place, keys, position.content, members)
         return json
     }
 
+    /// Puts what tells the entity of an object, and returns it; nil where nothing has to.
     private func tellEntity(
         _ place: ObjectPlace, _ keys: MappedKeys, _ position: Position, _ row: inout RowTree
-    ) throws(CambiumError) {
+    ) throws(CambiumError) -> (path: PropertyPath, text: String)? {
         let declared = try self.keys(of: position.declared)
-        if !declared.isDiscriminated, position.declared.family.count == 1 { return }
+        if !declared.isDiscriminated, position.declared.family.count == 1 { return nil }
         guard let discriminator = declared.discriminator, let text = declared.text(for: keys.entity) else {
-            if keys.entity === position.declared { return }
+            if keys.entity === position.declared { return nil }
             throw refusal(place, declared, "/entityFrom", "nothing would tell that it is a '\(keys.entity.name)'")
         }
         let path = discriminator.path
         _ = row.put(.string(text), at: options.keyPaths == .flat ? [path.literal] : path.keys[...])
+        return (path, text)
     }
 
     /// What an attribute's value is written as.
