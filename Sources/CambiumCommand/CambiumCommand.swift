@@ -11,9 +11,8 @@ struct CambiumCommand: ParsableCommand {
         subcommands: [
             InitCommand.self, SchemaCommand.self, ImportCommand.self, ExportCommand.self, FindCommand.self, ShowCommand.self,
             InsertCommand.self, SetCommand.self, LinkCommand.self, UnlinkCommand.self, MoveCommand.self, DeleteCommand.self,
-            CloneCommand.self, LogCommand.self, VerifyCommand.self, StatsCommand.self, CheckpointCommand.self, CompactCommand.self,
-            LabelCommand.self,
-            RepairCommand.self,
+            CloneCommand.self, ApplyCommand.self, LogCommand.self, LabelCommand.self, VerifyCommand.self, StatsCommand.self,
+            CheckpointCommand.self, CompactCommand.self, RepairCommand.self,
             DemoCommand.self,
         ])
 

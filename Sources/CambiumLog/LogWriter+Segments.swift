@@ -3,6 +3,7 @@ import CambiumModel
 
 extension LogWriter {
     func rotate() throws(CambiumError) {
+        if isAsClosed { try noteOpen() }
         try sync()
         try trim()
         let full = position >= tuning.sealedByteCountMin ? header.firstTransaction : nil

@@ -37,7 +37,7 @@ struct ImportRun {
             throw CambiumError(.invalidInput, "What is absent is known when all rows are read; leave out the batches.")
         }
         let resolver = try MappingResolver(options.mapping, importing: entity, store.schema)
-        let columns = CSVColumns(entity, store.schema, options.mapping?.objects.entityFrom)
+        let columns = CSVColumns(entity, store.schema, resolver.discriminator(entity))
         var documents = DocumentStream(sources, columns: columns)
         var isAtEnd = false
         while !isAtEnd {

@@ -31,8 +31,7 @@ extension RowPlanner {
         _ key: Int, _ entity: ImportEntity, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil
     ) throws(RowFailure) {
         let name = (node?.prefix ?? "") + tokens.string(key)
-        if let discriminator = entity.discriminatorPath, discriminator.literal == name { return }
-        if path.depth == 0, rowDiscriminatorKey == name { return }
+        if let path = entities[declared]?.discriminatorPath, path.literal == name || path.keys[0] == name { return }
         switch options.unknown {
         case .ignore: break
         case .report: unknownKeys.append(name)

@@ -26,8 +26,8 @@ struct RowPlanner {
     var isMismatched = false
     /// Members of relationships that a mapping made or found.
     var mapped: [MappedMembers] = []
-    /// The key that tells the entity of a row, which may be another one than is imported.
-    let rowDiscriminatorKey: String?
+    /// What the object that is being read is declared to be.
+    var declared: EntityNumber
     /// Texts of discriminators that were met, and their entities.
     private var told: [(declared: EntityNumber, text: [UInt8], entity: ImportEntity)] = []
 
@@ -41,7 +41,7 @@ struct RowPlanner {
 
     init(options: ImportOptions, entities: ImportEntities, importing entity: ImportEntity) {
         self.options = options
-        rowDiscriminatorKey = entity.discriminator?.key
+        declared = entity.number
         self.entities = entities
     }
 
@@ -74,6 +74,7 @@ struct RowPlanner {
         var entity = try self.entity(of: token, declared, tokens)
         let firstValue = plan.values.count
         let firstGiven = given.count
+        self.declared = declared.number
         try values(of: token, entity, tokens)
         let target = try self.target(entity, firstValue, tokens, draft)
         if case .existing(let row) = target, !entity.isAlone, let concrete = entities[draft.entity(entity.table, row)],

@@ -151,6 +151,31 @@ final class Committer: @unchecked Sendable {
         }
     }
 
+    /// Commits a transaction of another log as it is there: with its author, its request, its place in the tree, and its time, unless
+    /// that is before the last one's. Does not wait for the disk.
+    ///
+    /// Throws `.conflict` where it is not the one that follows, and as `Draft.replay`.
+    ///
+    /// - Returns: what `outcome` tells of, and the time that the transaction has.
+    func commit(_ record: LogRecord) throws -> (pending: Pending, time: Int64) {
+        try writing.hold {
+            if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+            let draft = timeline.draft()
+            guard draft.transaction == record.number.rawValue else {
+                throw CambiumError(
+                    .conflict, "Transaction \(record.number) cannot follow transaction \(draft.transaction - 1) of the store.")
+            }
+            var transaction = WriteTransaction(draft: draft, ops: makeOpWriter(), surroundings: surroundings, timeMin: lastTime)
+            var ops = transaction.ops
+            try transaction.draft.replay(record) { ops.append($0) }
+            transaction.ops = ops
+            return (try commit(transaction, Author(record.metadata), .none, durability, .ticket, as: record), lastTime)
+        }
+    }
+
+    /// The files of the log; nil for a store that is kept in memory.
+    var volume: (any Volume)? { log?.volume }
+
     func reserveMemory(byteCount: Int) { writing.hold { timeline.reserve(byteCount: byteCount) } }
 
     private func makeOpWriter() -> OpWriter {
@@ -158,8 +183,10 @@ final class Committer: @unchecked Sendable {
         return log.makeOpWriter(log.lastTransaction.next)
     }
 
+    /// - Parameter record: the transaction of another log that this one is a copy of.
     private func commit(
-        _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: Waiter
+        _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: Waiter,
+        as record: LogRecord? = nil
     ) throws -> Pending {
         let ops = transaction.ops
         var draft = transaction.takeDraft()
@@ -167,13 +194,14 @@ final class Committer: @unchecked Sendable {
         let number = TransactionNumber(rawValue: draft.transaction)
         let encoded = try ops.finish()
         let time = surroundings.now()
-        lastTime = max(time, lastTime)
+        let ownTime = record?.metadata.time ?? time
+        lastTime = max(ownTime, lastTime)
         if let log {
             let metadata = TransactionMetadata(
                 time: lastTime, actor: author.actor, message: author.message, requestID: author.requestID,
-                clockLag: UInt64(bitPattern: lastTime &- time))
+                clockLag: UInt64(bitPattern: lastTime &- ownTime) &+ (record?.metadata.clockLag ?? 0))
             if !log.hasRoom(for: encoded) { _ = try writeStaged(openGroup).get() }
-            try log.stage(metadata, encoded)
+            try log.stage(metadata, encoded, salt: record?.saltBytes)
             if let full = log.takeFullSegment() { sealing?.add(full) }
         }
         let isSynced = level == .synced

@@ -56,11 +56,14 @@ struct Replay {
 
 extension Draft {
     /// Applies a transaction of a log. Throws `.damaged` where it cannot be applied.
-    mutating func replay(_ record: LogRecord) throws {
+    ///
+    /// - Parameter observe: sees each op that was applied.
+    mutating func replay(_ record: LogRecord, observe: (Op) -> Void = { _ in }) throws {
         beginReplayed(record.number.rawValue)
         try record.forEachOp { op in
             do throws(CambiumError) {
                 try apply(op)
+                observe(op)
             } catch {
                 let message = "Transaction \(record.number) cannot be applied: \(error.message)"
                 throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)

@@ -71,18 +71,23 @@ extension Store {
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
         let settings = StoreSettings(
             store: surroundings.randomBytes(16), creationTime: surroundings.now(), durability: setting)
+        let store = try createEmpty(volume, settings, durability: durability, surroundings: surroundings, tuning: tuning)
+        try store.begin(schema, author)
+        return store
+    }
+
+    /// Makes a store without a transaction.
+    static func createEmpty(
+        _ volume: any Volume, _ settings: StoreSettings, durability: Durability?, surroundings: Surroundings, tuning: LogTuning
+    ) throws -> Store {
         let lock = try volume.lock(LogWriter.lockFileName)
-        let store: Store
         do {
             try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
-            store = try open(
-                volume, lock, durability: durability, surroundings: surroundings, tuning: tuning)
+            return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning)
         } catch {
             lock.unlock()
             throw error
         }
-        try store.begin(schema, author)
-        return store
     }
 
     /// Writes the first transaction.
