@@ -224,7 +224,7 @@ extension LogWriter {
             file.close()
             headFile.close()
         }
-        if isAsClosed { return }
+        if isAsClosed, !hasStaged { return }
         try sync()
         try trim()
         try writeHead(isClosed: true)

@@ -97,6 +97,9 @@ public final class PageFile: @unchecked Sendable {
     /// Lets the root be dropped: for who writes to the store, and knows which chunks are in use.
     public func giveUpShare() { share.unlock() }
 
+    /// Makes the root one of another store with the same log, whose pages are durable. Returns the bytes of its record.
+    func copyRecord(to target: any Volume) throws(CambiumError) -> Int { try root.write(to: target) }
+
     // MARK: Chunks
 
     /// Compares every chunk with its checksum. Throws `.damaged` with the first that is not what was stored.

@@ -49,13 +49,13 @@ public struct PageFileWriter {
         return checksums
     }
 
+    /// Makes what was written durable.
+    public func sync() throws(CambiumError) { try file.sync() }
+
     /// Makes what was written durable, and then the root.
     public mutating func finish(_ root: RootRecord) throws(CambiumError) {
-        try file.sync()
-        let bytes = root.encode()
-        try volume.replace(RootRecord.path(root.transaction), bytes)
-        try volume.syncDirectory(RootRecord.directory)
-        byteCount += bytes.count
+        try sync()
+        byteCount += try root.write(to: volume)
     }
 
     /// Puts the file in the place of memory with the same bytes; false where that cannot be done.

@@ -76,6 +76,14 @@ public struct RootRecord: Sendable {
         return numbers.sorted { $0 > $1 }
     }
 
+    /// Makes the record a root of a store, whose pages are durable. Returns its bytes.
+    func write(to volume: any Volume) throws(CambiumError) -> Int {
+        let bytes = encode()
+        try volume.replace(Self.path(transaction), bytes)
+        try volume.syncDirectory(Self.directory)
+        return bytes.count
+    }
+
     // MARK: Bytes
 
     func encode() -> [UInt8] {
