@@ -100,7 +100,9 @@ public struct LogCopy {
     private mutating func copyPages(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {
         var writer = try PageFileWriter(target, pages.root.pageFile)
         defer { writer.close() }
-        let chunks = pages.root.chunks.indices.filter { pages.root.chunks[$0].live > 0 && copied.insert("\(pages.root.pageFile) \($0)").inserted }
+        let chunks = pages.root.chunks.indices.filter {
+            pages.root.chunks[$0].live > 0 && copied.insert("\(pages.root.pageFile) \($0)").inserted
+        }
         _ = try writer.write(chunks) { chunk, body in
             body(UnsafeRawBufferPointer(start: pages.chunk(chunk), count: PageFile.chunkByteCount))
         }

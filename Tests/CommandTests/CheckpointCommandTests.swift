@@ -28,7 +28,8 @@ import Testing
     @Test func `damaged pages are never shown`() throws {
         let place = try made()
         #expect(try place.run("checkpoint", "notes").code == 0)
-        let pages = try #require(FileManager.default.contentsOfDirectory(atPath: place.directory.appending(path: "notes").path).first { $0.hasPrefix("pages-") })
+        let pages = try #require(
+            FileManager.default.contentsOfDirectory(atPath: place.directory.appending(path: "notes").path).first { $0.hasPrefix("pages-") })
         var bytes = try Array(place.bytes(of: "notes/\(pages)"))
         for index in bytes.indices where index % 997 == 0 { bytes[index] ^= 0xFF }
         try Data(bytes).write(to: place.directory.appending(path: "notes/\(pages)"))

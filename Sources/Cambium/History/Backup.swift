@@ -29,7 +29,10 @@ public struct Backup: Sendable, Equatable {
     public init(of path: String, to newPath: String, point: Point) throws {
         let target = SystemVolume(root: newPath)
         let volume = SystemVolume(root: path)
-        if point == .latest { return try self.init(of: path, to: newPath) }
+        if point == .latest {
+            try self.init(of: path, to: newPath)
+            return
+        }
         let last = try ReadOnlyStore(volume, point: point).graph.transaction
         try target.createDirectory("")
         try self.init(volume, to: target, last: last, surroundings: .system)
@@ -52,7 +55,8 @@ public struct Backup: Sendable, Equatable {
     package init(_ volume: any Volume, to target: any Volume, last: TransactionNumber, surroundings: Surroundings) throws {
         let reader = try LogReader(volume)
         guard try reader.retiredEnd() == .none else {
-            throw CambiumError(.notFound, "What the first transactions did was retired, so the store cannot be copied as it was; copy all of it.")
+            throw CambiumError(
+                .notFound, "What the first transactions did was retired, so the store cannot be copied as it was; copy all of it.")
         }
         let lock = try Self.lock(target)
         defer { lock.unlock() }

@@ -166,7 +166,8 @@ struct Demo {
                 summary = graph.column(try package.requiredAttribute("summary")).string(at: place) ?? "none"
             }
             tell(
-                "\(point == .latest ? "latest:                " : "at label:imported (\(before)):") '\(summary)' (opened in \(Readable.seconds(seconds)))")
+                "\(point == .latest ? "latest:                " : "at label:imported (\(before)):") '\(summary)' (opened in \(Readable.seconds(seconds)))"
+            )
         }
     }
 

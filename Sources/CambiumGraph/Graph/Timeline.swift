@@ -49,6 +49,7 @@ public final class Timeline: @unchecked Sendable {
 
     /// Has the system supply memory for so many bytes of pages beyond those in use, and waits until it has.
     public func reserve(byteCount: Int) {
+        space.finishPreparing()
         space.prepare(byteCount: byteCount)
         space.finishPreparing()
     }
@@ -84,6 +85,7 @@ public final class Timeline: @unchecked Sendable {
         retire(&previous, &superseded)
         pinned.reclaimSome(space)
         space.giveBack(&superseded)
+        space.refill()
         return Graph(version: version)
     }
 

@@ -38,9 +38,13 @@ final class PageSpace: @unchecked Sendable {
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     private var regionCursor: UnsafeMutableRawPointer?
     private(set) var regionChunksLeft = 0
+    /// Whether the system was asked to supply the memory of the region before it is touched.
+    private var isRegionPrepared = false
     /// Regions that were taken ahead of their use.
     private(set) var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     private var preparation: MemoryPreparation?
+    /// What is kept supplied ahead of its use.
+    private var keptByteCount = 0
 
     /// - Parameter root: what of a stored space there is; nil for a new one.
     init(_ root: StoredSpace? = nil) {
@@ -63,7 +67,7 @@ final class PageSpace: @unchecked Sendable {
     }
 
     deinit {
-        finishPreparing()
+        preparation?.cancel()
         freeHeads.deallocate()
         for region in regions { munmap(region.base, region.byteCount) }
         munmap(chunks.table, Self.tableByteCount)
@@ -74,7 +78,7 @@ final class PageSpace: @unchecked Sendable {
     private static let liveByteCount = PageLayout.chunkCountMax * MemoryLayout<UInt16>.stride
 
     /// Bytes of memory taken from the system for pages.
-    var reservedByteCount: Int { regions.reduce(0) { $0 + $1.byteCount } }
+    private(set) var reservedByteCount = 0
 
     /// A page of `granules` x 16 bytes, its content undefined behind the header.
     @inline(__always)
@@ -185,6 +189,7 @@ final class PageSpace: @unchecked Sendable {
     /// Takes memory from the system: a quarter MiB first, then as much as there is already, at most 64 MiB at a time. Large
     /// regions ask for huge pages: first touch of fresh memory costs more than anything else that a bulk load does.
     private func addRegion() {
+        isRegionPrepared = !preparedRegions.isEmpty
         let region =
             preparedRegions.isEmpty ? mapRegion(max(262_144, min(reservedByteCount, 64 << 20))) : preparedRegions.removeFirst()
         regionCursor = region.base
@@ -195,28 +200,47 @@ final class PageSpace: @unchecked Sendable {
         let base = Self.map(byteCount)
         if byteCount >= 2 << 20 { madvise(base, byteCount, MADV_HUGEPAGE) }
         regions.append((base, byteCount))
+        reservedByteCount += byteCount
         return (base, byteCount)
     }
 
     /// Has the memory of so many bytes of pages supplied by another thread while this one goes on: the system zeroes fresh memory
-    /// at about the speed at which a clone fills it. What is free already counts. `finishPreparing` has to follow.
+    /// at about the speed at which a clone fills it. What is free already counts. Does nothing where that thread is still busy.
     func prepare(byteCount: Int) {
-        finishPreparing()
-        let wanted = byteCount - unusedByteCount
-        guard wanted >= Self.preparedByteCountMin else { return }
+        if byteCount < Self.preparedByteCountMin || preparation?.isDone == false { return }
+        let missing = byteCount - unusedByteCount
         var ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
-        if let regionCursor, regionChunksLeft > 0 { ranges.append((regionCursor, regionChunksLeft * PageLayout.chunkByteCount)) }
-        let region = mapRegion((wanted + (2 << 20) - 1) & ~((2 << 20) - 1))
-        preparedRegions.append(region)
-        preparation = MemoryPreparation(ranges + [region])
+        if !isRegionPrepared, let regionCursor { ranges.append((regionCursor, regionChunksLeft * PageLayout.chunkByteCount)) }
+        if missing >= Self.preparedByteCountMin {
+            preparedRegions.append(mapRegion((missing + (2 << 20) - 1) & ~((2 << 20) - 1)))
+            ranges += preparedRegions.suffix(1)
+        }
+        if ranges.isEmpty { return }
+        isRegionPrepared = true
+        finishPreparing()
+        preparation = MemoryPreparation(ranges)
     }
 
+    /// Keeps as much supplied from now on, within bounds, as something took that may be done again.
+    func expect(byteCount: Int) {
+        // What is free is of all sizes, and not all of them are wanted.
+        if byteCount >= Self.preparedByteCountMin { keptByteCount = min(byteCount + byteCount / 4, Self.keptByteCountMax) }
+    }
+
+    /// Has the memory that is expected to be wanted supplied, where some of it is gone or was never asked for.
+    func refill() {
+        if keptByteCount > 0 { prepare(byteCount: keptByteCount) }
+    }
+
+    /// Waits for the memory that is being supplied.
     func finishPreparing() {
         preparation?.wait()
         preparation = nil
     }
 
-    private static let preparedByteCountMin = 8 << 20
+    private static let preparedByteCountMin = 4 << 20
+    /// What a store that clones may hold beyond its pages.
+    private static let keptByteCountMax = 160 << 20
 
     /// - Parameter address: nil for where the system likes.
     @discardableResult
