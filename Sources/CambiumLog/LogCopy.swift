@@ -9,14 +9,16 @@ public struct LogCopy {
     /// Checkpoints that are in the copy.
     public private(set) var rootCount = 0
 
+    /// The last segment that was copied.
+    private var last = TransactionNumber.none
     private let source: LogReader
     private let target: any Volume
     private static let partByteCount = 1 << 20
 
     /// Copies the log up to its durable end, and the checkpoints that can be used.
     ///
-    /// The caller has the lock of the target, which has nothing else in it. Throws `.damaged` where the log is corrupt, `.ioFailure`; what was
-    /// copied by then is no store, because the settings come last. Complexity: O(bytes).
+    /// The caller has the lock of the target, which has nothing else in it. Throws `.damaged` where the log is corrupt, `.ioFailure`;
+    /// what was copied by then is no store, because the settings come last. Complexity: O(bytes).
     public init(_ source: LogReader, to target: any Volume) throws {
         self.source = source
         self.target = target
@@ -24,8 +26,13 @@ public struct LogCopy {
         guard let tail = end.tail else { throw CambiumError(.damaged, "The log has no segments.", place: .init(file: source.volume.name)) }
         lastTransaction = end.lastTransaction
         try target.createDirectory(LogReader.directory)
+        var isSealed = false
         for segment in try segments() where segment <= tail.header.firstTransaction {
-            try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
+            isSealed = try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
+        }
+        // One that was sealed meanwhile is followed by another: of that the header is enough.
+        while isSealed, let next = try segments().first(where: { $0 > last }) {
+            isSealed = try copySegment(next, byteCount: Format.Segment.headerByteCount)
         }
         try copyOps()
         try target.syncDirectory(LogReader.directory)
@@ -41,13 +48,16 @@ public struct LogCopy {
     }
 
     /// - Parameter byteCount: up to where an open segment is copied; nil for all of it. One that was sealed meanwhile is copied in whole.
-    private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws {
+    /// - Returns: whether it was sealed.
+    private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws -> Bool {
         let path = LogFileName.path(segment, .segment)
         let file = try source.volume.open(path, .read)
         defer { file.close() }
         let (header, _) = try SegmentHeader.decode(try file.read(at: 0, count: Format.Segment.headerByteCount), file: path)
         let end = try file.byteCount()
         try copy(file, path, byteCount: header.kind.isSealed ? end : min(byteCount ?? end, end))
+        last = segment
+        return header.kind.isSealed
     }
 
     /// The files of ops that the segments name, and perhaps later ones, which opening the copy removes.

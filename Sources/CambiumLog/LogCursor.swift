@@ -6,7 +6,7 @@ struct LogCursor {
     private let volume: any Volume
     private let settings: StoreSettings
     private let first: TransactionNumber
-    private let base: LogReader.Base?
+    private let base: LogReader.Prefix?
     private let isBesideWriter: Bool
     private let salvages: Bool
     private var head: Head?
@@ -26,7 +26,7 @@ struct LogCursor {
 
     /// - Parameter isBesideWriter: whether another process may write meanwhile, in which case the log is synced before it is read.
     init(
-        _ log: LogReader, from first: TransactionNumber, after base: LogReader.Base? = nil, isBesideWriter: Bool, salvages: Bool = false
+        _ log: LogReader, from first: TransactionNumber, after base: LogReader.Prefix? = nil, isBesideWriter: Bool, salvages: Bool = false
     ) throws(CambiumError) {
         self.base = base
         volume = log.volume

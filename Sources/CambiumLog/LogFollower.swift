@@ -12,7 +12,7 @@ public struct LogFollower {
     ///   - first: the transaction to begin with, where there is no base.
     ///   - base: what is known to stand before it.
     public init(
-        _ log: LogReader, from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogReader.Base? = nil
+        _ log: LogReader, from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogReader.Prefix? = nil
     ) throws(CambiumError) {
         cursor = try LogCursor(log, from: base?.transaction.next ?? first, after: base, isBesideWriter: true)
     }

@@ -106,8 +106,8 @@ public struct LogReader {
         var openSegments: [(segment: TransactionNumber, byteCount: Int)] = []
     }
 
-    /// The end of the part of a log that a checkpoint stands for.
-    public struct Base: Sendable {
+    /// The part of a log that a checkpoint stands for.
+    public struct Prefix: Sendable {
         let transaction: TransactionNumber
         let time: Int64
         let checksum: UInt32
@@ -142,7 +142,7 @@ public struct LogReader {
     /// - Parameter salvages: whether sealed segments are read whose index is damaged; that they are is in the flaws of the end.
     /// - Parameter base: what is known to stand before the transaction that is begun with.
     public func scan(
-        from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: Base? = nil, makesDurable: Bool = false,
+        from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: Prefix? = nil, makesDurable: Bool = false,
         salvages: Bool = false, _ body: (LogRecord) throws -> Void
     ) throws -> End {
         var cursor = try LogCursor(

@@ -79,9 +79,10 @@ public final class LogWriter: @unchecked Sendable {
         headTime = end.lastTime
         file = try volume.open(LogFileName.path(tail.header.firstTransaction, .segment), .update)
         headFile = try volume.open(Head.fileName, try volume.exists(Head.fileName) ? .update : .create)
-        if let head = reader.head, head.isClosed, end.verdict == .clean, !tail.header.kind.isSealed, head.lastTransaction == lastTransaction
+        if let head = reader.head, head.isClosed, reader.flaws.isEmpty, end.verdict == .clean, !tail.header.kind.isSealed,
+            lastTransaction != .none
         {
-            // Whoever closed it made all of it durable.
+            // Whoever closed it made all of it durable; not so who made the store, and ended before its first transaction.
             isAsClosed = true
             try Self.removeLeftovers(volume, end)
             return
@@ -101,10 +102,10 @@ public final class LogWriter: @unchecked Sendable {
 
     /// A slot that says "closed here" must not come back from the disk once something follows: not when the other one is torn either.
     func noteOpen() throws(CambiumError) {
-        isAsClosed = false
         try writeHead(isClosed: false)
         try writeHead(isClosed: false)
         try poisoning { () throws(CambiumError) in try headFile.sync() }
+        isAsClosed = false
     }
 
     /// Cuts what is torn, makes what is kept durable, and sees to it that frames are appended where none were.

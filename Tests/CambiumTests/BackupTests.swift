@@ -61,15 +61,13 @@ import Testing
         DispatchQueue.concurrentPerform(iterations: 2) { thread in
             do {
                 if thread == 0 {
-                    var number = 10
-                    while !isDone.load(ordering: .acquiring) {
+                    defer { isDone.store(true, ordering: .releasing) }
+                    for number in 10..<250 {
                         try add(store, number)
-                        if number % 20 == 0 { try store.checkpoint() }
-                        number += 1
+                        if number % 40 == 0 { try store.checkpoint() }
                     }
                 } else {
-                    defer { isDone.store(true, ordering: .releasing) }
-                    for _ in 0..<12 {
+                    while !isDone.load(ordering: .acquiring) {
                         let copy = MemoryVolume()
                         let before = store.graph.transaction
                         let backup = try Backup(LogReader(volume), to: copy)

@@ -178,7 +178,10 @@ private struct Simulation {
                     throw SimulationFinding(description: "a disk came to \(state), which is none of \(possible)")
                 }
                 try store.close()
-                guard try Verification(disk).isSound else { throw SimulationFinding(description: "a disk is not sound after recovery") }
+                let verification = try Verification(disk)
+                guard verification.isSound else {
+                    throw SimulationFinding(description: "a disk is not sound after recovery: \(verification.findings)")
+                }
             } catch let error as CambiumError {
                 throw SimulationFinding(description: "a disk does not open: \(error)")
             }

@@ -13,9 +13,9 @@ public struct Backup: Sendable, Equatable {
 
     /// Copies a store with all of its history: the same transactions, the same root of the tree, and its checkpoints.
     ///
-    /// Somebody may be writing to it meanwhile; what is durable when this begins is in the copy. Throws `.notFound` where there is no store,
-    /// `.cannotCreate` where something is in the way, `.damaged` where its log is corrupt, `.ioFailure`; then there is no store in the new
-    /// place. Complexity: O(bytes).
+    /// Somebody may be writing to it meanwhile; what is durable when this begins is in the copy. Throws `.notFound` where there is no
+    /// store, `.cannotCreate` where something is in the way, `.damaged` where its log is corrupt, `.ioFailure`; then there is no store in
+    /// the new place. Complexity: O(bytes).
     public init(of path: String, to newPath: String) throws {
         let target = SystemVolume(root: newPath)
         let reader = try LogReader(SystemVolume(root: path))
@@ -46,7 +46,9 @@ public struct Backup: Sendable, Equatable {
             (transaction, byteCount, checkpointCount) = (copy.lastTransaction, copy.byteCount, copy.rootCount)
             lock.unlock()
             // Looks at all that is behind the checkpoint, and notes that the log is closed.
-            try Store.open(target, durability: nil).close()
+            let store = try Store.open(target, durability: nil)
+            transaction = store.graph.transaction
+            try store.close()
         } catch {
             try Self.remove(target, after: error)
         }

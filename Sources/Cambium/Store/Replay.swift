@@ -6,7 +6,7 @@ import CambiumModel
 struct Replay {
     let timeline: Timeline
     /// What the graph stands for before; nil where that is nothing.
-    private let base: LogReader.Base?
+    private let base: LogReader.Prefix?
     /// Those that were applied.
     private(set) var transactionCount = 0
 
@@ -18,7 +18,7 @@ struct Replay {
 
     init(_ stored: StoredGraph) {
         timeline = stored.timeline
-        base = stored.pages.map { LogReader.Base($0.root) }
+        base = stored.pages.map { LogReader.Prefix($0.root) }
     }
 
     /// Applies every transaction up to a point, or all of them, and returns how the log ends.

@@ -25,7 +25,7 @@ public final class StoreFollower: @unchecked Sendable {
         let reader = try LogReader(volume)
         let stored = try StoredGraph(reader)
         timeline = stored.timeline
-        log = try LogFollower(reader, after: stored.pages.map { LogReader.Base($0.root) })
+        log = try LogFollower(reader, after: stored.pages.map { LogReader.Prefix($0.root) })
         try advance()
     }
 

@@ -19,8 +19,8 @@ extension Demo {
         let isSame = reopened.graph.digest() == graph.digest()
         let replayed = Readable.of(reopened.recovery.transactionCount, "transaction")
         tell(
-            "from the checkpoint of transaction \(reopened.recovery.checkpoint) and \(replayed) behind it, in \(Readable.seconds(seconds)); "
-                + "the digest of the graph is \(isSame ? "the same" : "ANOTHER ONE")")
+            "from the checkpoint of transaction \(reopened.recovery.checkpoint) and \(replayed) behind it, in "
+                + "\(Readable.seconds(seconds)); the digest of the graph is \(isSame ? "the same" : "ANOTHER ONE")")
         try reopened.close()
         guard isSame else { throw CambiumError(.damaged, "What was stored is another graph; please report this.") }
     }

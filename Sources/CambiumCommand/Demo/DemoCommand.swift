@@ -165,9 +165,8 @@ struct Demo {
                 guard let place = graph.find(package, identity: [.string(name)]) else { return }
                 summary = graph.column(try package.requiredAttribute("summary")).string(at: place) ?? "none"
             }
-            tell(
-                "\(point == .latest ? "latest:                " : "at label:imported (\(before)):") '\(summary)' (opened in \(Readable.seconds(seconds)))"
-            )
+            let place = point == .latest ? "latest:" : "at label:imported (transaction \(before)):"
+            tell("\(place) '\(summary)' (opened in \(Readable.seconds(seconds)))")
         }
     }
 

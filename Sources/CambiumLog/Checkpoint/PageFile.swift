@@ -154,6 +154,8 @@ public enum DamagedPages {
 
     static func end(_ error: CambiumError) -> Never {
         if let body = handler.withLock({ $0 }) { body(error) }
-        fatalError("cambium: \(error)")
+        let message = Array("cambium: \(error)\n".utf8)
+        _ = message.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        abort()
     }
 }
