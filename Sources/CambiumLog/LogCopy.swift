@@ -93,7 +93,6 @@ public struct LogCopy {
 
     /// A checkpoint that cannot be opened, or that is behind the copied log, is left out.
     private mutating func copyRoots() throws(CambiumError) {
-        guard try PageFile.damageTold(source.volume) == nil else { return }
         var copied = Set<String>()
         for number in try RootRecord.list(source.volume) where number <= lastTransaction {
             guard let root = PageFile.root(source.volume, store: source.settings.store, number) else { continue }

@@ -148,6 +148,30 @@ import Testing
         #expect(damaged.contents.filter { $0.key != "LOCK" } == contents.filter { $0.key != "LOCK" })
     }
 
+    @Test func `with the log retired, an older checkpoint is gone back to and never removed before there is a new one`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 10)
+        try store.compact(.since(.latest))
+        for number in 20..<25 { try add(store, number) }
+        try store.checkpoint()
+        try store.close()
+        var contents = volume.contents
+        let newest = RootRecord.path(TransactionNumber(rawValue: 16))
+        contents[newest]?[30] ^= 1
+        let damaged = MemoryVolume(contents: contents)
+        for _ in 0..<3 {
+            let again = try reopen(damaged)
+            #expect(again.recovery.checkpoint.rawValue == 11 && again.graph.export == store.graph.export)
+            again.abandon()
+        }
+        let again = try reopen(damaged)
+        try again.checkpoint()
+        try again.close()
+        let last = try reopen(damaged)
+        #expect(last.recovery.checkpoint.rawValue == 16 && last.recovery.notes == [] && last.graph.export == store.graph.export)
+        #expect(try Verification(damaged).isSound)
+    }
+
     @Test func `a crash at any operation of a compaction leaves the store as before or as after`() throws {
         let measured = FaultyVolume()
         let first = try made(measured, count: 12)

@@ -30,6 +30,8 @@ final class Checkpointer: @unchecked Sendable {
     /// Frozen, and not stored yet.
     @exclusivity(unchecked) private var unstored: Set<Int> = []
     @exclusivity(unchecked) private var pageFile: UInt64
+    /// Roots that could not be used when the store was opened. They stay until there is a new one: what is left may be all that there is.
+    @exclusivity(unchecked) private var passedOver: [TransactionNumber]
     /// For each root that is kept, its file and whether it has a chunk.
     @exclusivity(unchecked) private var kept: [TransactionNumber: (pageFile: UInt64, chunks: [Bool])] = [:]
 
@@ -84,10 +86,8 @@ final class Checkpointer: @unchecked Sendable {
             pageFile = newFile
             state = Guarded(State(newest: .none, tailByteCount: tailByteCount, storedByteCount: 0))
             if let root = stored.pages?.root { unstored = Set(root.chunks.indices) }
-            // Whoever has one of them open keeps it, and what it is in.
-            try PageFileWriter.removeRoots(volume)
-            try PageFileWriter.removeFiles(volume, except: [])
         }
+        passedOver = stored.passedOver
     }
 
     private static func byteCount(_ chunks: [RootRecord.Chunk]) -> Int { chunks.count { $0.live > 0 } * PageFile.chunkByteCount }
@@ -150,6 +150,7 @@ final class Checkpointer: @unchecked Sendable {
                 state.tailByteCount = 0
                 state.storedByteCount = Self.byteCount(chunks)
             }
+            try dropPassedOver(but: snapshot.transaction)
             let droppedCount = try dropRoots()
             let taken = try keptChunks()
             try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
@@ -180,6 +181,16 @@ final class Checkpointer: @unchecked Sendable {
         unstored.subtract(fresh)
         kept[snapshot.transaction] = (pageFile, live.map { $0 > 0 })
         return writer.byteCount
+    }
+
+    /// Removes the roots that could not be used, now that there is one that can; who has one of them open keeps what it is in.
+    private func dropPassedOver(but newest: TransactionNumber) throws {
+        for number in passedOver where number != newest {
+            if try volume.exists(RootRecord.path(number)) { try volume.remove(RootRecord.path(number)) }
+        }
+        if !passedOver.isEmpty { try volume.syncDirectory(RootRecord.directory) }
+        passedOver = []
+        try PageFile.removeDamageMark(volume)
     }
 
     /// Calls `body` while no checkpoint is made.

@@ -12,6 +12,8 @@ struct StoredGraph {
     let pages: PageFile?
     /// What is wrong with checkpoints that were passed over.
     let flaws: [String]
+    /// Those that were passed over.
+    let passedOver: [TransactionNumber]
 
     /// The last transaction that is in the graph.
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
@@ -20,48 +22,46 @@ struct StoredGraph {
     init() {
         timeline = Timeline()
         pages = nil
-        flaws = []
+        (flaws, passedOver) = ([], [])
     }
 
     /// The newest stored graph that is not behind a point. Checkpoints that cannot be used are told in `flaws`.
     ///
     /// Throws `.ioFailure` where the system refuses. Complexity: O(chunks).
     init(_ reader: LogReader, notAfter point: Point = .latest) throws(CambiumError) {
-        var flaws: [String] = []
-        if let told = try PageFile.damageTold(reader.volume) {
-            (timeline, pages) = (Timeline(), nil)
-            self.flaws = ["the checkpoints are passed over: \(told)"]
-            try Self.checkNotRetired(reader, point, flaws: self.flaws)
-            return
-        }
+        let told = try PageFile.damageTold(reader.volume)
+        var flaws = told.map { ["the checkpoints are checked in whole: \($0)"] } ?? []
+        var passedOver: [TransactionNumber] = []
         for number in try RootRecord.list(reader.volume) {
             if case .transaction(let last) = point, number > last { continue }
             do throws(CambiumError) {
-                let found = try StoredGraph(reader, of: number)
+                let found = try StoredGraph(reader, of: number, checksAll: told != nil)
                 if case .time(let time) = point, let root = found.pages?.root, root.time > time { continue }
                 (timeline, pages) = (found.timeline, found.pages)
-                self.flaws = flaws
+                (self.flaws, self.passedOver) = (flaws, passedOver)
                 return
             } catch {
                 // Who writes may have dropped it since the directory was listed.
                 if error.code == .notFound { continue }
                 guard error.code == .damaged else { throw error }
+                passedOver.append(number)
                 flaws.append("the checkpoint of transaction \(number) is passed over: \(error)")
             }
         }
         (timeline, pages) = (Timeline(), nil)
-        self.flaws = flaws
+        (self.flaws, self.passedOver) = (flaws, passedOver)
         try Self.checkNotRetired(reader, point, flaws: flaws)
     }
 
     /// The stored graph of one transaction. Throws `.notFound` and `.damaged`.
-    init(_ reader: LogReader, of number: TransactionNumber) throws(CambiumError) {
-        let pages = try PageFile(reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift)
+    init(_ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false) throws(CambiumError) {
+        let pages = try PageFile(
+            reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift, checksAll: checksAll)
         timeline = try Timeline(
             PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName, source: pages
         )
         self.pages = pages
-        flaws = []
+        (flaws, passedOver) = ([], [])
     }
 
     /// Throws where the log does not have what the first transactions did, which then cannot be replayed: `.notFound` where an early moment
@@ -70,7 +70,7 @@ struct StoredGraph {
         let retiredEnd = try reader.retiredEnd()
         if retiredEnd == .none { return }
         let oldest = try RootRecord.list(reader.volume).last
-        if point != .latest, flaws.isEmpty, let oldest {
+        if point != .latest, let oldest, flaws.isEmpty {
             throw CambiumError(
                 .notFound, "What transactions 1 to \(retiredEnd) did was retired; the first moment that is kept is \(oldest).")
         }

@@ -12,7 +12,7 @@ public import CambiumModel
 /// SAFETY: the mapping, or the memory that a chunk was read into, stays as long as this does; while the root is shared nobody writes into
 /// chunks that it has.
 public final class PageFile: @unchecked Sendable {
-    /// The directory of roots has this file where a stored graph was found to be damaged: then none of them is used.
+    /// The directory of roots has this file where a stored graph was found to be damaged: then each is checked in whole before it is used.
     static let damageMark = RootRecord.directory + "/DAMAGED"
     public static let chunkByteCount = 65_536
     /// What has fewer bytes is checked in whole when it is opened.
@@ -44,7 +44,9 @@ public final class PageFile: @unchecked Sendable {
 
     /// Opens the stored graph of a transaction. Throws `.damaged` where it is none that this program can read, `.notFound` where it
     /// is gone.
-    public init(_ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int) throws(CambiumError) {
+    public init(_ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int, checksAll: Bool = false)
+        throws(CambiumError)
+    {
         let record = RootRecord.path(transaction)
         self.volume = volume
         share = try volume.share(record)
@@ -65,12 +67,19 @@ public final class PageFile: @unchecked Sendable {
         }
         mapping = end > 0 ? try file.map(byteCount: end * Self.chunkByteCount) : nil
         let chunkCount = root.chunks.count { $0.live > 0 }
-        if chunkCount * Self.chunkByteCount <= Self.checkedByteCountMax { try checkAll() }
+        if checksAll || chunkCount * Self.chunkByteCount <= Self.checkedByteCountMax { try checkAll() }
     }
 
     /// The root of a transaction; nil for one that cannot be read, and so not be opened.
     public static func root(_ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber) -> RootRecord? {
         try? RootRecord.decode(try bytes(volume, RootRecord.path(transaction)), store: store)  // Why does not matter.
+    }
+
+    /// Takes back that each stored graph is checked in whole.
+    public static func removeDamageMark(_ volume: any Volume) throws(CambiumError) {
+        guard try volume.exists(damageMark) else { return }
+        try volume.remove(damageMark)
+        try volume.syncDirectory(RootRecord.directory)
     }
 
     /// What was told when a stored graph was found to be damaged; nil where none was.
@@ -107,8 +116,8 @@ public final class PageFile: @unchecked Sendable {
         for chunk in root.chunks.indices where root.chunks[chunk].live > 0 { try check(chunk, try address(chunk)) }
     }
 
-    /// The address of a chunk's bytes, which are what was stored. Where they are not, has the next opening pass over what is stored, and
-    /// ends the process, as `DamagedPages` says.
+    /// The address of a chunk's bytes, which are what was stored. Where they are not, has the next opening check what is stored in whole,
+    /// and ends the process, as `DamagedPages` says.
     public func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         do throws(CambiumError) {
             let base = try address(index)
@@ -127,7 +136,7 @@ public final class PageFile: @unchecked Sendable {
         throw CambiumError(
             .damaged,
             "Chunk \(index) of the pages is not what checkpoint \(root.transaction) stored. "
-                + "The log has all of it, and the next opening replays it.",
+                + "The next opening uses an older checkpoint, or the log.",
             place: .init(file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)"))
     }
 
