@@ -49,12 +49,23 @@ public struct LogReader {
         var isAfterRetired = false
         for name in try volume.list(Self.directory) {
             guard let file = LogFileName.parse(name), file.suffix == .segment else { continue }
-            let header: SegmentHeader
-            do { header = try FrameReader(volume, path: LogFileName.path(file.number, .segment)).header } catch { break }
-            if header.kind != .retired { return isAfterRetired ? TransactionNumber(rawValue: file.number.rawValue - 1) : .none }
+            if try !isRetired(file.number) {
+                return isAfterRetired ? TransactionNumber(rawValue: file.number.rawValue - 1) : .none
+            }
             isAfterRetired = true
         }
         return .none
+    }
+
+    /// A segment whose header does not verify is none that was retired.
+    private func isRetired(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
+        do {
+            return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind == .retired
+        } catch let error as CambiumError {
+            throw error
+        } catch {
+            return false
+        }
     }
 
     /// The segments whose transactions are all up to `last`, and that another one follows.

@@ -77,12 +77,4 @@ extension Timeline {
 
     /// Has chunks used again, and no others: those must be unused, and in no root that anybody may open.
     package func reuse(_ chunks: [Int]) { space.setEmpty(chunks) }
-
-    /// Bytes of memory in which pages are and that no file can take the place of.
-    package var heapByteCount: Int { space.heapByteCount }
-
-    /// Puts the file in the place of the memory of chunks that are stored in it, ascending.
-    package func evict(_ stored: [Int], _ map: (_ base: UnsafeMutableRawPointer, _ offset: Int, _ byteCount: Int) -> Bool) {
-        space.evict(stored, map)
-    }
 }

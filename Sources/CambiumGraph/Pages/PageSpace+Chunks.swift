@@ -13,8 +13,6 @@ package protocol ChunkSource: AnyObject, Sendable {
 enum ChunkMemory: UInt8 {
     case none
     case heap
-    /// The file, mapped in the place of what was heap.
-    case file
     /// What the space's source supplies.
     case source
 }
@@ -62,44 +60,8 @@ extension PageSpace {
     /// Gives a chunk that is empty or new memory that can be written.
     func giveMemory(_ chunk: Int) {
         if chunk == memories.count { memories.append(.none) }
-        switch memories[chunk] {
-        case .heap: break
-        case .file:
-            // Nobody reads what was there: no version reaches it.
-            if let base = chunks.table[chunk] { Self.map(PageLayout.chunkByteCount, at: base) }
-        case .none, .source: chunks.table[chunk] = takeMemory()
-        }
+        if memories[chunk] != .heap { chunks.table[chunk] = takeMemory() }
         memories[chunk] = .heap
-    }
-
-    /// Puts the file in the place of the memory of chunks that are stored in it. What is read there stays the same.
-    ///
-    /// - Parameter map: maps so many bytes of the file from an offset on to an address. False where it cannot.
-    func evict(_ stored: [Int], _ map: (_ base: UnsafeMutableRawPointer, _ offset: Int, _ byteCount: Int) -> Bool) {
-        var index = 0
-        let open = Set(openChunks)
-        while index < stored.count {
-            let first = stored[index]
-            precondition(!open.contains(UInt32(first)), "A chunk that is written into has no other memory.")
-            guard memories[first] == .heap, let base = chunks.table[first] else {
-                index += 1
-                continue
-            }
-            // Neighbours in memory and in the file take one call, and one entry in the system's table.
-            var count = 1
-            while index + count < stored.count, stored[index + count] == first + count, memories[first + count] == .heap,
-                chunks.table[first + count] == base + count * PageLayout.chunkByteCount
-            { count += 1 }
-            if map(base, first * PageLayout.chunkByteCount, count * PageLayout.chunkByteCount) {
-                for chunk in first..<first + count { memories[chunk] = .file }
-            }
-            index += count
-        }
-    }
-
-    /// Bytes of memory that are not the file's.
-    var heapByteCount: Int {
-        reservedByteCount - memories.count { $0 == .file } * PageLayout.chunkByteCount
     }
 
     /// Bytes of pages that can be carved without asking the system for memory.

@@ -242,11 +242,9 @@ final class PageSpace: @unchecked Sendable {
     /// What a store that clones may hold beyond its pages.
     private static let keptByteCountMax = 160 << 20
 
-    /// - Parameter address: nil for where the system likes.
-    @discardableResult
-    static func map(_ byteCount: Int, at address: UnsafeMutableRawPointer? = nil) -> UnsafeMutableRawPointer {
-        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address == nil ? 0 : MAP_FIXED)
-        guard let base = mmap(address, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
+    private static func map(_ byteCount: Int) -> UnsafeMutableRawPointer {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
             preconditionFailure("The system refused \(byteCount) bytes of memory for pages.")
         }
         return base

@@ -58,14 +58,9 @@ public struct PageFileWriter {
         byteCount += try root.write(to: volume)
     }
 
-    /// Puts the file in the place of memory with the same bytes; false where that cannot be done.
-    public func map(at base: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool {
-        file.map(at: base, offset: offset, byteCount: byteCount)
-    }
-
     // MARK: Dropping
 
-    /// Removes all roots, which nobody opens any more because a later one of them cannot be used; who has one open keeps it.
+    /// Removes all roots; who has one open keeps it.
     public static func removeRoots(_ volume: any Volume) throws(CambiumError) {
         let names = try volume.list(RootRecord.directory)
         if names.isEmpty { return }

@@ -260,10 +260,6 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         }
         return FileMapping(base: base, byteCount: byteCount)
     }
-
-    func map(at base: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool {
-        mmap(base, byteCount, PROT_READ, MAP_SHARED | MAP_FIXED, descriptor, off_t(offset)) == base
-    }
 }
 
 /// A lock that the system gives up when its file is closed, at the latest with the process.

@@ -47,13 +47,10 @@ public protocol VolumeFile: AnyObject, Sendable {
     func close()
     /// Maps the beginning of the file for reading; nil where a file of this volume cannot be mapped.
     func map(byteCount: Int) throws(CambiumError) -> FileMapping?
-    /// Maps a part of the file for reading in the place of memory that the caller has there. False where that cannot be done.
-    func map(at base: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool
 }
 
 extension VolumeFile {
     public func map(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
-    public func map(at base: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool { false }
 }
 
 public protocol VolumeLock: AnyObject, Sendable {
