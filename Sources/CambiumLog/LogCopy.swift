@@ -95,8 +95,8 @@ public struct LogCopy {
     private mutating func copyRoots() throws(CambiumError) {
         var copied = Set<String>()
         for number in try RootRecord.list(source.volume) where number <= lastTransaction {
-            guard let root = PageFile.root(source.volume, store: source.settings.store, number) else { continue }
             do throws(CambiumError) {
+                guard let root = try PageFile.root(source.volume, store: source.settings.store, number) else { continue }
                 let pages = try PageFile(source.volume, store: source.settings.store, number, fanOutShift: Int(root.fanOutShift))
                 try pages.checkAll()
                 try copyPages(pages, &copied)

@@ -127,17 +127,10 @@ public final class FaultyVolume: Volume {
     }
 
     public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
-        let share = shares.share(path)
-        if try exists(path) { return share }
-        share.unlock()
-        throw CambiumError(.notFound, "There is no file '\(path)'.")
+        try shares.share(path, on: self)
     }
 
-    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
-        if shares.isShared(path) { return false }
-        try remove(path)
-        return true
-    }
+    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
 
     fileprivate func with<Result>(
         _ body: (inout sending FaultyDisk) throws(CambiumError) -> sending Result

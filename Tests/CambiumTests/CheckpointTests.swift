@@ -228,6 +228,22 @@ import Testing
         #expect(last.recovery.checkpoint.rawValue == 2 && last.recovery.notes == [] && last.graph.digest() == store.graph.digest())
     }
 
+    @Test func `a disk that cannot be read is not taken for a checkpoint that is damaged`() throws {
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings())
+        try add(store, 0..<5)
+        try store.checkpoint()
+        try store.close()
+        let measured = FaultyVolume(contents: volume.contents)
+        _ = try ReadOnlyStore(measured)
+        #expect(measured.readCount > 10)
+        for read in 0..<measured.readCount {
+            let failing = FaultyVolume(contents: volume.contents)
+            failing.failRead(at: read, with: 5)
+            #expect(code { _ = try ReadOnlyStore(failing) } == .ioFailure, "read \(read)")
+        }
+    }
+
     // MARK: Others
 
     @Test func `a root that somebody reads is not dropped, and what is read stays`() throws {

@@ -114,7 +114,7 @@ import Testing
         try other.close()
         let reader = try LogReader(volume)
         let number = TransactionNumber(rawValue: 11)
-        let root = try #require(PageFile.root(volume, store: reader.settings.store, number))
+        let root = try #require(try PageFile.root(volume, store: reader.settings.store, number))
         let before = volume.contents
         let again = try reopen(volume)
         let path = PageFile.path(root.pageFile)
@@ -146,6 +146,23 @@ import Testing
         #expect(code { _ = try ReadOnlyStore(damaged) } == .damaged)
         #expect(try !Verification(damaged).isSound)
         #expect(damaged.contents.filter { $0.key != "LOCK" } == contents.filter { $0.key != "LOCK" })
+    }
+
+    @Test func `segments that are being sealed are retired after that, never meanwhile`() throws {
+        var tuning = tuning
+        tuning.sealsInBackground = true
+        for round in 0..<10 {
+            let volume = MemoryVolume()
+            let store = try Store.create(
+                volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(seed: UInt64(round)), tuning: tuning)
+            for number in 0..<40 { try add(store, number) }
+            let root = try Verification(volume).root
+            try store.compact(.since(.latest))
+            #expect(store.sealingFailure == nil)
+            try store.close()
+            let verification = try Verification(volume)
+            #expect(verification.isSound && verification.root == root && verification.digest == store.graph.digest())
+        }
     }
 
     @Test func `with the log retired, an older checkpoint is gone back to and never removed before there is a new one`() throws {

@@ -16,7 +16,7 @@ public struct CheckpointReceipt: Sendable, Equatable {
 
 /// Stores the graph now and then, beside who writes. Docs/CHECKPOINTS.md.
 ///
-/// SENDABLE: what changes is touched while `making` is held, or is under a lock, or is atomic.
+/// SENDABLE: what changes is touched while `making` is held, or is under a lock.
 final class Checkpointer: @unchecked Sendable {
     let volume: any Volume
     private let timeline: Timeline
@@ -61,6 +61,8 @@ final class Checkpointer: @unchecked Sendable {
         let schema: SchemaCatalog
         let requests: NamedTransactions
         let labels: NamedTransactions
+        /// Bytes of log behind the checkpoint before.
+        let tailByteCount: Int
     }
 
     /// Goes on with the file of the root that the store was opened with. Where there is none, or one after it could not be used, it begins
@@ -97,6 +99,9 @@ final class Checkpointer: @unchecked Sendable {
 
     /// Why the last one that was made behind the back of who writes was not; the log has all of it, and the next one is tried later.
     var failure: CambiumError? { state.withLock { $0.failure } }
+
+    /// Bytes of log behind the newest checkpoint, or since one could not be made.
+    var tailByteCount: Int { state.withLock { $0.tailByteCount } }
 
     /// Returns when none is being made. Who makes one after it is told that the store was closed.
     func wait() { making.hold {} }
@@ -137,7 +142,7 @@ final class Checkpointer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - take: takes the snapshot, while nobody writes; nil where there is nothing new.
-    ///   - reuse: calls its closure while nobody writes.
+    ///   - whileNobodyWrites: calls its closure then.
     func make(take: () throws -> Snapshot?, whileNobodyWrites: (() -> Void) -> Void) throws -> CheckpointReceipt {
         try making.hold {
             guard let snapshot = try take() else {
@@ -147,12 +152,16 @@ final class Checkpointer: @unchecked Sendable {
             let byteCount = try write(snapshot)
             state.withLock { state in
                 state.newest = snapshot.transaction
-                state.tailByteCount = 0
+                // What was logged meanwhile is behind it.
+                state.tailByteCount = max(0, state.tailByteCount - snapshot.tailByteCount)
                 state.storedByteCount = Self.byteCount(chunks)
             }
             try dropPassedOver(but: snapshot.transaction)
             let droppedCount = try dropRoots()
-            let taken = try keptChunks()
+            guard let taken = try keptChunks() else {
+                // Somebody may have opened it when it was sound: nothing is used again until it is gone.
+                return CheckpointReceipt(transaction: snapshot.transaction, byteCount: byteCount, droppedCount: droppedCount)
+            }
             try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
             whileNobodyWrites {
                 timeline.reuse(timeline.unusedChunks.filter { $0 >= taken.count || !taken[$0] })
@@ -217,12 +226,12 @@ final class Checkpointer: @unchecked Sendable {
         return droppedCount
     }
 
-    /// For each chunk, whether a root that is kept has it.
-    private func keptChunks() throws -> [Bool] {
+    /// For each chunk, whether a root that is kept has it; nil where that of one of them cannot be told.
+    private func keptChunks() throws -> [Bool]? {
         var taken: [Bool] = []
         for number in try RootRecord.list(volume) {
-            let root = kept[number] ?? PageFile.root(volume, store: store, number).map { ($0.pageFile, $0.chunks.map { $0.live > 0 }) }
-            guard let root else { continue }
+            let root = try kept[number] ?? PageFile.root(volume, store: store, number).map { ($0.pageFile, $0.chunks.map { $0.live > 0 }) }
+            guard let root else { return nil }
             kept[number] = root
             if root.pageFile != pageFile { continue }
             let has = root.chunks

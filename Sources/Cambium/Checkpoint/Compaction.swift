@@ -34,13 +34,13 @@ extension Committer {
     func compact(_ retention: Retention, isDryRun: Bool) throws -> Compaction {
         guard let checkpointer, let sealing else { throw CambiumError(.invalidInput, "A store in memory has no log to compact.") }
         if !isDryRun, retention != .all { _ = try checkpoint() }
-        return try checkpointer.compact(retention, isDryRun: isDryRun, sealing.sealer)
+        return try checkpointer.compact(retention, isDryRun: isDryRun, sealing)
     }
 }
 
 extension Checkpointer {
     /// Segments are retired up to the checkpoint that the policy names, which is compared with the log first: it is what is left.
-    func compact(_ retention: Retention, isDryRun: Bool, _ sealer: SegmentSealer) throws -> Compaction {
+    func compact(_ retention: Retention, isDryRun: Bool, _ sealing: Sealing) throws -> Compaction {
         try whileNoneIsMade {
             let reader = try LogReader(volume)
             let roots = try RootRecord.list(volume)
@@ -52,7 +52,7 @@ extension Checkpointer {
                 let isAllRetired = try reader.retiredEnd() >= anchor
                 if !isDryRun, !isAllRetired { try compare(anchor, with: reader) }
                 for segment in segments {
-                    let size = isDryRun ? (before: try LogReader.byteCount(volume, segment), after: 0) : try sealer.retire(segment)
+                    let size = isDryRun ? (before: try LogReader.byteCount(volume, segment), after: 0) : try sealing.retire(segment)
                     guard let size else { continue }
                     compaction.segmentCount += 1
                     compaction.logByteCount += size.before - size.after

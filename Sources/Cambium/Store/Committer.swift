@@ -413,7 +413,7 @@ final class Committer: @unchecked Sendable {
         return Checkpointer.Snapshot(
             image: image, fresh: fresh, transaction: graph.transaction, time: log.lastTime,
             layout: graph.layout.fingerprint, logChecksum: log.previousChecksum, schema: graph.schema.catalog, requests: requests.encoded,
-            labels: NamedTransactions(graph.labels))
+            labels: NamedTransactions(graph.labels), tailByteCount: checkpointer?.tailByteCount ?? 0)
     }
 
     // MARK: Closing

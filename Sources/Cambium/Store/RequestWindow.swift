@@ -34,7 +34,7 @@ struct RequestWindow {
     private mutating func load() {
         guard let stored else { return }
         self.stored = nil
-        // Its checksum was compared; what a writer of ours did not write is not remembered.
+        // It was walked through when it was decoded, and a record in which that fails is passed over.
         try? stored.forEach { note($0, $1) }
     }
 

@@ -12,7 +12,14 @@ public struct NamedTransactions: Sendable {
     init(_ reader: inout ByteReader) throws(DecodingError) {
         count = Int(try reader.read(UInt32.self))
         let byteCount = Int(try reader.read(UInt32.self))
-        writer.write(try reader.readBytes(byteCount))
+        let bytes = try reader.readBytes(byteCount)
+        var names = ByteReader(bytes)
+        for _ in 0..<count {
+            _ = try names.readBytes(8)
+            _ = try names.readBytes(Int(try names.read(UInt32.self)))
+        }
+        try names.finish()
+        writer.write(bytes)
     }
 
     var bytes: [UInt8] { writer.bytes }
@@ -24,7 +31,7 @@ public struct NamedTransactions: Sendable {
         count += 1
     }
 
-    /// Calls `body` with each, in the order in which they were appended. Throws where the bytes are not what a writer wrote.
+    /// Calls `body` with each, in the order in which they were appended.
     public func forEach(_ body: (_ name: [UInt8], TransactionNumber) -> Void) throws(DecodingError) {
         var reader = ByteReader(writer.bytes)
         for _ in 0..<count {

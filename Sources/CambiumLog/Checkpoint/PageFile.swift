@@ -7,10 +7,10 @@ public import CambiumModel
 
 /// The pages of a stored graph, as its root names them. A chunk is compared with its checksum when it is asked for first.
 ///
-/// SENDABLE: the root and the mapping do not change, and what was read is under a lock.
-///
 /// SAFETY: the mapping, or the memory that a chunk was read into, stays as long as this does; while the root is shared nobody writes into
 /// chunks that it has.
+///
+/// SENDABLE: the root and the mapping do not change, and what was read is under a lock.
 public final class PageFile: @unchecked Sendable {
     /// The directory of roots has this file where a stored graph was found to be damaged: then each is checked in whole before it is used.
     static let damageMark = RootRecord.directory + "/DAMAGED"
@@ -50,8 +50,9 @@ public final class PageFile: @unchecked Sendable {
         let record = RootRecord.path(transaction)
         self.volume = volume
         share = try volume.share(record)
+        let bytes = try Self.bytes(volume, record)
         do throws(DecodingError) {
-            root = try RootRecord.decode(try Self.bytes(volume, record), store: store)
+            root = try RootRecord.decode(bytes, store: store)
         } catch {
             throw CambiumError(.damaged, "The checkpoint does not verify (\(error)).", place: .init(file: record))
         }
@@ -70,9 +71,10 @@ public final class PageFile: @unchecked Sendable {
         if checksAll || chunkCount * Self.chunkByteCount <= Self.checkedByteCountMax { try checkAll() }
     }
 
-    /// The root of a transaction; nil for one that cannot be read, and so not be opened.
-    public static func root(_ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber) -> RootRecord? {
-        try? RootRecord.decode(try bytes(volume, RootRecord.path(transaction)), store: store)  // Why does not matter.
+    /// The root of a transaction; nil for one that is damaged. Throws where it cannot be read.
+    public static func root(_ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber) throws(CambiumError) -> RootRecord? {
+        let bytes = try bytes(volume, RootRecord.path(transaction))
+        do throws(DecodingError) { return try RootRecord.decode(bytes, store: store) } catch { return nil }
     }
 
     /// Takes back that each stored graph is checked in whole.
@@ -93,14 +95,10 @@ public final class PageFile: @unchecked Sendable {
         file.close()
     }
 
-    private static func bytes(_ volume: any Volume, _ path: String) throws(DecodingError) -> [UInt8] {
-        do throws(CambiumError) {
-            let file = try volume.open(path, .read)
-            defer { file.close() }
-            return try file.read(at: 0, count: min(try file.byteCount(), Format.Root.byteCountMax))
-        } catch {
-            throw .invalid(error.message, offset: 0)
-        }
+    private static func bytes(_ volume: any Volume, _ path: String) throws(CambiumError) -> [UInt8] {
+        let file = try volume.open(path, .read)
+        defer { file.close() }
+        return try file.read(at: 0, count: min(try file.byteCount(), Format.Root.byteCountMax))
     }
 
     /// Lets the root be dropped: for who writes to the store, and knows which chunks are in use.

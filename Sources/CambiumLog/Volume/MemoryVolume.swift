@@ -74,17 +74,10 @@ public final class MemoryVolume: Volume {
     }
 
     public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
-        let share = shares.share(path)
-        if try exists(path) { return share }
-        share.unlock()
-        throw CambiumError(.notFound, "There is no file '\(path)'.")
+        try shares.share(path, on: self)
     }
 
-    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
-        if shares.isShared(path) { return false }
-        try remove(path)
-        return true
-    }
+    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
 }
 
 final class MemoryFile: VolumeFile {
@@ -127,12 +120,21 @@ public final class SharedFiles: Sendable {
 
     public init() {}
 
-    public func share(_ path: String) -> any VolumeLock {
+    /// What `Volume.share` promises.
+    public func share(_ path: String, on volume: any Volume) throws(CambiumError) -> any VolumeLock {
         counts.withLock { $0[path, default: 0] += 1 }
-        return MemoryLock { [self] in counts.withLock { $0[path, default: 1] -= 1 } }
+        let share = MemoryLock { [self] in counts.withLock { $0[path, default: 1] -= 1 } }
+        if try volume.exists(path) { return share }
+        share.unlock()
+        throw CambiumError(.notFound, "There is no file '\(path)'.")
     }
 
-    public func isShared(_ path: String) -> Bool { counts.withLock { $0[path, default: 0] > 0 } }
+    /// What `Volume.removeUnlessShared` promises.
+    public func removeUnlessShared(_ path: String, from volume: any Volume) throws(CambiumError) -> Bool {
+        if counts.withLock({ $0[path, default: 0] > 0 }) { return false }
+        try volume.remove(path)
+        return true
+    }
 }
 
 final class MemoryLock: VolumeLock {
