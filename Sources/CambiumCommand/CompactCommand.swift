@@ -23,8 +23,8 @@ struct CompactCommand: ParsableCommand {
         if output.json { return tell(compaction) }
         let would = dryRun ? "Would retire" : "Retired"
         let segments = Readable.of(compaction.segmentCount, "segment")
-        Terminal.print(
-            "\(would) \(segments) of log, \(Readable.bytes(compaction.logByteCount)); dropped \(compaction.droppedCount) checkpoints.")
+        let dropped = Readable.of(compaction.droppedCount, "checkpoint")
+        Terminal.print("\(would) \(segments) of log, \(Readable.bytes(compaction.logByteCount)); dropped \(dropped).")
         if compaction.retiredEnd == .none { return Terminal.print("Every moment can be shown.") }
         Terminal.print(
             "What transactions 1 to \(compaction.retiredEnd) did \(dryRun ? "could not" : "cannot") be told any more, only who made "

@@ -60,6 +60,8 @@ import Testing
         let told = try #require(try place.run("compact", "notes", "--retain", "since:8", "--dry-run", "--json").json.first)
         #expect(told["retired"] as? Int == 7 && told["firstMoment"] as? Int == 7 && told["dryRun"] as? Bool == true)
         #expect(try count(place, "--at", "3") == 2)
+        let early = try #require(try place.run("compact", "notes", "--retain", "since:2001-01-01T00:00:00Z", "--json").json.first)
+        #expect(early["retired"] as? Int == 0 && early["segments"] as? Int == 0 && early["firstMoment"] as? Int == 1)
         let root = try #require(try place.run("verify", "notes", "--json").json.first?["root"] as? String)
         let done = try #require(try place.run("compact", "notes", "--retain", "since:8", "--json").json.first)
         #expect(done["retired"] as? Int == 7 && done["segments"] as? Int == 1)

@@ -78,8 +78,14 @@ extension Checkpointer {
         switch retention {
         case .all: return nil
         case .since(let point):
-            let last = try ReadOnlyStore(volume, point: point).graph.transaction
-            return roots.first { $0 <= last }
+            do {
+                let last = try ReadOnlyStore(volume, point: point).graph.transaction
+                return roots.first { $0 <= last }
+            } catch let error as CambiumError where error.code == .notFound {
+                // All that there is has happened since a time before the store.
+                if case .time = point { return nil }
+                throw error
+            }
         case .checkpoints(let count):
             guard count > 0 else { throw CambiumError(.invalidInput, "At least one checkpoint has to be kept.") }
             return roots.prefix(count).last
