@@ -22,8 +22,10 @@ public struct ReadOnlyStore: Sendable {
     ///
     /// Throws `.notFound` where there is no store or no such moment, `.damaged` where its log is corrupt. Complexity: O(log behind the
     /// checkpoint).
-    public init(at path: String, point: Point = .latest) throws {
-        try self.init(SystemVolume(root: path), point: point)
+    ///
+    /// - Parameter memory: what its pages may take.
+    public init(at path: String, point: Point = .latest, memory: MemoryBudget = .standard) throws {
+        try self.init(SystemVolume(root: path), point: point, memory: memory)
     }
 
     /// A label as the transaction that it names.
@@ -35,10 +37,10 @@ public struct ReadOnlyStore: Sendable {
         throw CambiumError(.notFound, "There is no label '\(name)'; \(known).")
     }
 
-    package init(_ volume: any Volume, point: Point = .latest) throws {
+    package init(_ volume: any Volume, point: Point = .latest, memory: MemoryBudget = .standard) throws {
         let point = try Self.resolved(point, volume)
         let reader = try LogReader(volume)
-        let stored = try StoredGraph(reader, notAfter: point)
+        let stored = try StoredGraph(reader, notAfter: point, memory: memory)
         var replay = Replay(stored)
         let end = try replay.run(reader, makesDurable: true) { record in
             switch point {
