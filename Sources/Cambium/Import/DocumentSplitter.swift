@@ -46,7 +46,7 @@ struct DocumentSplitter {
         // A bracket or comma where a value has to begin is a document, or it would be met again for ever.
         if shape == .stream, end == window.position { end += 1 }
         let document = Document(start: window.position, end: end, line: window.line)
-        window.line += window.lineCount(window.position..<end)
+        if shape != .lines { window.line += window.lineCount(window.position..<end) }
         window.position = end
         elementCount += 1
         return document

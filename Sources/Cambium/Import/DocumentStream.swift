@@ -9,7 +9,8 @@ struct DocumentStream {
     private var records: CSVDocuments?
     /// Counted from 1 within its source.
     private(set) var row = 0
-    private(set) var sourceName = ""
+    /// The place of that source.
+    var sourceNumber: Int { next - 1 }
 
     /// - Parameter columns: what the columns of CSV files are looked up in.
     init(_ sources: [ImportSource], columns: CSVColumns) {
@@ -32,9 +33,8 @@ struct DocumentStream {
             }
             guard next < sources.count else { return nil }
             row = 0
-            sourceName = sources[next].name
-            try begin(sources[next])
             next += 1
+            try begin(sources[next - 1])
         }
     }
 

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// An entity with everything resolved that importing its objects needs.
+/// An entity with everything resolved that planning its objects and changing them needs.
 final class ImportEntity {
     struct Link {
         let relationship: Relationship
@@ -10,50 +10,30 @@ final class ImportEntity {
         let destination: EntityNumber
     }
 
-    /// What converting a value of an attribute looks at, beside each other and without the counting of references.
-    struct Conversion {
-        let type: AttributeType
-        let isOptional: Bool
-        let isFree: Bool
-    }
-
     let entity: Entity
     let number: EntityNumber
     /// Whether the hierarchy has no other entity.
     let isAlone: Bool
     let table: ImportTable
     let attributes: [Attribute]
-    let conversions: [Conversion]
     let links: [Link]
     /// The places of the identity attributes in `attributes`.
     let identity: [Int]
     /// Finds objects where the schema has no index over the identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
-    /// How objects are read; nil where keys are names.
-    let mapping: ResolvedMapping?
-    let isMapped: Bool
-    /// What tells the entity of an object that is declared to be of this one.
-    let discriminator: Discriminator?
-    let discriminatorPath: PropertyPath?
     // One import at a time uses an entity, on one thread: no access to these overlaps another.
-    @exclusivity(unchecked) var keys: KeyTable
-    @exclusivity(unchecked) private var stamps: [Int]
-    @exclusivity(unchecked) private var stamp = 0
+    @exclusivity(unchecked) private var attributeStamps: [Int]
+    @exclusivity(unchecked) private var linkStamps: [Int]
+    @exclusivity(unchecked) private var attributeStamp = 0
+    @exclusivity(unchecked) private var linkStamp = 0
 
     init(_ entity: Entity, _ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
         self.entity = entity
         let outcome = try resolver.resolve(entity)
-        mapping = outcome.mapping
-        isMapped = outcome.mapping != nil
-        discriminator = outcome.discriminator
-        discriminatorPath = outcome.discriminatorPath
         table = try draft.importTable(entity, identity: outcome.index)
         number = entity.number
-        isAlone = entity.parent == nil && entity.family.count == 1
+        isAlone = entity.isAlone
         attributes = entity.attributes
-        conversions = entity.attributes.map {
-            Conversion(type: $0.type, isOptional: $0.isOptional, isFree: $0.constraints.isEmpty)
-        }
         var links: [Link] = []
         for relationship in entity.relationships {
             links.append(
@@ -62,29 +42,27 @@ final class ImportEntity {
                     destination: relationship.destination))
         }
         self.links = links
-        identity = outcome.identity.compactMap { part in entity.attributes.firstIndex { $0.number == part } }
-        keys = KeyTable(
-            entity.attributes.enumerated().map { ($0.element.name, .attribute($0.offset)) }
-                + entity.relationships.enumerated().map { ($0.element.name, .relationship($0.offset)) })
-        stamps = [Int](repeating: 0, count: entity.attributes.count + entity.relationships.count)
+        identity = outcome.identityPlaces(in: entity)
+        attributeStamps = [Int](repeating: 0, count: entity.attributes.count)
+        linkStamps = [Int](repeating: 0, count: entity.relationships.count)
     }
 
     // MARK: Which properties an object was given
 
-    func beginObject() { stamp += 1 }
-    func markAttribute(_ index: Int) { stamps[index] = stamp }
-    /// Notes that an attribute was given a value which leaves it as it is.
-    func keepAttribute(_ index: Int) { stamps[index] = -stamp }
-    func isKeptAttribute(_ index: Int) -> Bool { stamps[index] == -stamp }
-    func isGivenAttribute(_ index: Int) -> Bool { stamps[index] == stamp }
-    func markLink(_ index: Int) { stamps[attributes.count + index] = stamp }
-    func isGivenLink(_ index: Int) -> Bool { stamps[attributes.count + index] == stamp }
+    func beginAttributes() { attributeStamp += 1 }
+    func mark(_ value: RowBatch.Value) {
+        attributeStamps[Int(value.attribute)] = value.kind == .kept ? -attributeStamp : attributeStamp
+    }
+    func isKeptAttribute(_ index: Int) -> Bool { attributeStamps[index] == -attributeStamp }
+    func isGivenAttribute(_ index: Int) -> Bool { attributeStamps[index] == attributeStamp }
+    func beginLinks() { linkStamp += 1 }
+    func markLink(_ index: Int) { linkStamps[index] = linkStamp }
+    func isGivenLink(_ index: Int) -> Bool { linkStamps[index] == linkStamp }
 }
 
 /// The entities of a schema, resolved for one draft.
 struct ImportEntities {
     private var byNumber: [ImportEntity?] = []
-    private var byName: [String: ImportEntity] = [:]
 
     init(_ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
         var scanned: [[PropertyNumber]: ScannedIdentity] = [:]
@@ -100,12 +78,13 @@ struct ImportEntities {
             let number = Int(entity.number.rawValue)
             while byNumber.count <= number { byNumber.append(nil) }
             byNumber[number] = made
-            byName[entity.name] = made
         }
     }
 
-    subscript(_ number: EntityNumber) -> ImportEntity? {
-        Int(number.rawValue) < byNumber.count ? byNumber[Int(number.rawValue)] : nil
+    /// The entity of a number that is one of the schema's.
+    @inline(__always)
+    subscript(known number: EntityNumber) -> ImportEntity {
+        guard let entity = byNumber[Int(number.rawValue)] else { preconditionFailure("Rows are read with the schema of the store.") }
+        return entity
     }
-    subscript(_ name: String) -> ImportEntity? { byName[name] }
 }

@@ -36,16 +36,19 @@ struct ImportRun {
         if options.absent == .delete, options.batchRowCount != nil {
             throw CambiumError(.invalidInput, "What is absent is known when all rows are read; leave out the batches.")
         }
-        let resolver = try MappingResolver(options.mapping, importing: entity, store.schema)
-        let columns = CSVColumns(entity, store.schema, options.mapping?.objects.entityFrom)
-        var documents = DocumentStream(sources, columns: columns)
+        if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch has one row or more.") }
+        let graph = store.graph
+        let resolver = try MappingResolver(options.mapping, importing: entity, graph.schema)
+        let rereader = RowRereader { [options, entity] in try RowReader(options, graph, resolver, importing: entity) }
+        var feed = try feed(graph, resolver)
+        defer { feed.stop() }
         var isAtEnd = false
         while !isAtEnd {
-            let firstRow = report.rowCount
-            var batch = ImportBatch(firstRow: firstRow, refused: refused, hooks: hooks)
+            var batch = ImportBatch(firstRow: report.rowCount, refused: refused, hooks: hooks, sources: sources, rereader: rereader)
             do {
+                feed.begin()
                 let receipt = try store.transact(author) { [options, entity] transaction in
-                    isAtEnd = try batch.apply(&documents, to: &transaction, entity, options, resolver)
+                    isAtEnd = try batch.apply(feed, to: &transaction, options, resolver)
                     if options.effect == .commit { try transaction.deriveOps() }
                     let absent = try batch.absent(in: transaction.draft, entity, options)
                     if options.effect == .commit {
@@ -61,13 +64,23 @@ struct ImportRun {
                 take(batch)
             } catch let failure as ImportBatch.RefusedRow {
                 try refuse(failure)
-                documents = DocumentStream(sources, columns: columns)
-                for _ in 0..<firstRow { _ = try documents.nextDocument() }
+                feed.stop()
+                feed = try self.feed(graph, resolver)
             } catch let failure as ImportBatch.FailedRow {
                 take(batch, isFailed: true)
                 throw error(failure.row)
             }
         }
+    }
+
+    /// Rows from behind those that are in the store.
+    private func feed(_ graph: Graph, _ resolver: MappingResolver) throws -> RowFeed {
+        let columns = CSVColumns(entity, graph.schema, options.mapping?.objects.entityFrom)
+        let source = RowSource(
+            DocumentStream(sources, columns: columns), try RowReader(options, graph, resolver, importing: entity),
+            firstRow: report.rowCount, refused: refused.keys, hooks: hooks)
+        // A source that cannot be read twice may wait for ever for more, and hooks are to see each row in its turn.
+        return RowFeed(source, isAhead: hooks.isEmpty && sources.allSatisfy(\.isRepeatable))
     }
 
     private mutating func refuse(_ failure: ImportBatch.RefusedRow) throws {

@@ -64,11 +64,13 @@ struct PropertyPath: Hashable {
     }
 
     private static func member(_ name: [UInt8], of object: Int, _ tokens: JSONTokens) -> Int? {
-        var found: Int?
-        tokens.forEachMember(object) { key, value in
-            if found == nil, ByteSearch.equals(name, tokens.bytes(key)) { found = value }
+        var key = object + 1
+        let end = tokens.next(object)
+        while key < end {
+            if ByteSearch.equals(name, tokens.bytes(key)) { return key + 1 }
+            key = tokens.next(key + 1)
         }
-        return found
+        return nil
     }
 
     /// The JSON pointer from the object.

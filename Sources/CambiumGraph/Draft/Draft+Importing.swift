@@ -1,7 +1,7 @@
 package import CambiumModel
 
 /// An entity resolved for writing many of its objects.
-package struct ImportTable {
+package final class ImportTable {
     let table: TableLayout
     package let entity: Entity
     let identity: IndexLayout?
@@ -11,8 +11,36 @@ package struct ImportTable {
     /// Whether numbers of members have to be looked at when an object is made.
     let isCounted: Bool
 
+    init(table: TableLayout, entity: Entity, identity: IndexLayout?, slots: [Int], defaults: [StoredCell?], isCounted: Bool) {
+        self.table = table
+        self.entity = entity
+        self.identity = identity
+        self.slots = slots
+        self.defaults = defaults
+        self.isCounted = isCounted
+    }
+
     package var number: Int { table.index }
     package var hasIndex: Bool { identity != nil }
+}
+
+/// Tells where the index over an identity of one attribute has a value, without a look at any graph.
+package struct KeyHasher: Sendable {
+    let seed: UInt64
+
+    @inline(__always) package func hash(_ cell: Cell) -> UInt64 {
+        var hash = KeyHash(seed: seed)
+        hash.add(cell)
+        return hash.value
+    }
+}
+
+extension Graph {
+    /// Nil where the schema has no index over the identity.
+    package func keyHasher(_ entity: Entity, _ identity: UniqueSet?) -> KeyHasher? {
+        let index = layout.table(of: entity.root)?.indexes.first { $0.set == identity }
+        return index.map { KeyHasher(seed: UInt64($0.number)) }
+    }
 }
 
 /// Writing by rows, for imports: what is written is checked by the caller, row by row, and derived as ops afterwards.
@@ -41,11 +69,17 @@ extension Draft {
         return row == noRow ? nil : row
     }
 
-    /// The row with this identity, which is of one attribute.
-    package borrowing func row(_ table: ImportTable, identity cell: Cell) -> UInt32? {
+    /// The row with this identity, which is of one attribute and has this hash.
+    package borrowing func row(_ table: ImportTable, identity cell: Cell, hash: UInt64) -> UInt32? {
         guard let index = table.identity else { return nil }
-        let row = reader.row(table.number, index, key: cell)
+        let row = reader.row(table.number, index, key: cell, hash: hash)
         return row == noRow ? nil : row
+    }
+
+    /// Asks for the memory in which a key is looked for.
+    package borrowing func prefetch(_ table: ImportTable, hash: UInt64) {
+        guard let index = table.identity else { return }
+        reader.prefetchBlock(table.number, index.number, hash)
     }
 
     /// Calls `body` with the rows of a table, by ascending serial.
@@ -150,6 +184,7 @@ extension Draft {
         var current: [UInt32] = []
         reader.forEachMember(handle.end, owner: owner) { current.append($0) }
         if current == targets { return }
+        if current.isEmpty { return appendMembers(handle, owner, targets) }
         if handle.isOrdered {
             let kept = zip(current, targets).prefix { $0 == $1 }.count
             replaceSuffix(handle.end, owner: owner, kept: kept, Array(targets[kept...]))
