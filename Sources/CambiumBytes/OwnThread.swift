@@ -8,6 +8,21 @@ public final class OwnThread: Sendable {
 
     /// Nil where the system gives no thread; then the closure is not called. `join` has to follow.
     public init?(_ body: @escaping @Sendable () -> Void) {
+        guard let thread = Self.begin(body) else { return nil }
+        self.thread = thread
+    }
+
+    /// Returns when the closure has. Once.
+    public func join() { pthread_join(thread, nil) }
+
+    /// Runs a closure on a thread that nobody waits for. Returns false where the system gives none; then it is not called.
+    public static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
+        guard let thread = begin(body) else { return false }
+        pthread_detach(thread)
+        return true
+    }
+
+    private static func begin(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
         let box = Unmanaged.passRetained(Body(body))
         var thread = pthread_t()
         let failure = pthread_create(
@@ -17,15 +32,10 @@ public final class OwnThread: Sendable {
                 if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
                 return nil
             }, box.toOpaque())
-        if failure != 0 {
-            box.release()
-            return nil
-        }
-        self.thread = thread
+        if failure == 0 { return thread }
+        box.release()
+        return nil
     }
-
-    /// Returns when the closure has. Once.
-    public func join() { pthread_join(thread, nil) }
 
     private final class Body: Sendable {
         let run: @Sendable () -> Void

@@ -52,9 +52,8 @@ struct DocumentSplitter {
         return document
     }
 
-    func withWindow<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try window.withBytes(body)
-    }
+    // Mutating, so that nobody makes a copy to call it on.
+    mutating func withWindow<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { window.withBytes(body) }
 
     private mutating func recognise() throws {
         try window.skipByteOrderMark()

@@ -31,6 +31,7 @@ struct ImportBatch {
     private var seen: [RowSet] = []
     /// The rows of the objects that were described or named; kept where that is asked for.
     private var mentioned: [RowSet] = []
+    var cancellation: ImportCancellation?
     /// Keys of the row that is being applied which map to nothing.
     private var unknownOfRow: [String] = []
     private let hooks: ImportHooks
@@ -60,6 +61,7 @@ struct ImportBatch {
         let end = options.batchRowCount.map { lastRow + $0 } ?? .max
         var isAtEnd = false
         while lastRow < end, !isAtEnd {
+            try cancellation?.check()
             var rows = feed.next()
             try apply(rows, &planner, to: &transaction)
             switch rows.end {
@@ -95,9 +97,9 @@ struct ImportBatch {
     private static func prefetch(
         _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ entities: borrowing ImportEntities, _ draft: borrowing Draft
     ) {
-        for place in row.keys {
+        for place in row.keys.range {
             let key = batch.keys[place]
-            draft.prefetch(entities[known: key.root].table, hash: key.hash)
+            if let keys = entities.keyPlaces[Int(key.entity.rawValue)] { draft.prefetch(keys, hash: key.hash) }
         }
     }
 
@@ -128,7 +130,7 @@ struct ImportBatch {
         // A row that cannot be read has none; those of the row before were counted.
         unknownOfRow.removeAll(keepingCapacity: true)
         do {
-            if row.failure >= 0 { throw batch.failures[row.failure] }
+            if row.failure >= 0 { throw batch.failures[Int(row.failure)] }
             try apply(row, batch, &planner, &transaction, &isApplied)
             if planner.options.rowObjects == .report { object = planner.rootObject(transaction.draft) }
         } catch let failure as RowFailure {
@@ -154,7 +156,7 @@ struct ImportBatch {
         var readAs: [Int: EntityNumber] = [:]
         while true {
             readAs.merge(planner.misread) { $1 }
-            let again = try rereader.read(batch.bytes[row.document], readAs)
+            let again = try rereader.read(batch.bytes[row.document.range], readAs)
             if try isPlanned(0, again, &planner, transaction.draft) {
                 return try applyPlan(again, batch.value, planner: &planner, &transaction, &isApplied)
             }
@@ -163,7 +165,7 @@ struct ImportBatch {
 
     /// Whether the row was read as what it is.
     private mutating func isPlanned(
-        _ object: Int, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: borrowing Draft
+        _ object: Int32, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: borrowing Draft
     ) throws(RowFailure) -> Bool {
         let failure: RowFailure?
         do throws(RowFailure) {
@@ -171,7 +173,7 @@ struct ImportBatch {
             failure = nil
         } catch { failure = error }
         if !planner.misread.isEmpty { return false }
-        for range in planner.unknownKeys { unknownOfRow += batch.unknownKeys[range] }
+        for keys in planner.unknownKeys { unknownOfRow += batch.unknownKeys[keys.range] }
         if let failure { throw failure }
         return true
     }
@@ -200,14 +202,14 @@ struct ImportBatch {
         }
     }
 
-    private mutating func fail(_ error: ImportReport.RowError, _ options: ImportOptions) throws {
+    private mutating func fail(_ error: ImportReport.RowError, _ options: RowRules) throws {
         errors.append(error)
         if options.onError == .stop { throw FailedRow(row: error) }
     }
 
     private func rowError(_ failure: RowFailure, _ row: RowBatch.Row) -> ImportReport.RowError {
         .init(
-            file: sources[row.source].name, row: row.number, line: row.line, pointer: failure.pointer, code: failure.code,
+            file: sources[Int(row.source)].name, row: row.number, line: row.line, pointer: failure.pointer, code: failure.code,
             message: failure.message)
     }
 }

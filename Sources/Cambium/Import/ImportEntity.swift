@@ -3,20 +3,31 @@ import CambiumModel
 
 /// An entity with everything resolved that planning its objects and changing them needs.
 final class ImportEntity {
+    /// What planning looks at of an attribute, without the counting of references.
+    struct Facts {
+        let isOptional: Bool
+        let hasDefault: Bool
+    }
+
     struct Link {
         let relationship: Relationship
         let handle: EndHandle
-        let isToMany: Bool
-        let destination: EntityNumber
     }
 
     let entity: Entity
     let number: EntityNumber
+    let root: EntityNumber
+    let isAbstract: Bool
     /// Whether the hierarchy has no other entity.
     let isAlone: Bool
+    /// The one attribute of the identity; `.max` where there is none, or more than one.
+    let keyAttribute: UInt16
+    let facts: [Facts]
     let table: ImportTable
     let attributes: [Attribute]
     let links: [Link]
+    /// What planning looks at of each, without the counting of references.
+    let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The places of the identity attributes in `attributes`.
     let identity: [Int]
     /// Finds objects where the schema has no index over the identity.
@@ -32,17 +43,21 @@ final class ImportEntity {
         let outcome = try resolver.resolve(entity)
         table = try draft.importTable(entity, identity: outcome.index)
         number = entity.number
+        root = entity.root
+        isAbstract = entity.isAbstract
         isAlone = entity.isAlone
         attributes = entity.attributes
         var links: [Link] = []
         for relationship in entity.relationships {
-            links.append(
-                Link(
-                    relationship: relationship, handle: draft.importEnd(relationship), isToMany: relationship.isToMany,
-                    destination: relationship.destination))
+            links.append(Link(relationship: relationship, handle: draft.importEnd(relationship)))
         }
         self.links = links
+        ends = entity.relationships.map { ($0.isToMany, $0.destination) }
         identity = outcome.identityPlaces(in: entity)
+        keyAttribute = identity.count == 1 ? UInt16(identity[0]) : .max
+        facts = entity.attributes.enumerated().map { [table] in
+            Facts(isOptional: $0.element.isOptional, hasDefault: table.hasDefault($0.offset))
+        }
         attributeStamps = [Int](repeating: 0, count: entity.attributes.count)
         linkStamps = [Int](repeating: 0, count: entity.relationships.count)
     }
@@ -62,10 +77,15 @@ final class ImportEntity {
 
 /// The entities of a schema, resolved for one draft.
 struct ImportEntities {
-    private var byNumber: [ImportEntity?] = []
+    private let owned: [ImportEntity]
+    /// By number.
+    private var references: [Unmanaged<ImportEntity>?] = []
+    /// For each entity's number, where its objects are looked for.
+    private(set) var keyPlaces: [KeyPlace?] = []
 
     init(_ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
         var scanned: [[PropertyNumber]: ScannedIdentity] = [:]
+        var owned: [ImportEntity] = []
         for entity in draft.schema.entities {
             let made = try ImportEntity(entity, draft, resolver)
             let identity = made.identity.map { made.attributes[$0].number }
@@ -76,15 +96,36 @@ struct ImportEntities {
                 made.scanned = own
             }
             let number = Int(entity.number.rawValue)
-            while byNumber.count <= number { byNumber.append(nil) }
-            byNumber[number] = made
+            while references.count <= number {
+                references.append(nil)
+                keyPlaces.append(nil)
+            }
+            references[number] = Unmanaged.passUnretained(made)
+            keyPlaces[number] = made.table.keyPlace
+            owned.append(made)
         }
+        self.owned = owned
     }
 
-    /// The entity of a number that is one of the schema's.
+    /// Calls `body` with the entity of a number that is one of the schema's. Nothing is counted: that would take longer than most of
+    /// what is done with it.
     @inline(__always)
-    subscript(known number: EntityNumber) -> ImportEntity {
-        guard let entity = byNumber[Int(number.rawValue)] else { preconditionFailure("Rows are read with the schema of the store.") }
-        return entity
+    func with<Result, Failure: Error>(
+        _ number: EntityNumber, _ body: (ImportEntity) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let reference = references[Int(number.rawValue)] else {
+            preconditionFailure("Rows are read with the schema of the store.")
+        }
+        // SAFETY: `owned` keeps the entity, and is kept by whoever calls this.
+        return try reference._withUnsafeGuaranteedRef { entity -> Swift.Result<Result, Failure> in
+            do throws(Failure) {
+                return .success(try body(entity))
+            } catch {
+                return .failure(error)
+            }
+        }.get()
     }
+
+    /// As `with`, for what is rarely done.
+    subscript(_ number: EntityNumber) -> ImportEntity { with(number) { $0 } }
 }

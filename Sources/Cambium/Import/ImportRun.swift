@@ -12,6 +12,8 @@ struct ImportRun {
     let options: ImportOptions
     let hooks: ImportHooks
     let author: Author
+    /// Who may want it to stop; nil where nobody does.
+    var cancellation: ImportCancellation?
     private(set) var report = ImportReport()
     /// Rows that broke a rule which is only seen when they are applied: left out when the batch is begun again.
     private var refused: [Int: ImportReport.RowError] = [:]
@@ -29,7 +31,14 @@ struct ImportRun {
         self.author = author
     }
 
-    mutating func run() throws {
+    /// Runs the import and returns the report.
+    mutating func runToEnd() throws -> ImportReport {
+        defer { if report.rowCount > 10_000 { Heap.giveBack() } }
+        try run()
+        return report
+    }
+
+    private mutating func run() throws {
         if author.requestID != nil, options.batchRowCount != nil {
             throw CambiumError(.invalidInput, "A request is one transaction; leave out the batches, or the request id.")
         }
@@ -45,9 +54,10 @@ struct ImportRun {
         var isAtEnd = false
         while !isAtEnd {
             var batch = ImportBatch(firstRow: report.rowCount, refused: refused, hooks: hooks, sources: sources, rereader: rereader)
+            batch.cancellation = cancellation
             do {
                 feed.begin()
-                let receipt = try store.transact(author) { [options, entity] transaction in
+                let receipt = try store.transact(author) { [options, entity, cancellation] transaction in
                     isAtEnd = try batch.apply(feed, to: &transaction, options, resolver)
                     if options.effect == .commit { try transaction.deriveOps() }
                     let absent = try batch.absent(in: transaction.draft, entity, options)
@@ -58,6 +68,7 @@ struct ImportRun {
                         try transaction.draft.check()
                     }
                     batch.count(transaction.draft)
+                    try cancellation?.check()
                 }
                 report.logByteCount += receipt.logByteCount
                 report.transaction = receipt.transaction ?? report.transaction
@@ -168,13 +179,11 @@ extension Store {
         hooks: ImportHooks = ImportHooks(), author: Author = Author(), reached: (ImportReport) -> Void = { _ in }
     ) throws -> ImportReport {
         var run = ImportRun(store: self, entity: entity, sources: sources, options: options, hooks: hooks, author: author)
-        defer { if run.report.rowCount > 10_000 { Heap.giveBack() } }
         do {
-            try run.run()
+            return try run.runToEnd()
         } catch {
             reached(run.report)
             throw error
         }
-        return run.report
     }
 }

@@ -7,34 +7,50 @@ import CambiumModel
 /// Numbers and bytes in a few arrays, so that a batch is handed from thread to thread as it is and used again. What cannot be
 /// imported is noted where it was met: who plans may never come there.
 struct RowBatch: Sendable {
+    /// Places that follow each other. A batch has fewer of anything than 32 bits count: a document has at most 64 MiB.
+    struct Span {
+        private let first: UInt32
+        private let end: UInt32
+
+        init(_ range: Range<Int>) {
+            first = UInt32(range.lowerBound)
+            end = UInt32(range.upperBound)
+        }
+
+        static var none: Span { Span(0..<0) }
+
+        @inline(__always) var range: Range<Int> { Int(first)..<Int(end) }
+        var isEmpty: Bool { first == end }
+    }
+
     struct Row {
-        /// A place in the sources of the import.
-        var source = 0
         /// Counted from 1 in its source.
         var number = 0
         var line = 0
+        /// A place in the sources of the import.
+        var source: Int32 = 0
         /// The place of the row's own object; those that it describes follow.
-        var object = 0
+        var object: Int32 = 0
         /// Why nothing of it was read: a place in `failures`; negative where it was.
-        var failure = -1
+        var failure: Int32 = -1
         /// The identities that it names.
-        var keys = 0..<0
+        var keys = Span.none
         /// Its document in `bytes`, where it may have to be read again.
-        var document = 0..<0
+        var document = Span.none
     }
 
     /// An object that a row describes.
     struct Object {
         /// In the row's document.
-        let token: Int
+        let token: Int32
+        /// Why it cannot be imported: a place in `failures`; negative where nothing is against it. Where something is, it has no links.
+        var failure: Int32 = -1
+        var values = Span.none
+        /// Those that it gives, in the order of the row.
+        var links = Span.none
+        var unknownKeys = Span.none
         /// What it was read as.
         var entity: EntityNumber
-        var values = 0..<0
-        /// Those that it gives, in the order of the row.
-        var links = 0..<0
-        var unknownKeys = 0..<0
-        /// Why it cannot be imported: a place in `failures`; negative where nothing is against it. Then it has no links.
-        var failure = -1
     }
 
     struct Value {
@@ -44,14 +60,14 @@ struct RowBatch: Sendable {
             case kept
         }
 
-        let attribute: Int32
+        let attribute: UInt16
         let kind: Kind
+        /// A place in `keys`, where it is the one value of an identity; else negative.
+        var key: Int32 = -1
         /// The stored bits, or where the bytes begin.
         let low: UInt64
         /// The stored bits, or how many bytes there are.
         let high: UInt64
-        /// Of the key that it is in the index over the identity; 0 where that is not known.
-        var hash: UInt64 = 0
 
         var isGiven: Bool { kind == .fixed || kind == .bytes }
     }
@@ -68,14 +84,14 @@ struct RowBatch: Sendable {
         }
 
         /// A place in the relationships of the entity.
-        let index: Int
+        let index: UInt16
         var kind = Kind.kept
         /// Whether a member was of the wrong type, and passed over.
         var isMismatched = false
-        var members = 0..<0
-        var failure = -1
+        var failure: Int32 = -1
+        var members = Span.none
         /// Where its value is in the object: a place in `pointers`; negative where that is the key of its name.
-        var pointer = -1
+        var pointer: Int32 = -1
     }
 
     struct Member {
@@ -83,14 +99,14 @@ struct RowBatch: Sendable {
 
         let kind: Kind
         /// A place in `objects`, `values` or `failures`.
-        let place: Int
+        let place: Int32
         /// Which element of an array it is; negative where there is none.
-        let element: Int
+        let element: Int32
     }
 
     /// An identity that is going to be looked for.
     struct Key {
-        let root: EntityNumber
+        let entity: EntityNumber
         let hash: UInt64
     }
 
@@ -155,7 +171,7 @@ struct RowBatch: Sendable {
     }
 
     mutating func append(_ attribute: Int, _ kind: Value.Kind, _ low: UInt64 = 0, _ high: UInt64 = 0) {
-        values.append(Value(attribute: Int32(truncatingIfNeeded: attribute), kind: kind, low: low, high: high))
+        values.append(Value(attribute: UInt16(attribute), kind: kind, low: low, high: high))
     }
 
     mutating func append(_ attribute: Int, _ stored: UnsafeRawBufferPointer) {
@@ -164,8 +180,11 @@ struct RowBatch: Sendable {
     }
 
     /// Notes why something cannot be imported, and returns its place.
-    mutating func note(_ failure: RowFailure) -> Int {
+    mutating func note(_ failure: RowFailure) -> Int32 {
         failures.append(failure)
-        return failures.count - 1
+        return Int32(failures.count - 1)
     }
+
+    /// The hash of the key that a value is; 0 where that is not known.
+    @inline(__always) func hash(of value: Value) -> UInt64 { value.key < 0 ? 0 : keys[Int(value.key)].hash }
 }

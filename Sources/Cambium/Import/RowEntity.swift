@@ -3,12 +3,6 @@ import CambiumModel
 
 /// An entity with everything resolved that reading its objects needs.
 final class RowEntity {
-    struct Link {
-        let relationship: Relationship
-        let isToMany: Bool
-        let destination: EntityNumber
-    }
-
     /// What converting a value of an attribute looks at, beside each other and without the counting of references.
     struct Conversion {
         let type: AttributeType
@@ -18,14 +12,17 @@ final class RowEntity {
 
     let entity: Entity
     let number: EntityNumber
-    let root: EntityNumber
     /// Whether the hierarchy has no other entity.
     let isAlone: Bool
     let attributes: [Attribute]
     let conversions: [Conversion]
-    let links: [Link]
+    let links: [Relationship]
+    /// What reading looks at of each, without the counting of references.
+    let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The places of the identity attributes in `attributes`.
     let identity: [Int]
+    /// The one attribute of the identity, where it is of one.
+    let keyAttribute: UInt16
     /// Hashes identities of one attribute; nil for others, and where the schema has no index.
     let hasher: KeyHasher?
     /// How objects are read; nil where keys are names.
@@ -45,14 +42,15 @@ final class RowEntity {
         discriminator = outcome.discriminator
         discriminatorPath = outcome.discriminatorPath
         number = entity.number
-        root = entity.root
         isAlone = entity.isAlone
         attributes = entity.attributes
         conversions = entity.attributes.map {
             Conversion(type: $0.type, isOptional: $0.isOptional, isFree: $0.constraints.isEmpty)
         }
-        links = entity.relationships.map { Link(relationship: $0, isToMany: $0.isToMany, destination: $0.destination) }
+        links = entity.relationships
+        ends = entity.relationships.map { ($0.isToMany, $0.destination) }
         identity = outcome.identityPlaces(in: entity)
+        keyAttribute = identity.count == 1 ? UInt16(identity[0]) : .max
         hasher = identity.count == 1 ? graph.keyHasher(entity, outcome.index) : nil
         keys = KeyTable(
             entity.attributes.enumerated().map { ($0.element.name, .attribute($0.offset)) }

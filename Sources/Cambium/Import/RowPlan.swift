@@ -61,9 +61,9 @@ struct RowPlan {
 
     mutating func removeAll() {
         objects.removeAll(keepingCapacity: true)
-        extras.removeAll(keepingCapacity: true)
-        links.removeAll(keepingCapacity: true)
-        targets.removeAll(keepingCapacity: true)
+        if !extras.isEmpty { extras.removeAll(keepingCapacity: true) }
+        if !links.isEmpty { links.removeAll(keepingCapacity: true) }
+        if !targets.isEmpty { targets.removeAll(keepingCapacity: true) }
     }
 
     // MARK: Doing it
@@ -78,22 +78,30 @@ struct RowPlan {
     ) throws(CambiumError) {
         rows.removeAll(keepingCapacity: true)
         for object in objects {
-            let entity = entities[known: object.entity]
-            let row: UInt32
-            switch object.target {
-            case .new: row = try insert(object, entity, &draft, batch)
-            case .existing(let existing):
-                row = existing
-                change(object, row, entity, &draft, batch)
-            case .skipped(let existing): row = existing
-            case .alias(let other):
-                row = rows[other]
-                change(object, row, entity, &draft, batch)
+            if !object.isDescribed, !notesNames, case .existing(let row) = object.target {
+                rows.append(row)
+                continue
+            }
+            let row = try entities.with(object.entity) { entity throws(CambiumError) in
+                let row: UInt32
+                switch object.target {
+                case .new: row = try insert(object, entity, &draft, batch)
+                case .existing(let existing):
+                    row = existing
+                    change(object, row, entity, &draft, batch)
+                case .skipped(let existing): row = existing
+                case .alias(let other):
+                    row = rows[other]
+                    change(object, row, entity, &draft, batch)
+                }
+                if object.isDescribed || notesNames { note(object, entity, row) }
+                return row
             }
             rows.append(row)
-            if object.isDescribed || notesNames { note(object, entity, row) }
         }
-        for link in links { apply(link, &draft, entities) }
+        for link in links {
+            entities.with(objects[link.owner].entity) { entity in apply(link, entity, &draft) }
+        }
     }
 
     private func insert(
@@ -101,13 +109,15 @@ struct RowPlan {
     ) throws(CambiumError) -> UInt32 {
         let table = entity.table
         let row = try draft.beginInsert(table)
+        var hash: UInt64 = 0
         for place in object.values {
             let value = batch.values[place]
             if value.kind == .kept { continue }
+            if value.key >= 0 { hash = batch.hash(of: value) }
             batch.withCell(value) { draft.initialize(table, row, attribute: Int(value.attribute), $0) }
         }
         for extra in extras[object.extras] where extra.kind == .standard { draft.initializeDefault(table, row, attribute: extra.attribute) }
-        draft.endInsert(table, row, isStub: object.isStub)
+        draft.endInsert(table, row, isStub: object.isStub, hash: hash)
         entity.scanned?.note(row, draft)
         return row
     }
@@ -130,8 +140,8 @@ struct RowPlan {
         if object.isFilled, draft.isStub(table, row) { draft.fill(table, row) }
     }
 
-    private mutating func apply(_ link: Link, _ draft: inout Draft, _ entities: borrowing ImportEntities) {
-        let handle = entities[known: objects[link.owner].entity].links[link.link].handle
+    private mutating func apply(_ link: Link, _ entity: ImportEntity, _ draft: inout Draft) {
+        let handle = entity.links[link.link].handle
         let owner = rows[link.owner]
         if link.change == .target {
             draft.setTarget(handle, owner, link.targets.first.map { rows[targets[$0]] })

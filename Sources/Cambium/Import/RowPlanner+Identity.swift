@@ -5,21 +5,21 @@ import CambiumModel
 extension RowPlanner {
     /// Where an object is that is given these values; `.new` where it is nowhere.
     func target(
-        _ entity: ImportEntity, _ values: Range<Int>, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) -> RowPlan.Target {
-        guard !entity.identity.isEmpty else { return .new }
-        if entity.identity.count == 1 {
-            return find(try part(entity.identity[0], entity, values, batch), entity, batch, draft)
+        if entity.keyAttribute != .max {
+            return find(try part(Int(entity.keyAttribute), entity, values, batch), entity, batch, draft)
         }
+        guard !entity.identity.isEmpty else { return .new }
         var parts: [RowBatch.Value] = []
         for index in entity.identity { parts.append(try part(index, entity, values, batch)) }
         return find(parts[...], [], entity, batch, draft)
     }
 
     private func part(
-        _ index: Int, _ entity: ImportEntity, _ values: Range<Int>, _ batch: borrowing RowBatch
+        _ index: Int, _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch
     ) throws(RowFailure) -> RowBatch.Value {
-        for place in values {
+        for place in values.range {
             let value = batch.values[place]
             if value.attribute == index, value.isGiven { return value }
         }
@@ -30,9 +30,11 @@ extension RowPlanner {
     func find(
         _ part: RowBatch.Value, _ entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) -> RowPlan.Target {
-        if let row = batch.withCell(part, { draft.row(entity.table, identity: $0, hash: part.hash) }) { return .existing(row) }
+        if let keys = entity.table.keyPlace, let row = batch.withCell(part, { draft.row(keys, $0, hash: batch.hash(of: part)) }) {
+            return .existing(row)
+        }
         if let scanned = entity.scanned, let row = batch.withCell(part, { scanned.row([$0], draft) }) { return .existing(row) }
-        if newObjects.isEmpty { return .new }
+        if !hasNewObjects { return .new }
         return find([part], [], entity, batch, draft)
     }
 
@@ -44,9 +46,9 @@ extension RowPlanner {
             if cells.count > 1, let row = draft.row(entity.table, identity: cells) ?? entity.scanned?.row(cells, draft) {
                 return .existing(row)
             }
-            return newObjects.place(entity.entity.root, cells, self, batch).map { .alias($0) } ?? .new
+            return newObject(entity.root, cells, batch).map { .alias($0) } ?? .new
         }
-        if newObjects.isEmpty, cells.isEmpty, parts.count == 1 { return .new }
+        if !hasNewObjects, cells.isEmpty, parts.count == 1 { return .new }
         return batch.withCell(part) { find(parts.dropFirst(), cells + [$0], entity, batch, draft) }
     }
 }

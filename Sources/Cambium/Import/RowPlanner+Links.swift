@@ -9,15 +9,16 @@ extension RowPlanner {
         let link = batch.links[place]
         switch link.kind {
         case .kept: return
-        case .cleared: return clear(owner, link.index, entity)
-        case .failed: throw batch.failures[link.failure]
+        case .cleared: return clear(owner, Int(link.index), entity)
+        case .failed: throw batch.failures[Int(link.failure)]
         case .members: break
         }
-        let isToMany = entity.links[link.index].isToMany
-        let destination = entities[known: entity.links[link.index].destination]
+        let (isToMany, destination) = entity.ends[Int(link.index)]
         let firstPending = pending.count
         steps.append(Step(entity: entity.number, link: place))
-        for place in link.members { try member(batch.members[place], destination, batch, draft) }
+        try entities.with(destination) { destination throws(RowFailure) in
+            for place in link.members.range { try member(batch.members[place], destination, batch, draft) }
+        }
         steps.removeLast()
         let first = plan.targets.count
         if firstPending < pending.count {
@@ -27,16 +28,16 @@ extension RowPlanner {
         let change: RowPlan.Link.Change = !isToMany ? .target : options.toMany == .append ? .append : .replace
         // A reference that was passed over leaves a to-one relationship as it is, unless it was of the wrong type.
         if change == .target, first == plan.targets.count {
-            if link.isMismatched, options.mismatch == .null { clear(owner, link.index, entity) }
+            if link.isMismatched, options.mismatch == .null { clear(owner, Int(link.index), entity) }
         } else {
-            plan.links.append(.init(owner: owner, link: link.index, change: change, targets: first..<plan.targets.count))
+            plan.links.append(.init(owner: owner, link: Int(link.index), change: change, targets: first..<plan.targets.count))
         }
     }
 
     /// Plans that a relationship has no members.
     mutating func clear(_ owner: Int, _ index: Int, _ entity: ImportEntity) {
         let end = plan.targets.count
-        plan.links.append(.init(owner: owner, link: index, change: entity.links[index].isToMany ? .replace : .target, targets: end..<end))
+        plan.links.append(.init(owner: owner, link: index, change: entity.ends[index].isToMany ? .replace : .target, targets: end..<end))
     }
 
     private mutating func member(
@@ -44,9 +45,9 @@ extension RowPlanner {
     ) throws(RowFailure) {
         steps[steps.count - 1].element = member.element
         switch member.kind {
-        case .described: pending.append(try object(member.place, batch, draft))
-        case .named: try named(member.place, destination, batch, draft)
-        case .failed: throw batch.failures[member.place]
+        case .described: pending.append(try object(Int(member.place), batch, draft))
+        case .named: try named(Int(member.place), destination, batch, draft)
+        case .failed: throw batch.failures[Int(member.place)]
         }
     }
 
@@ -73,7 +74,7 @@ extension RowPlanner {
         if destination.isAlone { return }
         let number = draft.entity(destination.table, row)
         if destination.entity.family.contains(number) { return }
-        let name = entities[known: number].entity.name
+        let name = entities[number].entity.name
         throw failure(.ruleViolated, batch, "the object with this identity is a '\(name)' and no '\(destination.entity.name)'")
     }
 
@@ -82,14 +83,14 @@ extension RowPlanner {
         case .skip: break
         case .error: throw failure(.unknownReference, batch, missing(entity, value, batch))
         case .create:
-            if entity.entity.isAbstract {
+            if entity.isAbstract {
                 let why = ", and it is abstract, so no stub can be made"
                 throw failure(.unknownReference, batch, missing(entity, value, batch) + why)
             }
             let place = plan.objects.count
             plan.objects.append(
                 .init(entity: entity.number, target: .new, isStub: true, isDescribed: false, values: value..<value + 1))
-            newObjects.append(entity.entity.root, place)
+            noteNew(entity.root, place)
             pending.append(place)
         }
     }

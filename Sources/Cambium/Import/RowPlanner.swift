@@ -10,36 +10,38 @@ struct RowPlanner {
     struct Step {
         let entity: EntityNumber
         let link: Int
-        var element = -1
+        var element: Int32 = -1
     }
 
-    let options: ImportOptions
+    let options: RowRules
     let entities: ImportEntities
     var plan = RowPlan()
     /// Keys of the row that map to nothing: places in those of the batch.
-    private(set) var unknownKeys: [Range<Int>] = []
+    private(set) var unknownKeys: [RowBatch.Span] = []
     /// Objects that are of another entity than they were read as, by their tokens. Where there are any, the row has to be read again,
     /// and nothing else that was found out counts.
     private(set) var misread: [Int: EntityNumber] = [:]
-    let newObjects = NewObjects()
+    private let newObjects = NewObjects()
+    private(set) var hasNewObjects = false
     /// Members of the relationships that are being planned: places in `plan.objects`.
     var pending: [Int] = []
     var steps: [Step] = []
 
     init(options: ImportOptions, entities: ImportEntities) {
-        self.options = options
+        self.options = RowRules(options)
         self.entities = entities
     }
 
     /// Plans the row whose own object is at a place. Where it throws, `misread` counts all the same.
-    mutating func plan(_ object: Int, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) {
+    mutating func plan(_ object: Int32, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) {
         plan.removeAll()
-        newObjects.removeAll()
-        pending.removeAll(keepingCapacity: true)
-        steps.removeAll(keepingCapacity: true)
-        unknownKeys.removeAll(keepingCapacity: true)
+        if hasNewObjects { newObjects.removeAll() }
+        hasNewObjects = false
+        if !pending.isEmpty { pending.removeAll(keepingCapacity: true) }
+        if !steps.isEmpty { steps.removeAll(keepingCapacity: true) }
+        if !unknownKeys.isEmpty { unknownKeys.removeAll(keepingCapacity: true) }
         if !misread.isEmpty { misread = [:] }
-        plan.root = try self.object(object, batch, draft)
+        plan.root = try self.object(Int(object), batch, draft)
     }
 
     // MARK: The row's own object, once the plan was applied
@@ -47,11 +49,11 @@ struct RowPlanner {
     var isRootSkipped: Bool { plan.objects[plan.root].isSkipped }
 
     func rootObject(_ draft: borrowing Draft) -> ObjectID {
-        draft.id(entities[known: plan.objects[plan.root].entity].table, plan.rootRow)
+        draft.id(entities[plan.objects[plan.root].entity].table, plan.rootRow)
     }
 
     /// Notes the values by which it is found, which somebody may have changed.
-    func noteRoot(_ draft: borrowing Draft) { entities[known: plan.objects[plan.root].entity].scanned?.note(plan.rootRow, draft) }
+    func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].scanned?.note(plan.rootRow, draft) }
 
     // MARK: Objects
 
@@ -59,8 +61,8 @@ struct RowPlanner {
         var pointer = ""
         for step in steps {
             let link = batch.links[step.link]
-            let name = entities[known: step.entity].links[link.index].relationship.name
-            pointer += link.pointer < 0 ? "/" + RowPath.escaped(name) : batch.pointers[link.pointer]
+            let name = entities[step.entity].links[Int(link.index)].relationship.name
+            pointer += link.pointer < 0 ? "/" + RowPath.escaped(name) : batch.pointers[Int(link.pointer)]
             if step.element >= 0 { pointer += "/\(step.element)" }
         }
         return RowFailure(code: code, pointer: pointer, message: message)
@@ -70,14 +72,20 @@ struct RowPlanner {
     mutating func object(_ object: Int, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) -> Int {
         let read = batch.objects[object]
         if !read.unknownKeys.isEmpty { unknownKeys.append(read.unknownKeys) }
-        if read.failure >= 0 { throw batch.failures[read.failure] }
-        let entity = entities[known: read.entity]
+        if read.failure >= 0 { throw batch.failures[Int(read.failure)] }
+        return try entities.with(read.entity) { entity throws(RowFailure) in try self.object(read, entity, batch, draft) }
+    }
+
+    @inline(__always)
+    private mutating func object(
+        _ read: RowBatch.Object, _ entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+    ) throws(RowFailure) -> Int {
         let target = try self.target(entity, read.values, batch, draft)
         if case .existing(let row) = target, !entity.isAlone {
             let number = draft.entity(entity.table, row)
             if number != entity.number {
                 if entity.entity.family.contains(number) { return misread(read, row, as: number) }
-                let name = entities[known: number].entity.name
+                let name = entities[number].entity.name
                 throw failure(.duplicate, batch, "an object of '\(name)' has this identity already")
             }
         }
@@ -99,29 +107,40 @@ struct RowPlanner {
         }
         plan.objects.append(
             .init(
-                entity: entity.number, target: target, isFilled: isFilled, values: read.values,
+                entity: entity.number, target: target, isFilled: isFilled, values: read.values.range,
                 extras: firstExtra..<plan.extras.count))
-        if case .new = target { newObjects.append(entity.entity.root, place) }
+        if case .new = target { noteNew(entity.root, place) }
         if options.missing == .clear, case .existing = target {
             entity.beginLinks()
-            for link in read.links { entity.markLink(batch.links[link].index) }
+            for link in read.links.range { entity.markLink(Int(batch.links[link].index)) }
             for index in entity.links.indices where !entity.isGivenLink(index) { clear(place, index, entity) }
         }
-        for link in read.links { try self.link(place, link, entity, batch, draft) }
+        for link in read.links.range { try self.link(place, link, entity, batch, draft) }
         return place
     }
 
     private mutating func misread(_ object: RowBatch.Object, _ row: UInt32, as number: EntityNumber) -> Int {
-        misread[object.token] = number
+        misread[Int(object.token)] = number
         plan.objects.append(.init(entity: object.entity, target: .existing(row), values: 0..<0))
         return plan.objects.count - 1
     }
 
+    // MARK: Objects that the row makes
+
+    mutating func noteNew(_ root: EntityNumber, _ place: Int) {
+        newObjects.append(root, place)
+        hasNewObjects = true
+    }
+
+    func newObject(_ root: EntityNumber, _ identity: [Cell], _ batch: borrowing RowBatch) -> Int? {
+        newObjects.place(root, identity, self, batch)
+    }
+
     // MARK: What an object lacks
 
-    private func mark(_ values: Range<Int>, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
+    private func mark(_ values: RowBatch.Span, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
         entity.beginAttributes()
-        for place in values { entity.mark(batch.values[place]) }
+        for place in values.range { entity.mark(batch.values[place]) }
     }
 
     private func lacks(_ attribute: Attribute, _ batch: borrowing RowBatch) -> RowFailure {
@@ -130,17 +149,17 @@ struct RowPlanner {
 
     /// A new object gets its defaults, or is refused.
     private mutating func completeNew(
-        _ entity: ImportEntity, _ values: Range<Int>, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {
-        if entity.entity.isAbstract {
+        if entity.isAbstract {
             throw failure(
                 .unknownEntity, batch, "'\(entity.entity.name)' is abstract, and nothing tells which of its sub-entities this is")
         }
         mark(values, entity, batch)
-        for index in entity.attributes.indices where !entity.isGivenAttribute(index) {
-            if draft.hasDefault(entity.table, attribute: index) {
+        for index in entity.facts.indices where !entity.isGivenAttribute(index) {
+            if entity.facts[index].hasDefault {
                 plan.extras.append(.init(attribute: index, kind: .standard))
-            } else if !entity.attributes[index].isOptional {
+            } else if !entity.facts[index].isOptional {
                 throw lacks(entity.attributes[index], batch)
             }
         }
@@ -148,26 +167,26 @@ struct RowPlanner {
 
     /// A stub that is filled has to have what a new object has.
     private mutating func completeStub(
-        _ entity: ImportEntity, _ row: UInt32, _ values: Range<Int>, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+        _ entity: ImportEntity, _ row: UInt32, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {
         mark(values, entity, batch)
-        for index in entity.attributes.indices
+        for index in entity.facts.indices
         where !entity.isGivenAttribute(index) && draft.isNull(entity.table, row, attribute: index) {
-            if draft.hasDefault(entity.table, attribute: index) {
+            if entity.facts[index].hasDefault {
                 plan.extras.append(.init(attribute: index, kind: .standard))
-            } else if !entity.attributes[index].isOptional {
+            } else if !entity.facts[index].isOptional {
                 throw lacks(entity.attributes[index], batch)
             }
         }
     }
 
     private mutating func clearMissing(
-        _ entity: ImportEntity, _ values: Range<Int>, _ batch: borrowing RowBatch
+        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch
     ) throws(RowFailure) {
         mark(values, entity, batch)
-        for index in entity.attributes.indices
+        for index in entity.facts.indices
         where !entity.isGivenAttribute(index) && !entity.isKeptAttribute(index) && !entity.identity.contains(index) {
-            if !entity.attributes[index].isOptional { throw lacks(entity.attributes[index], batch) }
+            if !entity.facts[index].isOptional { throw lacks(entity.attributes[index], batch) }
             plan.extras.append(.init(attribute: index, kind: .null))
         }
     }

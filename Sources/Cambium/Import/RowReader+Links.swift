@@ -4,19 +4,19 @@ import CambiumModel
 extension RowReader {
     /// Reads what a row gives to a relationship.
     mutating func link(_ given: Given, _ entity: RowEntity, _ tokens: JSONTokens) -> RowBatch.Link {
-        var link = RowBatch.Link(index: given.index)
+        var link = RowBatch.Link(index: UInt16(given.index))
         let firstPending = pending.count
         let isOuterMismatched = isMismatched
         isMismatched = false
         do throws(RowFailure) {
             if given.value < 0 {
                 let members = mapped[given.key]
-                path.push(.pointer(members.pointer))
+                path.push(pointer: members.pointer)
                 defer { path.pop() }
                 link.pointer = notePointer(members.pointer)
                 try read(members, &link, entity, tokens)
             } else {
-                path.push(.key(given.key))
+                path.push(key: given.key)
                 defer { path.pop() }
                 if entity.isMapped { link.pointer = notePointer("/" + RowPath.escaped(tokens.string(given.key))) }
                 try read(given.value, &link, entity, tokens)
@@ -32,27 +32,24 @@ extension RowReader {
             for place in firstPending..<pending.count { batch.members.append(pending[place]) }
             pending.removeLast(pending.count - firstPending)
         }
-        link.members = firstMember..<batch.members.count
+        link.members = .init(firstMember..<batch.members.count)
         return link
     }
 
-    private mutating func notePointer(_ pointer: String) -> Int {
+    private mutating func notePointer(_ pointer: String) -> Int32 {
         batch.pointers.append(pointer)
-        return batch.pointers.count - 1
+        return Int32(batch.pointers.count - 1)
     }
 
     /// Reads the members that a token is or has; the path leads to it.
     mutating func read(_ token: Int, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
-        let (isToMany, number) = {
-            let link = entity.links[link.index]
-            return (link.isToMany, link.destination)
-        }()
+        let (isToMany, number) = entity.ends[Int(link.index)]
         guard let destination = entities[number] else { return }
         let kind = tokens.kind(token)
         if kind == .null { return try null(&link, entity, tokens) }
         if kind == .array {
             guard isToMany else {
-                let name = entity.links[link.index].relationship.name
+                let name = entity.links[Int(link.index)].name
                 return try mismatch(&link, tokens, "'\(name)' is to-one, and an array found")
             }
             link.kind = .members
@@ -66,7 +63,7 @@ extension RowReader {
     mutating func null(_ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         switch options.null {
         case .keep: break
-        case .error: throw failure(.nullValue, tokens, "'\(entity.links[link.index].relationship.name)' is null")
+        case .error: throw failure(.nullValue, tokens, "'\(entity.links[Int(link.index)].name)' is null")
         case .clear: link.kind = .cleared
         }
     }
@@ -91,7 +88,7 @@ extension RowReader {
         let end = tokens.next(array)
         var position = 0
         while element < end {
-            path.push(.element(position))
+            path.push(element: position)
             member(element, position, destination, tokens)
             path.pop()
             element = tokens.next(element)
@@ -106,17 +103,17 @@ extension RowReader {
             case .null: break
             case .object:
                 let place = object(token, destination, tokens)
-                pending.append(.init(kind: .described, place: place, element: element))
+                pending.append(.init(kind: .described, place: Int32(place), element: Int32(element)))
             case .array: try memberMismatch(tokens, "an object or an identity is wanted, and an array found")
             default:
                 guard try hasSingleIdentity(destination, tokens), let place = try reference(destination, token, tokens) else {
                     isMismatched = true
                     return
                 }
-                pending.append(.init(kind: .named, place: place, element: element))
+                pending.append(.init(kind: .named, place: Int32(place), element: Int32(element)))
             }
         } catch {
-            pending.append(.init(kind: .failed, place: batch.note(error), element: element))
+            pending.append(.init(kind: .failed, place: batch.note(error), element: Int32(element)))
         }
     }
 

@@ -11,12 +11,12 @@ extension RowReader {
         case .success(.token(let token)): try read(token, &link, entity, tokens)
         case .success(.value(.null)): try null(&link, entity, tokens)
         case .success(.value(let value)):
-            let relationship = entity.links[link.index]
-            guard let destination = entities[relationship.destination] else { return }
+            let (isToMany, number) = entity.ends[Int(link.index)]
+            guard let destination = entities[number] else { return }
             link.kind = .members
             if case .array(let elements) = value {
-                guard relationship.isToMany else {
-                    return try mismatch(&link, tokens, "'\(relationship.relationship.name)' is to-one, and an array found")
+                guard isToMany else {
+                    return try mismatch(&link, tokens, "'\(entity.links[Int(link.index)].name)' is to-one, and an array found")
                 }
                 for element in elements { member(element, destination, tokens) }
             } else {
@@ -42,7 +42,7 @@ extension RowReader {
                 isMismatched = true
                 return
             }
-            pending.append(.init(kind: .named, place: place, element: -1))
+            pending.append(.init(kind: .named, place: Int32(place), element: -1))
         } catch {
             pending.append(.init(kind: .failed, place: batch.note(error), element: -1))
         }

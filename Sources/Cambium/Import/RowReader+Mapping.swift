@@ -84,7 +84,7 @@ extension RowReader {
             let converted = item.flatMap { convert($0, entity.conversions[index].type, mapping.conversions[index], tokens) }
             var token = 0
             if case .success(.token(let own)) = item { token = own }
-            path.push(.pointer(pointer))
+            path.push(pointer: pointer)
             defer { path.pop() }
             try take(converted, entity, index, token, tokens, key: nil)
         case .relationship(let index):

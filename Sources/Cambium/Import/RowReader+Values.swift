@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumJSON
 import CambiumModel
 
@@ -16,10 +17,17 @@ extension RowReader {
                 given.append(Given(index: index, key: key, value: value))
             case .mapped: break
             case nil:
-                try unknown(key, entity, tokens)
+                if !isRowDiscriminator(key, tokens) { try unknown(key, entity, tokens) }
             }
             key = tokens.next(value)
         }
+    }
+
+    /// Whether a key tells the entity of the row. Each row may have it, so no text is made to find out.
+    @inline(__always)
+    private func isRowDiscriminator(_ key: Int, _ tokens: JSONTokens) -> Bool {
+        guard path.depth == 0, let bytes = rowDiscriminatorBytes else { return false }
+        return ByteSearch.equals(bytes, tokens.bytes(key))
     }
 
     /// - Parameter node: where in a mapping's tree the key is missing; nil where there is none.
@@ -109,30 +117,31 @@ extension RowReader {
     mutating func reference(
         _ entity: RowEntity, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {
-        let index = entity.identity[0]
+        let index = Int(entity.keyAttribute)
         if entity.isMapped, let conversion = entity.mapping?.conversions[index] {
             return try reference(entity, .token(token), conversion, tokens)
         }
-        return try reference(entity, convert(entity.attributes[index].type, token, tokens), token, tokens)
+        return try reference(entity, convert(entity.conversions[index].type, token, tokens), token, tokens)
     }
 
     @inline(__always)
     mutating func reference(
         _ entity: RowEntity, _ converted: Result<ScalarForm, ConversionError>, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {
-        let attribute = entity.attributes[entity.identity[0]]
+        let index = Int(entity.keyAttribute)
         switch converted {
         case .success(.null):
             return nil
         case .success(let form):
-            try check(attribute, form, token, tokens, key: nil)
-            append(entity.identity[0], form, token, tokens)
+            if !entity.conversions[index].isFree { try check(entity.attributes[index], form, token, tokens, key: nil) }
+            append(index, form, token, tokens)
             let place = batch.values.count - 1
-            if let hasher = entity.hasher { noteKey(place, hasher, entity) }
+            if let hasher = entity.hasher { noteKey(place, hasher, entity.number) }
             return place
         case .failure(let error):
             if options.mismatch != .error { return nil }
-            throw failure(.typeMismatch, tokens, "the identity '\(attribute.name)' of '\(entity.entity.name)': \(error.message)")
+            let name = entity.attributes[index].name
+            throw failure(.typeMismatch, tokens, "the identity '\(name)' of '\(entity.entity.name)': \(error.message)")
         }
     }
 }

@@ -5,7 +5,7 @@ import CambiumModel
 
 /// Reads rows into a batch: which objects they describe and name, and what each is given. It never looks at the graph.
 struct RowReader {
-    let options: ImportOptions
+    let options: RowRules
     let entities: RowEntities
     private let target: RowEntity
     var batch = RowBatch()
@@ -27,8 +27,10 @@ struct RowReader {
     var mapped: [MappedMembers] = []
     /// The key that tells the entity of a row, which may be another one than is imported.
     let rowDiscriminatorKey: String?
+    let rowDiscriminatorBytes: [UInt8]?
     /// Texts of discriminators that were met, and their entities.
     private var told: [(declared: EntityNumber, text: [UInt8], entity: RowEntity)] = []
+    private var lastTold = 0
 
     /// A relationship that an object gives, and where.
     struct Given {
@@ -40,28 +42,29 @@ struct RowReader {
 
     /// - Parameter graph: has the schema of the one that is imported into.
     init(_ options: ImportOptions, _ graph: Graph, _ resolver: MappingResolver, importing entity: Entity) throws(CambiumError) {
-        self.options = options
+        self.options = RowRules(options)
         entities = try RowEntities(graph, resolver)
         guard let target = entities[entity.number] else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
         self.target = target
         rowDiscriminatorKey = target.discriminator?.key
+        rowDiscriminatorBytes = rowDiscriminatorKey.map { Array($0.utf8) }
     }
 
     /// Reads a row as an object of the entity that is imported, or of one of its sub-entities.
     mutating func read(_ tokens: JSONTokens, _ row: inout RowBatch.Row) {
         path.removeAll()
-        pending.removeAll(keepingCapacity: true)
-        given.removeAll(keepingCapacity: true)
-        mapped.removeAll(keepingCapacity: true)
+        if !pending.isEmpty { pending.removeAll(keepingCapacity: true) }
+        if !given.isEmpty { given.removeAll(keepingCapacity: true) }
+        if !mapped.isEmpty { mapped.removeAll(keepingCapacity: true) }
         isUncertain = false
-        row.object = batch.objects.count
+        row.object = Int32(batch.objects.count)
         guard tokens.kind(0) == .object else {
             row.failure = batch.note(RowFailure(code: .notAnObject, pointer: "", message: "a row is an object, and this one is not"))
             return
         }
         let firstKey = batch.keys.count
         _ = object(0, target, tokens)
-        row.keys = firstKey..<batch.keys.count
+        row.keys = .init(firstKey..<batch.keys.count)
     }
 
     func failure(_ code: ImportReport.RowError.Code, _ tokens: JSONTokens, key: Int? = nil, _ message: String) -> RowFailure {
@@ -73,7 +76,7 @@ struct RowReader {
     /// Reads an object that is described, and returns its place in the batch.
     mutating func object(_ token: Int, _ declared: RowEntity, _ tokens: JSONTokens) -> Int {
         let place = batch.objects.count
-        batch.objects.append(RowBatch.Object(token: token, entity: declared.number))
+        batch.objects.append(RowBatch.Object(token: Int32(token), entity: declared.number))
         do throws(RowFailure) {
             try read(place, token, declared, tokens)
         } catch {
@@ -95,9 +98,11 @@ struct RowReader {
             failure = nil
         } catch { failure = error }
         batch.objects[place].entity = entity.number
-        batch.objects[place].values = firstValue..<batch.values.count
+        batch.objects[place].values = .init(firstValue..<batch.values.count)
         // Those before what failed are told too.
-        batch.objects[place].unknownKeys = firstUnknown..<batch.unknownKeys.count
+        if firstUnknown < batch.unknownKeys.count {
+            batch.objects[place].unknownKeys = .init(firstUnknown..<batch.unknownKeys.count)
+        }
         if let failure {
             given.removeLast(given.count - firstGiven)
             throw failure
@@ -106,9 +111,9 @@ struct RowReader {
         let (firstLink, linkCount) = (batch.links.count, given.count - firstGiven)
         if linkCount == 0 { return }
         // Objects in between have links of their own, which come behind.
-        for number in 0..<linkCount { batch.links.append(RowBatch.Link(index: given[firstGiven + number].index)) }
+        for number in 0..<linkCount { batch.links.append(RowBatch.Link(index: UInt16(given[firstGiven + number].index))) }
         for number in 0..<linkCount { batch.links[firstLink + number] = link(given[firstGiven + number], entity, tokens) }
-        batch.objects[place].links = firstLink..<firstLink + linkCount
+        batch.objects[place].links = .init(firstLink..<firstLink + linkCount)
         given.removeLast(linkCount)
     }
 
@@ -118,11 +123,10 @@ struct RowReader {
         if !readAs.isEmpty, let number = readAs[token], let entity = entities[number] { return entity }
         guard let path = declared.discriminatorPath, let found = path.value(in: token, tokens) else { return declared }
         let isText = tokens.kind(found) == .string
-        let known =
-            isText ? told.first { $0.declared == declared.number && ByteSearch.equals($0.text, tokens.bytes(found)) } : nil
         let entity: RowEntity
-        if let known {
-            entity = known.entity
+        if isText, let known = knownPlace(tokens.bytes(found), declared.number) {
+            lastTold = known
+            entity = told[known].entity
         } else {
             entity = try self.entity(told: isText ? tokens.string(found) : "", declared, tokens)
         }
@@ -130,6 +134,16 @@ struct RowReader {
             throw failure(.unknownEntity, tokens, "'\(entity.entity.name)' is no '\(declared.entity.name)'")
         }
         return entity
+    }
+
+    /// Where a text was met before. Rows of one entity mostly follow each other.
+    private func knownPlace(_ text: UnsafeRawBufferPointer, _ declared: EntityNumber) -> Int? {
+        var place = lastTold
+        for _ in told.indices {
+            if told[place].declared == declared, ByteSearch.equals(told[place].text, text) { return place }
+            place = place + 1 < told.count ? place + 1 : 0
+        }
+        return nil
     }
 
     private mutating func entity(told text: String, _ declared: RowEntity, _ tokens: JSONTokens) throws(RowFailure) -> RowEntity {
@@ -143,20 +157,20 @@ struct RowReader {
     // MARK: Identities
 
     /// Notes which identity the values name that begin at a place.
+    @inline(__always)
     private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
         guard let hasher = entity.hasher else { return }
-        let attribute = Int32(truncatingIfNeeded: entity.identity[0])
-        for place in firstValue..<batch.values.count where batch.values[place].attribute == attribute {
-            noteKey(place, hasher, entity)
+        for place in firstValue..<batch.values.count where batch.values[place].attribute == entity.keyAttribute {
+            noteKey(place, hasher, entity.number)
         }
     }
 
     @inline(__always)
-    mutating func noteKey(_ place: Int, _ hasher: KeyHasher, _ entity: RowEntity) {
+    mutating func noteKey(_ place: Int, _ hasher: KeyHasher, _ entity: EntityNumber) {
         let value = batch.values[place]
         guard value.isGiven else { return }
         let hash = batch.withCell(value) { hasher.hash($0) }
-        batch.values[place].hash = hash
-        batch.keys.append(RowBatch.Key(root: entity.root, hash: hash))
+        batch.values[place].key = Int32(batch.keys.count)
+        batch.keys.append(RowBatch.Key(entity: entity, hash: hash))
     }
 }

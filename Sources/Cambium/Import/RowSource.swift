@@ -6,18 +6,20 @@ import CambiumModel
 final class RowSource {
     /// Rows that are read at once.
     static let rowCountMax = 512
-    /// And bytes of them; the row that goes beyond is the last one of its batch.
-    static let byteCountMax = 512 << 10
+    /// And bytes and values of them; the row that goes beyond is the last one of its batch.
+    static let byteCountMax = 256 << 10
+    static let valueCountMax = 8192
 
-    private var documents: DocumentStream
-    private var reader: RowReader
+    // One thread at a time reads, and nothing that it calls comes back: no access to these overlaps another.
+    @exclusivity(unchecked) private var documents: DocumentStream
+    @exclusivity(unchecked) private var reader: RowReader
     private let parser = JSONParser()
     private let preparedParser = JSONParser()
     private let hooks: ImportHooks
     private let transactionRowCount: Int
     private let refused: Set<Int>
     /// The last row, counted over all sources.
-    private var row: Int
+    @exclusivity(unchecked) private var row: Int
     private var skippedCount: Int
 
     /// - Parameter firstRow: how many rows are passed over.
@@ -29,7 +31,7 @@ final class RowSource {
         self.reader = reader
         self.hooks = hooks
         self.refused = Set(refused)
-        transactionRowCount = reader.options.batchRowCount ?? .max
+        transactionRowCount = reader.options.batchRowCount
         row = firstRow
         skippedCount = firstRow
     }
@@ -49,28 +51,27 @@ final class RowSource {
 
     /// Returns false at the end of the last source.
     private func readRows() throws -> Bool {
-        while skippedCount > 0 {
-            _ = try documents.nextDocument()
-            skippedCount -= 1
-        }
+        while skippedCount > 0, try documents.next({ _, _ in }) { skippedCount -= 1 }
         // A hook is to see each row when those before it were applied.
         let rowCountMax = hooks.isEmpty ? Self.rowCountMax : 1
         repeat {
-            guard let document = try documents.nextDocument() else { return false }
-            row += 1
-            read(document)
-        } while row % transactionRowCount != 0 && reader.batch.rows.count < rowCountMax && reader.batch.byteCount < Self.byteCountMax
+            guard try documents.next({ read($0, $1) }) else { return false }
+            reader.batch.rows[reader.batch.rows.count - 1].source = Int32(documents.sourceNumber)
+            reader.batch.rows[reader.batch.rows.count - 1].number = documents.row
+        } while row % transactionRowCount != 0 && reader.batch.rows.count < rowCountMax && reader.batch.bytes.count < Self.byteCountMax
+            && reader.batch.values.count < Self.valueCountMax
         return true
     }
 
-    private func read(_ document: DocumentSplitter.Document) {
-        var row = RowBatch.Row(source: documents.sourceNumber, number: documents.row, line: document.line)
+    private func read(_ document: DocumentSplitter.Document, _ bytes: UnsafeRawBufferPointer) {
+        row += 1
+        var row = RowBatch.Row(line: document.line)
         if refused.contains(self.row) {
             // It stands in its place, and says nothing.
         } else if let failure = document.failure {
             row.failure = reader.batch.note(failure)
         } else {
-            documents.withWindow { read(UnsafeRawBufferPointer(rebasing: $0[document.start..<document.end]), &row) }
+            read(bytes, &row)
         }
         reader.batch.rows.append(row)
     }
@@ -109,8 +110,12 @@ final class RowSource {
         reader.read(tokens, &row)
         guard reader.isUncertain else { return }
         let start = reader.batch.bytes.count
+        guard start + bytes.count <= Int(UInt32.max) else {
+            row.failure = reader.batch.note(RowFailure(code: .tooLarge, pointer: "", message: "what it is given has more than 4 GiB"))
+            return
+        }
         reader.batch.bytes.append(contentsOf: bytes)
-        row.document = start..<reader.batch.bytes.count
+        row.document = .init(start..<reader.batch.bytes.count)
     }
 }
 

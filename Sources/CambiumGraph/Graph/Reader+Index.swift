@@ -77,12 +77,14 @@ extension Reader {
     @inline(__always) func row(_ table: Int, _ index: IndexLayout, key: Cell) -> UInt32 {
         var hash = KeyHash(seed: UInt64(index.number))
         hash.add(key)
-        return row(table, index, key: key, hash: hash.value)
+        return row(table, index.number, index.slots[0], index.kinds[0], key: key, hash: hash.value)
     }
 
-    @inline(__always) func row(_ table: Int, _ index: IndexLayout, key: Cell, hash: UInt64) -> UInt32 {
+    /// The row with a key of one component, which is in this column and has this hash.
+    @inline(__always)
+    func row(_ table: Int, _ index: Int, _ slot: Int, _ kind: ColumnKind, key: Cell, hash: UInt64) -> UInt32 {
         let rows = rows(table)
-        return firstRow(table, index.number, hash) { rows.equals($0, index.slots[0], index.kinds[0], key) }
+        return firstRow(table, index, hash) { rows.equals($0, slot, kind, key) }
     }
 
     /// The row with a key of several components.
