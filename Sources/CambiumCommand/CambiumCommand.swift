@@ -11,11 +11,14 @@ struct CambiumCommand: ParsableCommand {
         subcommands: [
             InitCommand.self, SchemaCommand.self, ImportCommand.self, ExportCommand.self, FindCommand.self, ShowCommand.self,
             InsertCommand.self, SetCommand.self, LinkCommand.self, UnlinkCommand.self, MoveCommand.self, DeleteCommand.self,
-            CloneCommand.self, LogCommand.self, VerifyCommand.self, StatsCommand.self, RepairCommand.self, DemoCommand.self,
+            CloneCommand.self, ApplyCommand.self, LogCommand.self, LabelCommand.self, VerifyCommand.self, StatsCommand.self,
+            CheckpointCommand.self, CompactCommand.self, BackupCommand.self, RestoreCommand.self, RepairCommand.self,
+            DemoCommand.self,
         ])
 
     /// Runs a command; every way in which it can fail ends in one line on stderr and the exit code of the contract.
     static func main() {
+        Store.onDamagedPages { Failure.exit($0) }
         do {
             var command = try parseAsRoot()
             try command.run()

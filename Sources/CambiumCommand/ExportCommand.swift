@@ -20,22 +20,29 @@ struct ExportCommand: ParsableCommand {
     var references = ExportOptions.Reference.id
     @Flag(help: "Only the ids, or identities, of the objects.") var idsOnly = false
     @Option(help: "What becomes of null in JSON.") var nulls = ExportOptions.NullValue.write
-    @Option(help: "How included objects of to-one relationships nest in JSON: as objects, or as keys such as country.name.")
+    @Option(help: "How included to-one objects, and the paths of a mapping, nest in JSON: as objects, or as keys such as country.name.")
     var keyPaths = ExportOptions.KeyPaths.nested
+    @Option(help: "Write the rows that an import by this mapping reads (Docs/IMPORT.md); references are identities then.")
+    var mapping: String?
     @OptionGroup var include: IncludeOptions
     @OptionGroup var point: PointOptions
     @Flag(help: "JSON Lines, which an export is anyway where no format is given.") var json = false
 
     func validate() throws {
-        if entity == nil, !include.include.isEmpty { throw ValidationError("--include needs an entity to begin at.") }
+        if entity == nil, mapping == nil, !include.include.isEmpty { throw ValidationError("--include needs an entity to begin at.") }
         if entity == nil, format == .csv { throw ValidationError("CSV has the columns of one entity; name it.") }
+        if mapping != nil, format == .csv { throw ValidationError("--mapping is for JSON; leave --format csv out.") }
         if json, format == .csv { throw ValidationError("--json and --format csv exclude each other.") }
     }
 
     func run() throws {
         let graph = try point.open(store).graph
-        let entity = try self.entity.map { try graph.schema.required($0) }
         var options = ExportOptions()
+        options.mapping = try mapping.map { try ImportMapping(json: try Terminal.contents(of: $0), file: $0) }
+        if entity == nil, options.mapping != nil, options.mapping?.entity == nil {
+            throw ValidationError("A mapping is for one entity; name it, or have the mapping name it.")
+        }
+        let entity = try (self.entity ?? options.mapping?.entity).map { try graph.schema.required($0) }
         options.format = format
         options.references = references
         options.content = idsOnly ? .names : .objects

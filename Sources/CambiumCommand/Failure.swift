@@ -14,7 +14,7 @@ enum Failure {
         case .unknownName: usage
         case .invalidInput, .limitExceeded: 65
         case .notFound: 66
-        case .ruleViolated: badNews
+        case .ruleViolated, .conflict: badNews
         case .cannotCreate: 73
         case .locked: 75
         default: 74

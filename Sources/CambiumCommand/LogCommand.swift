@@ -31,11 +31,13 @@ struct LogCommand: ParsableCommand {
     private func tellIfWanted(_ entry: TransactionLog.Entry, _ schema: inout Schema) throws {
         var ops: [Op] = []
         // The schema is in the log, and names are needed to understand what follows it.
-        if entry.number.rawValue == 1 || self.ops || object != nil || entity != nil { ops = try entry.ops() }
+        let isRetired = entry.isRetired
+        if isRetired, schema.entities.isEmpty { schema = try ReadOnlyStore(at: store).graph.schema }
+        if !isRetired, entry.number.rawValue == 1 || self.ops || object != nil || entity != nil { ops = try entry.ops() }
         for case .schema(let catalog) in ops { schema = try Schema(catalog: catalog) }
         guard entry.number.rawValue >= from, entry.number.rawValue <= to, try isWanted(entry, ops, schema) else { return }
-        if self.ops, ops.isEmpty { ops = try entry.ops() }
-        tell(entry, self.ops ? ops : nil, schema)
+        if self.ops, ops.isEmpty, !isRetired { ops = try entry.ops() }
+        tell(entry, self.ops && !isRetired ? ops : nil, schema)
     }
 
     private func isWanted(_ entry: TransactionLog.Entry, _ ops: [Op], _ schema: Schema) throws -> Bool {
@@ -62,6 +64,7 @@ struct LogCommand: ParsableCommand {
         var line = "\(entry.number)  \(Timestamp.text(microseconds: entry.metadata.time))  \(Readable.of(entry.byteCount, "byte"))"
         if let actor = entry.metadata.actor { line += "  \(actor)" }
         if let message = entry.metadata.message { line += "  \(message)" }
+        if entry.isRetired { line += "  (what it did was retired)" }
         if entry.metadata.clockLag > 0 { line += "  (the clock was \(Double(entry.metadata.clockLag) / 1e6) s behind)" }
         Terminal.print(line)
         for op in ops ?? [] { Terminal.print("    " + OpText.line(op, schema)) }
@@ -85,6 +88,10 @@ struct LogCommand: ParsableCommand {
         }
         writer.key("bytes")
         writer.number(entry.byteCount)
+        if entry.isRetired {
+            writer.key("retired")
+            writer.bool(true)
+        }
         if let ops {
             writer.key("ops")
             writer.beginArray()

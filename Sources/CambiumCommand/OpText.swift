@@ -50,6 +50,9 @@ enum OpText {
                 number(schema.entity(count.entity)?.name ?? "\(count.entity)", count.count, &writer)
             }
             writer.endObject()
+        case .label(let name, let number):
+            text("label", name, &writer)
+            self.number("of", Int(number.rawValue), &writer)
         case .digest(let number, let digest):
             self.number("of", Int(number.rawValue), &writer)
             text("digest", digest.description, &writer)

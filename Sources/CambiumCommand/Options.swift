@@ -20,7 +20,7 @@ struct AuthorOptions: ParsableArguments {
 }
 
 struct PointOptions: ParsableArguments {
-    @Option(help: "The moment to look at: a transaction number, or a time such as 2026-01-31T12:00:00Z.")
+    @Option(help: "The moment to look at: a transaction number, a time such as 2026-01-31T12:00:00Z, or label:NAME.")
     var at: Moment?
 
     func open(_ path: String) throws -> ReadOnlyStore { try ReadOnlyStore(at: path, point: at?.point ?? .latest) }
@@ -53,6 +53,8 @@ struct Moment: ExpressibleByArgument {
             point = .transaction(TransactionNumber(rawValue: number))
         } else if let time = Timestamp.microseconds(argument) {
             point = .time(time)
+        } else if argument.hasPrefix("label:"), argument.utf8.count > 6 {
+            point = .label(String(argument.dropFirst(6)))
         } else {
             return nil
         }

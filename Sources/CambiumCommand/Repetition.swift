@@ -52,7 +52,7 @@ extension Op {
         switch self {
         case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _): id
         case .delete(let ids): ids.first
-        case .schema, .upsert, .relink, .clone, .digest: nil
+        case .schema, .upsert, .relink, .clone, .label, .digest: nil
         }
     }
 }

@@ -86,6 +86,10 @@ struct StatsCommand: ParsableCommand {
         let width = statistics.entities.map(\.name.count).max() ?? 0
         for (name, count) in statistics.entities { Terminal.print("  \(name.padded(to: width))  \(Readable.count(count))") }
         Terminal.print("log     \(Readable.bytes(statistics.logByteCount)) in \(Readable.of(statistics.segmentCount, "segment"))")
+        if let last = statistics.checkpoints.last {
+            let count = Readable.of(statistics.checkpoints.count, "checkpoint")
+            Terminal.print("stored  \(Readable.bytes(statistics.storedByteCount)) in \(count), the last of transaction \(last)")
+        }
         Terminal.print("memory  \(Readable.bytes(statistics.pageByteCount)) of pages")
     }
 }

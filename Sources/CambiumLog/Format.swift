@@ -17,6 +17,11 @@ enum Format {
 
     enum FileKind: UInt8 {
         case open = 0, sealed, ops
+        /// As sealed, and of each transaction only its envelope and the hash of its payload is left.
+        case retired
+
+        /// Whether it is in larger blocks and has an index.
+        var isSealed: Bool { self == .sealed || self == .retired }
     }
 
     enum Index {
@@ -37,6 +42,15 @@ enum Format {
         static let storeOffset = 48
         static let storeByteCount = 12
         static let checksumOffset = 60
+    }
+
+    enum Root {
+        static let magic = Array("CAMBROOT".utf8)
+        /// What stands before the schema.
+        static let headerByteCount = 80
+        static let chunkEntryByteCount = 6
+        static let byteCountMax = 1 << 30
+        static let schemaByteCountMax = 64 << 20
     }
 
     enum Frame {
@@ -70,7 +84,7 @@ enum Format {
     static let algorithm: UInt8 = 1
 
     enum OpKind: UInt8 {
-        case schema = 1, insert, set, link, linkAt, unlink, move, delete, upsert, relink, digest, clone
+        case schema = 1, insert, set, link, linkAt, unlink, move, delete, upsert, relink, digest, clone, label
     }
 
     enum ValueTag: UInt8 {

@@ -6,6 +6,7 @@ struct LogCursor {
     private let volume: any Volume
     private let settings: StoreSettings
     private let first: TransactionNumber
+    private let base: LogReader.Prefix?
     private let isBesideWriter: Bool
     private let salvages: Bool
     private var head: Head?
@@ -24,14 +25,17 @@ struct LogCursor {
     private static let judgementCountMax = 100
 
     /// - Parameter isBesideWriter: whether another process may write meanwhile, in which case the log is synced before it is read.
-    init(_ log: LogReader, from first: TransactionNumber, isBesideWriter: Bool, salvages: Bool = false) throws(CambiumError) {
+    init(
+        _ log: LogReader, from first: TransactionNumber, after base: LogReader.Prefix? = nil, isBesideWriter: Bool, salvages: Bool = false
+    ) throws(CambiumError) {
+        self.base = base
         volume = log.volume
         settings = log.settings
         head = log.head
         self.first = first
         self.isBesideWriter = isBesideWriter
         self.salvages = salvages
-        end = LogReader.End(lastTime: log.settings.creationTime)
+        end = LogReader.End(lastTime: base?.time ?? log.settings.creationTime)
         segments = try Self.segments(log.volume)
         index = segments.lastIndex { $0 <= first } ?? 0
         guard !segments.isEmpty else {
@@ -143,6 +147,10 @@ struct LogCursor {
             guard before.isChecksumLost || next.header.previousChecksum == before.lastChecksum else {
                 throw damage(path, 0, "The segment does not follow the one before.")
             }
+        } else if let base {
+            guard next.header.firstTransaction == base.transaction.next, next.header.previousChecksum == base.checksum else {
+                throw damage(path, 0, "The segment does not follow what the checkpoint of transaction \(base.transaction) stands for.")
+            }
         } else if index == 0, segments[0].rawValue != 1 {
             throw damage(path, 0, "The segment begins with transaction \(segments[0]), and those before it are missing.")
         }
@@ -243,7 +251,7 @@ struct LogCursor {
         let segment = tail.header.firstTransaction
         let path = LogFileName.path(segment, .segment)
         // In a sealed segment positions are others than those that HEAD names.
-        let isSealed = tail.header.kind == .sealed
+        let isSealed = tail.header.kind.isSealed
         let told = toldByHead(segment)
         if !isSealed, told > tail.position {
             throw damage(path, tail.position, "The log was durable up to offset \(told), and no frame verifies here.")

@@ -8,9 +8,13 @@ public struct LogFollower {
     private var cursor: LogCursor
     private var isJudged = false
 
-    /// - Parameter first: the transaction to begin with.
-    public init(_ log: LogReader, from first: TransactionNumber = TransactionNumber(rawValue: 1)) throws(CambiumError) {
-        cursor = try LogCursor(log, from: first, isBesideWriter: true)
+    /// - Parameters:
+    ///   - first: the transaction to begin with, where there is no base.
+    ///   - base: what is known to stand before it.
+    public init(
+        _ log: LogReader, from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogReader.Prefix? = nil
+    ) throws(CambiumError) {
+        cursor = try LogCursor(log, from: base?.transaction.next ?? first, after: base, isBesideWriter: true)
     }
 
     /// Calls `body` with the transactions that have come since this was called last, in order.

@@ -44,6 +44,54 @@ public struct LogReader {
         self.flaws = flaws
     }
 
+    /// The last transaction of which only the envelope is left; none where all is there. Complexity: O(segments that are retired).
+    public func retiredEnd() throws(CambiumError) -> TransactionNumber {
+        var isAfterRetired = false
+        for name in try volume.list(Self.directory) {
+            guard let file = LogFileName.parse(name), file.suffix == .segment else { continue }
+            if try !isRetired(file.number) {
+                return isAfterRetired ? TransactionNumber(rawValue: file.number.rawValue - 1) : .none
+            }
+            isAfterRetired = true
+        }
+        return .none
+    }
+
+    /// A segment whose header does not verify is none that was retired.
+    private func isRetired(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
+        do {
+            return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind == .retired
+        } catch let error as CambiumError {
+            throw error
+        } catch {
+            return false
+        }
+    }
+
+    /// The segments whose transactions are all up to `last`, and that another one follows.
+    public static func segments(_ volume: any Volume, upTo last: TransactionNumber) throws(CambiumError) -> [TransactionNumber] {
+        let segments = try volume.list(directory).compactMap { name in
+            LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
+        }
+        return zip(segments, segments.dropFirst()).filter { $1.rawValue <= last.rawValue + 1 }.map(\.0)
+    }
+
+    /// Bytes of a segment, without files of ops.
+    public static func byteCount(_ volume: any Volume, _ segment: TransactionNumber) throws(CambiumError) -> Int {
+        try volume.byteCount(of: LogFileName.path(segment, .segment))
+    }
+
+    /// The segments of a log, and the bytes of its files. Complexity: O(files).
+    public static func files(_ volume: any Volume) throws(CambiumError) -> (segmentCount: Int, byteCount: Int) {
+        var (segmentCount, byteCount) = (0, 0)
+        for name in try volume.list(directory) {
+            guard let file = LogFileName.parse(name), file.suffix != .pending else { continue }
+            if file.suffix == .segment { segmentCount += 1 }
+            byteCount += try volume.byteCount(of: directory + "/" + name)
+        }
+        return (segmentCount, byteCount)
+    }
+
     /// Where the log ends, and what is behind its end.
     public struct End: Sendable {
         public enum Verdict: Sendable, Equatable {
@@ -69,6 +117,19 @@ public struct LogReader {
         var openSegments: [(segment: TransactionNumber, byteCount: Int)] = []
     }
 
+    /// The part of a log that a checkpoint stands for.
+    public struct Prefix: Sendable {
+        let transaction: TransactionNumber
+        let time: Int64
+        let checksum: UInt32
+
+        public init(_ root: RootRecord) {
+            transaction = root.transaction
+            time = root.time
+            checksum = root.logChecksum
+        }
+    }
+
     struct SegmentTail: Sendable {
         let header: SegmentHeader
         let headerChecksum: UInt32
@@ -90,11 +151,13 @@ public struct LogReader {
     /// - Parameter makesDurable: whether another process may write meanwhile: then what is read is made durable first, so that
     ///   nobody acts on what a loss of power may take.
     /// - Parameter salvages: whether sealed segments are read whose index is damaged; that they are is in the flaws of the end.
+    /// - Parameter base: what is known to stand before the transaction that is begun with.
     public func scan(
-        from first: TransactionNumber = TransactionNumber(rawValue: 1), makesDurable: Bool = false, salvages: Bool = false,
-        _ body: (LogRecord) throws -> Void
+        from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: Prefix? = nil, makesDurable: Bool = false,
+        salvages: Bool = false, _ body: (LogRecord) throws -> Void
     ) throws -> End {
-        var cursor = try LogCursor(self, from: first, isBesideWriter: makesDurable, salvages: salvages)
+        var cursor = try LogCursor(
+            self, from: base?.transaction.next ?? first, after: base, isBesideWriter: makesDurable, salvages: salvages)
         try cursor.advance(body)
         return try cursor.judge(body)
     }

@@ -13,6 +13,13 @@ public struct LogTuning: Sendable {
     /// Whether segments are sealed while others write, or before the commit that found one full returns.
     public var sealsInBackground = true
 
+    /// From how many bytes of log behind the newest checkpoint on another one is made, if they are a sixteenth of what it has, too.
+    public var checkpointByteCount = 4 << 20
+    /// From how many on one is made when the store is closed.
+    public var closingCheckpointByteCount = 1 << 20
+    /// How many checkpoints are kept: the newest, and one to go back to.
+    public var rootCountMax = 2
+
     public static let standard = LogTuning()
 
     public init() {}

@@ -54,7 +54,7 @@ extension LogWriter {
         try record.forEachOp { writer.append($0) }
         let ops = try writer.finish()
         if !hasRoom(for: ops) || self.writer.count > Format.Frame.blockByteCount { try write() }
-        try stage(record.metadata, ops, salt: record.salt.bytes(record.number))
+        try stage(record.metadata, ops, salt: record.saltBytes)
     }
 
     /// Whether a transaction fits into a frame with what is staged.
@@ -77,6 +77,9 @@ extension LogWriter {
     public func write() throws(CambiumError) -> Int {
         try checkPoison()
         guard staged.count > 0 else { return 0 }
+        if isAsClosed {
+            do { try noteOpen() } catch { try undoStaged(after: error) }
+        }
         let checksum = Frame.encode(
             region: writer.bytes, transactionCount: staged.count, at: position, durableOffset: durablePosition,
             headerChecksum: headerChecksum, to: &frame)
@@ -221,6 +224,7 @@ extension LogWriter {
             file.close()
             headFile.close()
         }
+        if isAsClosed, !hasStaged { return }
         try sync()
         try trim()
         try writeHead(isClosed: true)

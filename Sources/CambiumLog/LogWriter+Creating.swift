@@ -33,7 +33,7 @@ extension LogWriter {
         let names = try volume.list("").filter { $0 != lockFileName }
         let logNames = try volume.list(LogReader.directory)
         if names.isEmpty && logNames.isEmpty { return }
-        guard names.allSatisfy({ fileNames.contains($0) || $0 == LogReader.directory }) else {
+        guard names.allSatisfy({ isName($0) }) else {
             throw CambiumError(.cannotCreate, "'\(volume.name)' is not empty; choose another place.")
         }
         guard isInterrupted(volume, logNames) else {
@@ -47,11 +47,17 @@ extension LogWriter {
         let names = try volume.list("")
         for name in fileNames where names.contains(name) { try volume.remove(name) }
         try volume.syncDirectory("")
+        try PageFileWriter.removeRoots(volume)
+        try PageFileWriter.removeFiles(volume, except: [])
         for name in try volume.list(LogReader.directory) { try volume.remove(LogReader.directory + "/" + name) }
         try volume.syncDirectory(LogReader.directory)
     }
 
-    /// What a store has beside the directory of its log and its lock.
+    private static func isName(_ name: String) -> Bool {
+        fileNames.contains(name) || name == LogReader.directory || name == RootRecord.directory || PageFile.isName(name)
+    }
+
+    /// What a store has beside its directories, its pages and its lock.
     private static let fileNames = [
         StoreSettings.fileName, StoreSettings.fileName + LogFileName.replacementSuffix, Head.fileName,
     ]

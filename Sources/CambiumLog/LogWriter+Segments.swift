@@ -3,12 +3,21 @@ import CambiumModel
 
 extension LogWriter {
     func rotate() throws(CambiumError) {
+        if isAsClosed { try noteOpen() }
         try sync()
         try trim()
         let full = position >= tuning.sealedByteCountMin ? header.firstTransaction : nil
         try beginSegment(time: lastTime)
         try writeHead(isClosed: false)
         fullSegment = full
+    }
+
+    /// Makes all that was written durable, and has what follows begin a new segment. Nothing may be staged.
+    public func beginSegmentDurably() throws(CambiumError) {
+        try checkPoison()
+        precondition(!hasStaged, "What is staged is written first: it belongs to the segment before.")
+        if header.firstTransaction == lastTransaction.next { return }
+        try rotate()
     }
 
     /// The segment that has become full since this was asked last; nil for none.

@@ -7,7 +7,7 @@ public import CambiumModel
 ///
 /// SENDABLE: who owns the writer lets one thread at a time use it, so no access overlaps another, which need not be checked.
 public final class LogWriter: @unchecked Sendable {
-    let volume: any Volume
+    public let volume: any Volume
     let settings: StoreSettings
     let makeSaltSeed: () -> [UInt8]
     var file: any VolumeFile
@@ -37,6 +37,8 @@ public final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) public internal(set) var lastTime: Int64
     /// Behind the last frame of the segment that names a file of ops.
     @exclusivity(unchecked) var namedEnd = 0
+    /// Whether the log is as it was closed, and HEAD says so.
+    @exclusivity(unchecked) var isAsClosed = false
     /// The segment that was full last and that nobody has taken note of yet.
     @exclusivity(unchecked) var fullSegment: TransactionNumber?
     /// Bytes in frames and headers that this writer has appended.
@@ -77,20 +79,33 @@ public final class LogWriter: @unchecked Sendable {
         headTime = end.lastTime
         file = try volume.open(LogFileName.path(tail.header.firstTransaction, .segment), .update)
         headFile = try volume.open(Head.fileName, try volume.exists(Head.fileName) ? .update : .create)
-        if tail.header.kind == .sealed {
+        if let head = reader.head, head.isClosed, reader.flaws.isEmpty, end.verdict == .clean, !tail.header.kind.isSealed,
+            lastTransaction != .none, try file.byteCount() == tail.position
+        {
+            // Whoever closed it made all of it durable; not so who made the store, and ended before its first transaction.
+            isAsClosed = true
+            try Self.removeLeftovers(volume, end)
+            return
+        }
+        if tail.header.kind.isSealed {
             // What follows it was being made, and is made again.
             try beginSegment(time: lastTime)
         } else {
             try takeOver(tail, end.verdict)
         }
         try Self.removeLeftovers(volume, end)
-        // A slot that says "closed here" must not come back from the disk once frames follow: not when the other one is torn either.
-        try writeHead(isClosed: false)
-        try writeHead(isClosed: false)
-        try headFile.sync()
+        try noteOpen()
         // Whoever made the files may have failed before their entries were durable.
         try volume.syncDirectory(LogReader.directory)
         try volume.syncDirectory("")
+    }
+
+    /// A slot that says "closed here" must not come back from the disk once something follows: not when the other one is torn either.
+    func noteOpen() throws(CambiumError) {
+        try writeHead(isClosed: false)
+        try writeHead(isClosed: false)
+        try poisoning { () throws(CambiumError) in try headFile.sync() }
+        isAsClosed = false
     }
 
     /// Cuts what is torn, makes what is kept durable, and sees to it that frames are appended where none were.
@@ -142,6 +157,9 @@ public final class LogWriter: @unchecked Sendable {
 
     /// The settings of the store that is written to.
     public var store: [UInt8] { settings.store }
+
+    /// What stands before the segment that is written to.
+    public var previousChecksum: UInt32 { header.previousChecksum }
 }
 
 extension Volume {

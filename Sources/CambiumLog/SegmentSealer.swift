@@ -22,17 +22,51 @@ public struct SegmentSealer: Sendable {
     /// - Returns: the bytes before and after; nil where it was sealed already.
     @discardableResult
     public func seal(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
+        try replace(segment, by: .sealed)
+    }
+
+    /// Replaces a segment by one in which of each transaction only who made it, when and why is left, and the hash of what it did, so that
+    /// its place in the tree can still be proven. Then removes the files of its ops.
+    ///
+    /// A checkpoint has to stand for the transactions, and another segment must follow. Throws as `seal`.
+    ///
+    /// - Returns: the bytes before and after, those of files of ops too; nil where it was retired already.
+    @discardableResult
+    public func retire(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
+        let replaced = try replace(segment, by: .retired)
+        let opsByteCount = try removeOpsFiles(segment)
+        if replaced == nil, opsByteCount == 0 { return nil }
+        return ((replaced?.before ?? 0) + opsByteCount, replaced?.after ?? 0)
+    }
+
+    /// Removes the files of ops of a segment that was retired. Returns their bytes.
+    private func removeOpsFiles(_ segment: TransactionNumber) throws -> Int {
+        var byteCount = 0
+        var reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
+        let names = Set(try volume.list(LogReader.directory))
+        while let records = try reader.nextFrame() {
+            for record in records {
+                let name = LogFileName.name(record.number, .ops)
+                guard names.contains(name) else { continue }
+                byteCount += try volume.byteCount(of: LogReader.directory + "/" + name)
+                try volume.remove(LogReader.directory + "/" + name)
+            }
+        }
+        return byteCount
+    }
+
+    private func replace(_ segment: TransactionNumber, by kind: Format.FileKind) throws -> (before: Int, after: Int)? {
         let path = LogFileName.path(segment, .segment)
         let newPath = path + LogFileName.replacementSuffix
         var reader = try SegmentReader(volume, path: path)
-        if reader.isSealed { return nil }
+        if reader.header.kind == kind || reader.header.kind == .retired { return nil }
         if try volume.exists(newPath) { try volume.remove(newPath) }
         do {
-            let byteCount = try write(&reader, to: try volume.open(newPath, .create))
+            let byteCount = try write(&reader, kind, to: try volume.open(newPath, .create))
             guard reader.isAtEnd else {
-                throw CambiumError(.damaged, "A frame does not verify, so the segment is not sealed.", place: .init(file: path))
+                throw CambiumError(.damaged, "A frame does not verify, so the segment stays as it is.", place: .init(file: path))
             }
-            try compare(newPath, with: path)
+            try compare(newPath, with: path, kind)
             try volume.rename(newPath, to: path)
             try volume.syncDirectory(LogReader.directory)
             return (reader.byteCount, byteCount)
@@ -43,32 +77,35 @@ public struct SegmentSealer: Sendable {
     }
 
     /// Throws where the new file does not tell the same as the one whose place it is to take.
-    private func compare(_ newPath: String, with path: String) throws {
+    private func compare(_ newPath: String, with path: String, _ kind: Format.FileKind) throws {
         var (old, new) = (try SegmentReader(volume, path: path), try SegmentReader(volume, path: newPath))
         var rest: [LogRecord] = []
         func differs() -> CambiumError {
-            CambiumError(.ioFailure, "The sealed segment is not the same as the one that it was made from.", place: .init(file: path))
+            CambiumError(.ioFailure, "The new segment is not the same as the one that it was made from.", place: .init(file: path))
         }
         while let records = try old.nextFrame() {
             for record in records {
                 if rest.isEmpty { rest = try new.nextFrame().map { $0.reversed() } ?? [] }
-                guard let other = rest.popLast(), other.isSame(as: record) else { throw differs() }
+                let wanted = kind == .retired ? try record.retired() : record
+                guard let other = rest.popLast(), other.isSame(as: wanted) else {
+                    throw differs()
+                }
             }
         }
         guard rest.isEmpty, new.isAtEnd, try new.nextFrame() == nil, new.lastChecksum == old.lastChecksum else { throw differs() }
     }
 
     /// Writes what a reader reads; returns the bytes of the file.
-    private func write(_ reader: inout SegmentReader, to file: any VolumeFile) throws -> Int {
+    private func write(_ reader: inout SegmentReader, _ kind: Format.FileKind, to file: any VolumeFile) throws -> Int {
         defer { file.close() }
         var header = reader.header
-        header.kind = .sealed
+        header.kind = kind
         let bytes = header.encode()
         try file.write(bytes, at: 0)
         var block = SealedBlock(header: header, headerChecksum: ByteReader.peek(bytes, at: Format.Segment.checksumOffset))
         while let records = try reader.nextFrame() {
             for record in records {
-                block.append(record)
+                block.append(kind == .retired ? try record.retired() : record)
                 if block.byteCount >= frameByteCount { try block.write(to: file) }
             }
         }
@@ -126,6 +163,16 @@ private struct SealedBlock {
 }
 
 extension LogRecord {
+    /// The same without what it did.
+    fileprivate func retired() throws -> LogRecord {
+        if case .redacted = payload { return self }
+        var commitment = Leaf.Commitment(salt: salt.bytes(number))
+        try payload.forEachPart { commitment.add($0) }
+        return LogRecord(
+            number: number, metadata: metadata, payload: .redacted(commitment: commitment.finish()), salt: salt, file: file,
+            frameOffset: frameOffset, byteCount: byteCount)
+    }
+
     /// Whether the two are the same transaction, wherever they lie.
     fileprivate func isSame(as other: LogRecord) -> Bool {
         let texts = [metadata.actor, metadata.message, metadata.requestID]

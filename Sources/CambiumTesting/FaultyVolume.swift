@@ -18,6 +18,7 @@ public import CambiumModel
 public final class FaultyVolume: Volume {
     private let state = Guarded(FaultyDisk())
     private let locks = MemoryVolume()
+    private let shares = SharedFiles()
 
     public let name = "faulty"
 
@@ -124,6 +125,12 @@ public final class FaultyVolume: Volume {
     public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
         try locks.lock(path)
     }
+
+    public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
+        try shares.share(path, on: self)
+    }
+
+    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
 
     fileprivate func with<Result>(
         _ body: (inout sending FaultyDisk) throws(CambiumError) -> sending Result

@@ -122,7 +122,7 @@ extension ReferenceGraph {
         case "uuid":
             guard let copy = plan.copies[id] else { throw CambiumError(.notFound, "\(text(id)) is not copied.") }
             plan.hasUUIDs = true
-            return .uuid(Self.uuid(plan.seed ?? CloneSeed(low: 0, high: 0), attribute.number, copy))
+            return .uuid(newUUID(attribute, copy, plan))
         case "now":
             plan.hasTime = true
             return .date(Date(timeIntervalSinceReferenceDate: Double(plan.time ?? 0) / 1e6 - 978_307_200))
@@ -130,19 +130,49 @@ extension ReferenceGraph {
         }
     }
 
-    private static func uuid(_ seed: CloneSeed, _ attribute: PropertyNumber, _ copy: ObjectID) -> UUID {
+    /// FORMAT.md 4 has the steps.
+    private func newUUID(_ attribute: Attribute, _ copy: ObjectID, _ plan: ReferenceClone) -> UUID {
+        let seed = plan.seed ?? CloneSeed(low: 0, high: 0)
         let input =
-            littleEndian(seed.low, 8) + littleEndian(seed.high, 8) + littleEndian(UInt64(copy.root.rawValue), 2)
-            + littleEndian(UInt64(attribute.rawValue), 2) + littleEndian(copy.serial, 8)
-        let hash = input.withUnsafeBytes { XXH3.hash128($0, seed: 0) }
-        var bytes = littleEndian(hash.low, 8) + littleEndian(hash.high, 8)
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
+            Self.littleEndian(seed.low, 8) + Self.littleEndian(seed.high, 8) + Self.littleEndian(UInt64(copy.root.rawValue), 2)
+            + Self.littleEndian(UInt64(attribute.number.rawValue), 2)
+        let keys = input.withUnsafeBytes { XXH3.hash128($0, seed: 0) }
+        let copies = plan.copies.values.filter { $0.root == copy.root }
+        let place = copy.serial - (copies.map(\.serial).min() ?? 0)
+        let distance = UInt64.max / UInt64(max(copies.count, plan.objectCounts[copy.root] ?? 0))
+        let (a, b) = (Self.mix(keys.low &+ (place + 1) &* Self.golden), Self.mix(keys.high &+ (place + 1) &* Self.golden))
+        let hash = Self.mix(keys.low ^ keys.high) &+ place * distance &+ UInt64((UInt128(b) * UInt128(distance)) >> 64)
+        var high = a & ~(0xF << 52)
+        high = high & ~0xC0 | 0x80
+        var low = Self.unmix(hash) ^ high &* Self.golden
+        let version = (low >> 52 ^ 4) & 0xF
+        low ^= version << 52
+        high ^= version << 52
+        let bytes = Self.littleEndian(low, 8) + Self.littleEndian(high, 8)
         return UUID(
             uuid: (
                 bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7], bytes[8], bytes[9], bytes[10],
                 bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
             ))
+    }
+
+    private static let golden: UInt64 = 0x9E37_79B9_7F4A_7C15
+    private static let factors: (UInt64, UInt64) = (0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB)
+
+    private static func mix(_ word: UInt64) -> UInt64 {
+        var word = word
+        word = (word ^ word >> 30) &* factors.0
+        word = (word ^ word >> 27) &* factors.1
+        return word ^ word >> 31
+    }
+
+    private static func unmix(_ word: UInt64) -> UInt64 {
+        // What was shifted is told by the bits above, a few at a time; a product by the factor's inverse, of Newton's steps.
+        func unshift(_ word: UInt64, _ count: UInt64) -> UInt64 { (0..<3).reduce(word) { known, _ in word ^ known >> count } }
+        func inverse(_ factor: UInt64) -> UInt64 { (0..<6).reduce(factor) { known, _ in known &* (2 &- factor &* known) } }
+        var word = unshift(word, 31)
+        word = unshift(word &* inverse(factors.1), 27)
+        return unshift(word &* inverse(factors.0), 30)
     }
 
     private static func littleEndian(_ value: UInt64, _ count: UInt64) -> [UInt8] {

@@ -88,7 +88,7 @@ public struct ReferenceGraph: Sendable {
     /// Applies one op. Throws `.notFound`, `.invalidInput` and `.ruleViolated` where the engine has to; nothing is changed then.
     public mutating func apply(_ op: Op) throws(CambiumError) {
         switch op {
-        case .schema, .digest: break
+        case .schema, .label, .digest: break
         case .insert(let id, let entity, let assignments): try insert(id, entity, assignments)
         case .set(let id, let assignments): try set(id, assignments)
         case .link(let id, let property, let target, let index): try link(id, property, target, index)

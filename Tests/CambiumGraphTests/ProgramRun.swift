@@ -7,7 +7,8 @@ struct ProgramRun {
     private var random: SplitMix64
     private var program: RandomProgram
     private let schema: Schema
-    private let timeline = Timeline()
+    private var timeline = Timeline()
+    private var storage = ChunkStorage()
     private let shadow = Timeline()
     private var reference: ReferenceGraph
     /// Views from earlier, with what they have to hold for ever.
@@ -31,6 +32,9 @@ struct ProgramRun {
     mutating func run() throws {
         for number in 1...Int.random(in: 10...40, using: &random) {
             do { try transact() } catch { throw Finding("transaction \(number): \(error)") }
+            if random.isTrue(1, outOf: 6) {
+                do { try store() } catch { throw Finding("storing after transaction \(number): \(error)") }
+            }
         }
         try checkKept()
         kept = []
@@ -73,6 +77,23 @@ struct ProgramRun {
         try Finding.check(after.difference(from: violations), "check", ops)
         if !violations.isEmpty { return try drop(draft) }
         try publish(draft, after, ops)
+    }
+
+    /// Stores the pages, and opens what was stored; the program goes on in one or the other.
+    private mutating func store() throws {
+        let (image, fresh) = timeline.freeze()
+        storage.store(fresh, of: timeline)
+        let layout = timeline.head.layout
+        let opened = try Timeline(image, layout: layout.fingerprint, schema: schema.catalog, source: storage.copy())
+        if opened.head.digest() != timeline.head.digest() { throw Finding("what was stored has another digest") }
+        try Finding.check(opened.head.invariantFindings(), "invariants of what was stored")
+        try Finding.check(PageChecker.findings(in: opened), "pages of what was stored")
+        let unused = timeline.unusedChunks.filter { $0 >= image.live.count || image.live[$0] == 0 }
+        timeline.reuse(unused)
+        if random.isTrue(1, outOf: 3) {
+            timeline = opened
+            storage = storage.copy()
+        }
     }
 
     private func checkLinks(_ draft: borrowing Draft, _ after: ReferenceGraph) throws {

@@ -29,6 +29,7 @@ import Testing
         .unlink(id(1, 7), property(3), target: id(2, 1)), .move(id(1, 7), property(3), target: id(2, 1), index: 0),
         .delete([id(1, 7), id(65535, ObjectID.serialMax)]),
         .digest(of: TransactionNumber(rawValue: 9), GraphDigest(high: .max, low: 1)),
+        .label("before the move", TransactionNumber(rawValue: 300)),
         .clone(CloneOp(roots: [id(1, 7)], options: CloneOptions(), time: nil, seed: nil, hierarchies: [], setHash: 0)), .clone(fullClone),
         .upsert(
             UpsertBlock(

@@ -20,6 +20,8 @@ final class FailingVolume: Volume {
     func createDirectory(_ path: String) throws(CambiumError) { try volume.createDirectory(path) }
     func syncDirectory(_ path: String) throws(CambiumError) { try volume.syncDirectory(path) }
     func lock(_ path: String) throws(CambiumError) -> any VolumeLock { try volume.lock(path) }
+    func share(_ path: String) throws(CambiumError) -> any VolumeLock { try volume.share(path) }
+    func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try volume.removeUnlessShared(path) }
 }
 
 final class FailingFile: VolumeFile {

@@ -12,11 +12,16 @@ private struct History {
     private(set) var begun: [String] = []
 
     /// Runs until the end, or until the volume fails for good.
-    mutating func run(_ volume: FaultyVolume, durability: Durability, tuning: LogTuning = .standard, sessionCount: Int = 2) {
+    mutating func run(
+        _ volume: FaultyVolume, durability: Durability, tuning: LogTuning = .standard, sessionCount: Int = 2, checkpoints: Bool = false
+    ) {
         do {
             for session in 0..<sessionCount {
                 let store = try open(volume, durability, tuning, isFirst: session == 0)
-                for number in 0..<4 { try write(store, session * 10 + number, durability) }
+                for number in 0..<4 {
+                    try write(store, session * 10 + number, durability)
+                    if checkpoints, number % 2 == 1 { try store.checkpoint() }
+                }
                 try store.close()
                 acknowledge(store)
             }
@@ -44,7 +49,9 @@ private struct History {
 
 @Suite struct CrashTests {
     /// Every state that the history goes through.
-    private func states(_ durability: Durability, _ tuning: LogTuning = .standard) -> (states: [String], operationCount: Int) {
+    private func states(
+        _ durability: Durability, _ tuning: LogTuning = .standard, checkpoints: Bool = false
+    ) -> (states: [String], operationCount: Int) {
         let volume = FaultyVolume()
         var states = [""]
         var history = History()
@@ -52,7 +59,7 @@ private struct History {
         states += history.acknowledged
         let other = FaultyVolume()
         var again = History()
-        again.run(other, durability: durability, tuning: tuning)
+        again.run(other, durability: durability, tuning: tuning, checkpoints: checkpoints)
         return (states, other.operationCount)
     }
 
@@ -93,6 +100,27 @@ private struct History {
                 let least = states.lastIndex(of: last) ?? 0
                 let index = found.flatMap { states.lastIndex(of: $0) }
                 #expect(index.map { $0 >= least } ?? false, "\(place): \(found ?? "no store")")
+            }
+        }
+    }
+
+    @Test(arguments: [Durability.synced, .buffered(every: .seconds(3600))])
+    func `a crash while checkpoints are made leaves the store as before or as after`(durability: Durability) throws {
+        var tuning = LogTuning.tiny
+        tuning.rootCountMax = 1
+        let (states, operationCount) = states(durability, tuning, checkpoints: true)
+        for operation in 0...operationCount {
+            let volume = FaultyVolume()
+            volume.crash(at: operation)
+            var history = History()
+            history.run(volume, durability: durability, tuning: tuning, checkpoints: true)
+            for seed in 0..<UInt64(6) {
+                let place = "\(durability), crash at operation \(operation), seed \(seed)"
+                let image = volume.image(seed: seed)
+                let found = reopened(image, place)
+                guard let last = history.acknowledged.last else { continue }
+                let index = found.flatMap { states.lastIndex(of: $0) }
+                #expect(index.map { $0 >= states.lastIndex(of: last) ?? 0 } ?? false, "\(place): \(found ?? "no store")")
             }
         }
     }

@@ -122,9 +122,8 @@ extension Graph {
         }
         definition.entities[0].isAbstract = true
         let store = try Store.inMemory(schema: try Schema(definition))
-        let kind = ImportMapping(entityFrom: Discriminator(key: ExportTable.entityKey))
         let csv = "_entity,name,breed,lives\r\nDog,Rex,,\r\nCat,Tom,,7\r\n"
-        try store.importing("Animal", csv: csv) { $0.mapping = kind }
+        try store.importing("Animal", csv: csv)
         #expect(try store.graph.exported("Animal") { ($0.format, $0.references) = (.csv, .identity) } == csv)
         try store.importing("Owner", #"{"id":1,"pet":"Tom"}"#)
         let owner = try store.graph.exported("Owner", including: ["pet"]) { $0.references = .identity }
@@ -132,8 +131,33 @@ extension Graph {
         #expect(try store.graph.exported("Dog") { $0.references = .identity } == "{\"name\":\"Rex\",\"breed\":null}\n")
         let all = try store.graph.exported(nil) { $0.references = .identity }
         let copy = try Store.inMemory(schema: try Schema(definition))
-        try copy.importing("Owner", all) { $0.mapping = kind }
+        try copy.importing("Owner", all) { $0.unknown = .error }
         #expect(try copy.graph.exported(nil) { $0.references = .identity } == all)
+    }
+
+    @Test func `a hierarchy whose objects name each other goes there and back without a mapping`() throws {
+        let definition = SchemaDefinition {
+            EntityDefinition("Person", identity: ["id"]) {
+                AttributeDefinition("id", .int64)
+                RelationshipDefinition("boss", to: "Person", inverse: "staff")
+                RelationshipDefinition("staff", to: "Person", .toMany, inverse: "boss")
+            }
+            EntityDefinition("Manager", parent: "Person") { AttributeDefinition("car", .string, .optional) }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition))
+        try store.importing(
+            "Person", #"[{"_entity":"Manager","id":3,"car":"van"},{"_entity":"Manager","id":2,"boss":3},{"id":1,"boss":2}]"#)
+        let all = try store.graph.exported("Person") { $0.references = .identity }
+        #expect(all.hasPrefix(#"{"_entity":"Person","id":1,"boss":{"_entity":"Manager","id":2},"staff":[]}"# + "\n"))
+        let copy = try Store.inMemory(schema: try Schema(definition))
+        try copy.importing("Person", all) { $0.unknown = .error }
+        #expect(try copy.graph.exported("Person") { $0.references = .identity } == all)
+        #expect(try copy.importing("Person", all).transaction == nil)
+        let mapping = ImportMapping(attributes: ["id": "no"], relationships: ["boss": "above.boss"])
+        let mapped = try store.graph.exported("Person") { $0.mapping = mapping }
+        let other = try Store.inMemory(schema: try Schema(definition))
+        try other.importing("Person", mapped) { ($0.mapping, $0.unknown) = (mapping, .error) }
+        #expect(try other.graph.exported("Person") { $0.references = .identity } == all)
     }
 
     @Test func `more levels than an import takes are not asked for`() throws {

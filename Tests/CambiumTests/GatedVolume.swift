@@ -26,6 +26,8 @@ final class GatedVolume: Volume {
     func createDirectory(_ path: String) throws(CambiumError) {}
     func syncDirectory(_ path: String) throws(CambiumError) {}
     func lock(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.lock(path) }
+    func share(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.share(path) }
+    func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try memory.removeUnlessShared(path) }
 }
 
 final class GatedFile: VolumeFile {

@@ -104,10 +104,36 @@ import Testing
         }
         #expect(try example().counts.inserted == 1)
         #expect(store.graph.export.contains(#""fullName":"Ana","born":"1970-01-01T00:00:00Z","source":"feed""#))
+        try expectShown(1)
+        var output: [UInt8] = []
+        func export() throws {
+            var options = ExportOptions()
+            options.mapping = ImportMapping(entity: "Person", attributes: ["fullName": "name.full"])
+            let hooks = ExportHooks { graph, id, row in row["source"] == .string("feed") ? .write : .leaveOut }
+            try store.graph.export(person, options, hooks: hooks) { bytes in output += bytes }
+        }
+        try export()
+        let rows = #"{"personId":1,"name":{"full":"Ana"},"born":"1970-01-01T00:00:00Z","source":"feed"}"# + "\n"
+        #expect(String(decoding: output, as: UTF8.self) == rows)
+        try expectShown(2)
+    }
+
+    /// Whether the page's so many-th example in Swift stands in this file.
+    private func expectShown(_ number: Int) throws {
         let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         func lines(_ text: some StringProtocol) -> [String] { text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } }
-        let shown = try #require(Self.text.split(separator: "```swift\n").dropFirst().first?.split(separator: "```").first)
+        let shown = try #require(Self.text.split(separator: "```swift\n").dropFirst(number).first?.split(separator: "```").first)
         let compiled = lines(source).map { $0.replacing(".file(people)", with: ".file(\"people.json\")") }.joined(separator: "\n")
         #expect(compiled.contains(lines(shown).joined(separator: "\n")))
+    }
+
+    @Test func `the mapping of the page writes rows that it reads as the same`() throws {
+        let store = try Store.inMemory(schema: try schema())
+        let mapping = try ImportMapping(json: Array(block("mapping").utf8))
+        try store.importing("Person", try block("rows")) { $0.mapping = mapping }
+        #expect(try store.graph.exported("Person") { $0.mapping = mapping } == (try block("written")))
+        let copy = try Store.inMemory(schema: try schema())
+        try copy.importing("Person", try block("written")) { ($0.mapping, $0.unknown) = (mapping, .error) }
+        #expect(try copy.graph.exported("Person") { $0.mapping = mapping } == (try block("written")))
     }
 }

@@ -92,4 +92,29 @@ import Testing
             #expect(try exports(copy.graph, options) == exports(graph, options), "seed \(seed)")
         }
     }
+
+    @Test(arguments: ExportOptions.KeyPaths.allCases)
+    func `export by a mapping, import by it, export by it is the same bytes`(keyPaths: ExportOptions.KeyPaths) throws {
+        var rowCount = 0
+        for seed in Self.seeds {
+            var made = RandomIdentityGraph(seed: seed)
+            let graph = try made.store().graph
+            var random = RandomMapping(seed: seed)
+            for entity in graph.schema.entities {
+                var options = ExportOptions()
+                (options.mapping, options.keyPaths) = (random.mapping(of: graph.schema, for: entity), keyPaths)
+                do {
+                    let first = try graph.exported(entity.name) { $0 = options }
+                    let copy = try made.emptyStore()
+                    try copy.importing(entity.name, first) { ($0.mapping, $0.unknown) = (options.mapping, .error) }
+                    #expect(try copy.graph.exported(entity.name) { $0 = options } == first, "seed \(seed)")
+                    #expect(try copy.importing(entity.name, first) { $0.mapping = options.mapping }.transaction == nil, "seed \(seed)")
+                    rowCount += first.split(separator: "\n").count
+                } catch {
+                    Issue.record("seed \(seed), '\(entity.name)': \(error)")
+                }
+            }
+        }
+        #expect(rowCount > Self.seeds.count * 4)
+    }
 }

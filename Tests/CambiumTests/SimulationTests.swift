@@ -70,6 +70,7 @@ private struct Simulation {
         defer { store.abandon() }
         for _ in 0..<Int.random(in: 0...12, using: &random) {
             try write(to: store)
+            if random.isTrue(1, outOf: 6) { try checkpoint(store) }
             if random.isTrue(1, outOf: 20) { break }
         }
         guard random.isTrue(1, outOf: 2) else { return }
@@ -127,6 +128,20 @@ private struct Simulation {
         if durability == .synced { possible = [after] } else { possible.append(after) }
     }
 
+    /// A checkpoint changes nothing that anybody sees, whether it is made or not.
+    private mutating func checkpoint(_ store: Store) throws {
+        let before = store.graph.state
+        do {
+            try store.checkpoint()
+            // All that is in it is durable.
+            possible = [before]
+        } catch {
+            let isGone = (error as? CambiumError)?.code == .notWritable
+            if isGone || volume.isDead { throw error }
+        }
+        if store.graph.state != before { throw SimulationFinding(description: "a checkpoint changed the graph") }
+    }
+
     /// The store in memory after the transactions that were applied.
     private func replica() throws -> Store {
         let store = try Store.inMemory(schema: Notes.schema)
@@ -163,7 +178,10 @@ private struct Simulation {
                     throw SimulationFinding(description: "a disk came to \(state), which is none of \(possible)")
                 }
                 try store.close()
-                guard try Verification(disk).isSound else { throw SimulationFinding(description: "a disk is not sound after recovery") }
+                let verification = try Verification(disk)
+                guard verification.isSound else {
+                    throw SimulationFinding(description: "a disk is not sound after recovery: \(verification.findings)")
+                }
             } catch let error as CambiumError {
                 throw SimulationFinding(description: "a disk does not open: \(error)")
             }

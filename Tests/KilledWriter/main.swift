@@ -25,6 +25,7 @@ let definition = SchemaDefinition {
 let durability: Durability = arguments[4] == "synced" ? .synced : .buffered(every: .milliseconds(20))
 var tuning = LogTuning()
 (tuning.largeByteCount, tuning.opsFrameByteCount, tuning.segmentByteCount) = (20_000, 5_000, 60_000)
+(tuning.checkpointByteCount, tuning.closingCheckpointByteCount) = (50_000, 0)
 (tuning.sealedByteCountMin, tuning.sealedFrameByteCount) = (0, 8_000)
 let volume = SystemVolume(root: arguments[1])
 try volume.createDirectory("")

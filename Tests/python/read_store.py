@@ -207,16 +207,16 @@ class Reader:
         return {**op, "kind": "ordered", "kept": sum(counts), "following": len(self.numbers(sum(self.numbers(count, 4)), 8))}
 
 
-FIELDS = {"id": Reader.id, "ids": lambda reader: reader.repeat(reader.id), "target": Reader.id, "entity": Reader.varint,
+FIELDS = {"id": Reader.id, "text": Reader.text, "ids": lambda reader: reader.repeat(reader.id), "target": Reader.id, "entity": Reader.varint,
           "property": Reader.varint, "index": Reader.varint, "transaction": Reader.varint,
           "values": lambda reader: dict(reader.repeat(lambda: (str(reader.varint()), reader.value()))),
           "schema": lambda reader: json.loads(reader.blob()), "sum": lambda reader: "%032x" % reader.uint(16)}
 OPS = ["schema: schema", "insert: id entity values", "set: id values", "link: id property target",
        "link at: id property target index", "unlink: id property target", "move: id property target index",
-       "delete: ids", "upsert:", "relink:", "digest: transaction sum", "clone:"]
+       "delete: ids", "upsert:", "relink:", "digest: transaction sum", "clone:", "label: transaction text"]
 
 
-OPEN, SEALED, APART = 0, 1, 2
+OPEN, SEALED, APART, RETIRED = 0, 1, 2, 3
 
 
 class Segment:
@@ -278,7 +278,7 @@ class Segment:
     def transactions(self, at, count, region, number):
         reader = Reader(region)
         require(count > 0, "a frame without transactions")
-        if self.kind == SEALED:
+        if self.kind in (SEALED, RETIRED):
             self.interned, self.time = [], self.created
         for index in range(count):
             yield self.transaction(reader, number + index, at)
@@ -397,9 +397,9 @@ class Store:
                 verdict = "torn creation"
                 break
             require(valid, "the header does not verify")
-            segment, x = Segment(name, data, self, (OPEN, SEALED)), HEADER
+            segment, x = Segment(name, data, self, (OPEN, SEALED, RETIRED)), HEADER
             require(segment.number == len(self.leaves) + 1 and segment.before == checksum, "the segment does not go on from the one before")
-            stop, sealed_checksum = segment.index() if segment.kind == SEALED else (len(data), None)
+            stop, sealed_checksum = segment.index() if segment.kind in (SEALED, RETIRED) else (len(data), None)
             while x < stop and (found := segment.plain(x)):
                 self.where = "log/%s at %d" % (name, x)
                 checksum, end, count, region = found
@@ -407,7 +407,7 @@ class Store:
                     print(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
                     self.leaves.append(leaf)
                 x = end
-            if segment.kind == SEALED:
+            if segment.kind in (SEALED, RETIRED):
                 require(not is_last and x == stop, "a sealed segment that none follows, or that does not verify to its end")
                 checksum = sealed_checksum
                 continue

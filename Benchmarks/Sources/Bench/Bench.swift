@@ -24,13 +24,15 @@ struct Bench {
 
 /// One part of the measurement. Later ones use the stores that earlier ones made.
 enum Step: String, CaseIterable {
-    case `import`, importSmall, reads, replay, smallTransactions, updates, memoryUpdates, debian, clones
+    case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates, debian, clones
 
     func run(_ settings: Settings) throws {
         switch self {
         case .import: try SynthImport(settings, settings.synth).run()
         case .importSmall: if !settings.isSmall { try SynthImport(settings, .small).run() }
         case .reads: try Reads(settings).run()
+        case .opening: try Opening(settings).run()
+        case .checkpoints: try Checkpoints(settings).run()
         case .replay: try Replay(settings).run()
         case .smallTransactions: try SmallTransactions(settings).run()
         case .updates: try Updates(settings).run()

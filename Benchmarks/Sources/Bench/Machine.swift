@@ -75,6 +75,24 @@ struct Tree {
     /// Bytes of disk that the files take, in MB of 10^6 bytes.
     func megabytes() throws -> Double { Double(try entries().reduce(0) { $0 + $1.blockCount }) * 512 / 1e6 }
 
+    /// Copies all of it to a path where there is nothing.
+    func copy(to target: String) throws {
+        for entry in try entries() {
+            let copy = target + entry.path.dropFirst(path.count)
+            var status = stat()
+            guard lstat(entry.path, &status) == 0 else { throw Failure("cannot look at \(entry.path)") }
+            if status.st_mode & S_IFMT == S_IFDIR {
+                guard mkdir(copy, 0o755) == 0 else { throw Failure("cannot make \(copy)") }
+                continue
+            }
+            let contents = try File.bytes(entry.path)
+            let file = open(copy, O_WRONLY | O_CREAT | O_EXCL, 0o644)
+            guard file >= 0, write(file, contents, contents.count) == contents.count, close(file) == 0 else {
+                throw Failure("cannot write \(copy)")
+            }
+        }
+    }
+
     func evict() throws { for entry in try entries() { File.evict(entry.path) } }
 
     /// A directory before what is in it; nothing where there is no such path.

@@ -17,6 +17,8 @@ struct ExportKeys {
     }
 
     let entity: Entity
+    /// The attributes by which objects are named, and their fields.
+    let identityAttributes: [Attribute]
     let identity: [Field]
     /// Attributes, then relationships, in declaration order.
     let keys: [Key]
@@ -24,14 +26,15 @@ struct ExportKeys {
     let quotedEntity: [UInt8]
     let quotedStub: [UInt8]
 
-    fileprivate init(_ entity: Entity, prefix: String, _ graph: Graph) {
+    fileprivate init(_ entity: Entity, identity attributes: [Attribute], prefix: String, _ graph: Graph) {
         func quoted(_ name: String) -> [UInt8] {
             var writer = JSONWriter()
             writer.key(prefix + name)
             return writer.bytes
         }
         self.entity = entity
-        identity = entity.identity.map(graph.field)
+        identityAttributes = attributes
+        identity = attributes.map(graph.field)
         keys =
             entity.attributes.map { Key(name: $0.name, quoted: quoted($0.name), content: .field(graph.field($0))) }
             + entity.relationships.map { Key(name: $0.name, quoted: quoted($0.name), content: .end($0, graph.end($0))) }
@@ -40,7 +43,7 @@ struct ExportKeys {
         quotedStub = quoted("_stub")
     }
 
-    func isIdentity(_ name: String) -> Bool { entity.identity.contains { $0.name == name } }
+    func isIdentity(_ name: String) -> Bool { identityAttributes.contains { $0.name == name } }
 
     func content(_ name: String) -> Content? { keys.first { $0.name == name }?.content }
 }
@@ -48,7 +51,7 @@ struct ExportKeys {
 /// The keys of all entities, made when they are wanted. Not for several threads at once.
 final class ExportTable {
     static let idKey = "_id"
-    /// Tells the entity of an object where it may be one of several; the `discriminator` of an import.
+    /// Tells the entity of an object where it may be one of several; imports take it for what tells that.
     static let entityKey = "_entity"
 
     private struct Place: Hashable {
@@ -57,15 +60,20 @@ final class ExportTable {
     }
 
     let graph: Graph
+    private let identityAttributes: (Entity) -> [Attribute]
     private var made: [Place: ExportKeys] = [:]
 
-    init(_ graph: Graph) { self.graph = graph }
+    /// - Parameter identity: the attributes by which objects of an entity are named.
+    init(_ graph: Graph, identity: @escaping (Entity) -> [Attribute] = { $0.identity }) {
+        self.graph = graph
+        identityAttributes = identity
+    }
 
     /// - Parameter prefix: what the keys of the object begin with.
     func keys(_ entity: Entity, prefix: String = "") -> ExportKeys {
         let place = Place(entity: entity.number, prefix: prefix)
         if let keys = made[place] { return keys }
-        let keys = ExportKeys(entity, prefix: prefix, graph)
+        let keys = ExportKeys(entity, identity: identityAttributes(entity), prefix: prefix, graph)
         made[place] = keys
         return keys
     }

@@ -29,7 +29,8 @@ public struct ExportOptions: Sendable, Hashable {
     /// What becomes of attributes and to-one relationships that are null. In CSV they are empty fields.
     public enum NullValue: String, Sendable, CaseIterable { case write, omit }
 
-    /// How an object at the end of a to-one relationship nests: as an object, or as keys with a dot in them. CSV is flat.
+    /// How an object at the end of a to-one relationship nests: as an object, or as keys with a dot in them. CSV is flat. With a mapping:
+    /// whether a path is objects in each other, or one key that is spelled as the whole path.
     public enum KeyPaths: String, Sendable, CaseIterable { case nested, flat }
 
     public var format = Format.lines
@@ -38,6 +39,8 @@ public struct ExportOptions: Sendable, Hashable {
     public var nulls = NullValue.write
     public var keyPaths = KeyPaths.nested
     public var include = IncludeTree()
+    /// Rows are what an import by this mapping reads as the same objects. References are identities then.
+    public var mapping: ImportMapping?
 
     public init() {}
 }

@@ -17,10 +17,15 @@ extension Graph {
     ///
     /// Memory does not grow with the graph where references are ids. Where they are identities the objects are sorted by them, stubs
     /// are left out, as imports make them by themselves, and so are relationships to objects that have no identity and are not
-    /// included. Throws `.invalidInput` for CSV of all entities; what `put` throws.
+    /// included. Throws `.invalidInput` for CSV of all entities, or with a mapping or a hook; with the mapping's JSON pointer for what
+    /// an import by it would not read as the same; and what `put` and the hook throw. Rows before have been put then.
     ///
+    /// - Parameter hooks: what the program does to each row.
     /// - Parameter put: takes the next bytes, 64 KiB or little more at a time.
-    public func export(_ entity: Entity?, _ options: ExportOptions = ExportOptions(), to put: ([UInt8]) throws -> Void) throws {
+    public func export(
+        _ entity: Entity?, _ options: ExportOptions = ExportOptions(), hooks: ExportHooks = ExportHooks(), to put: ([UInt8]) throws -> Void
+    ) throws {
+        if options.mapping != nil || hooks.willExport != nil { return try exportRows(entity, options, hooks, put) }
         let objects = ObjectWriter(self, options)
         if options.format == .csv {
             guard let entity else {
@@ -28,27 +33,43 @@ extension Graph {
             }
             return try exportCSV(entity, CSVObjectWriter(self, of: entity, options, objects), objects, put)
         }
-        var writer = JSONWriter()
-        var isFirst = true
-        if options.format == .array { writer.beginArray() }
+        var rows = RowOutput(options.format)
         try objects.order.forEachObject(of: entity) { place in
-            if options.format == .array, !isFirst { writer.separateLine() }
-            objects.object(place, .init(tree: options.include, declared: entity), &writer)
-            if options.format == .lines { writer.endLine() }
-            isFirst = false
-            if writer.bytes.count > Self.exportByteCount {
-                try put(writer.bytes)
-                writer.forgetBytes()
-            }
+            try rows.add(to: put) { writer in objects.object(place, .init(tree: options.include, declared: entity), &writer) }
         }
-        if options.format == .array {
-            writer.endArray()
-            writer.endLine()
-        }
-        try put(writer.bytes)
+        try rows.end(to: put)
     }
 
-    private static let exportByteCount = 1 << 16
+    /// Writes rows that are trees first.
+    private func exportRows(
+        _ entity: Entity?, _ options: ExportOptions, _ hooks: ExportHooks, _ put: ([UInt8]) throws -> Void
+    ) throws {
+        if options.format == .csv {
+            throw CambiumError(.invalidInput, "CSV has the columns of the schema, without a mapping or a hook; take another format.")
+        }
+        var rows = RowOutput(options.format)
+        func add(_ place: ObjectPlace, _ row: JSONValue) throws {
+            var row = row
+            if try hooks.willExport?(self, id(of: place), &row) == .leaveOut { return }
+            try rows.add(to: put) { $0.write(row) }
+        }
+        if let mapping = options.mapping {
+            guard let entity = try entity ?? mapping.entity.map(schema.required) else {
+                throw CambiumError(.invalidInput, "A mapping is for one entity, and none is named; name it.")
+            }
+            let objects = try MappedObjectWriter(self, of: entity, mapping, options)
+            try objects.order.forEachObject(of: entity) { place in try add(place, objects.row(place, declared: entity)) }
+        } else {
+            let objects = ObjectWriter(self, options)
+            var writer = JSONWriter()
+            try objects.order.forEachObject(of: entity) { place in
+                writer.removeAll()
+                objects.object(place, .init(tree: options.include, declared: entity), &writer)
+                try add(place, try JSONValue(parsing: writer.bytes))
+            }
+        }
+        try rows.end(to: put)
+    }
 
     private func exportCSV(
         _ entity: Entity, _ records: CSVObjectWriter, _ objects: ObjectWriter, _ put: ([UInt8]) throws -> Void
@@ -56,7 +77,7 @@ extension Graph {
         var bytes = records.names()
         try objects.order.forEachObject(of: entity) { place in
             bytes += records.record(place)
-            if bytes.count > Self.exportByteCount {
+            if bytes.count > RowOutput.byteCount {
                 try put(bytes)
                 bytes.removeAll(keepingCapacity: true)
             }

@@ -124,7 +124,7 @@ public final class ObjectWriter {
             object(target, nested, &writer)
         } else if canRefer(relationship) {
             writer.quotedKey(key.quoted)
-            reference(target, &writer)
+            reference(target, declared: nested.declared, &writer)
         }
     }
 
@@ -136,7 +136,7 @@ public final class ObjectWriter {
             if nests, canNest(member, position.path) {
                 object(member, position, &writer)
             } else if canRefer(relationship) {
-                reference(member, &writer)
+                reference(member, declared: position.declared, &writer)
             }
         }
     }
@@ -152,13 +152,21 @@ public final class ObjectWriter {
     }
 
     /// An id; or a single identity; or an object of the attributes of one that has several.
-    func reference(_ place: ObjectPlace, _ writer: inout JSONWriter) {
+    ///
+    /// - Parameter declared: what the object is known to be. Where it is of an entity below that, an object says so: an import that makes
+    ///   it could not know.
+    func reference(_ place: ObjectPlace, declared: Entity? = nil, _ writer: inout JSONWriter) {
         let keys = table.keys(of: place)
         if options.references == .id {
             return writer.string(graph.schema.text(of: graph.id(of: place), entity: keys.entity))
         }
-        if keys.identity.count == 1 { return graph.value(of: keys.identity[0], at: place).write(to: &writer) }
+        let isTold = declared.map { $0 !== keys.entity } ?? false
+        if keys.identity.count == 1, !isTold { return graph.value(of: keys.identity[0], at: place).write(to: &writer) }
         writer.beginObject()
+        if isTold {
+            writer.quotedKey(keys.quotedEntity)
+            writer.string(keys.entity.name)
+        }
         for (attribute, field) in zip(keys.entity.identity, keys.identity) {
             writer.key(attribute.name)
             graph.value(of: field, at: place).write(to: &writer)

@@ -14,6 +14,7 @@ extension Op {
         case .upsert: "upsert"
         case .relink: "relink"
         case .clone: "clone"
+        case .label: "label"
         case .digest: "digest"
         }
     }
@@ -21,7 +22,7 @@ extension Op {
     /// Whether the op names an object. What it does to others (cascades, the other side of a link) is not named.
     public func names(_ id: ObjectID, _ schema: Schema) -> Bool {
         switch self {
-        case .schema, .digest: return false
+        case .schema, .label, .digest: return false
         case .insert(let object, _, _), .set(let object, _): return object == id
         case .link(let object, _, let target, _), .unlink(let object, _, let target), .move(let object, _, let target, _):
             return object == id || target == id
@@ -43,7 +44,7 @@ extension Op {
     /// The root entities whose objects the op names.
     public func roots(_ schema: Schema) -> Set<EntityNumber> {
         switch self {
-        case .schema, .digest: return []
+        case .schema, .label, .digest: return []
         case .insert(let object, _, _), .set(let object, _): return [object.root]
         case .link(let object, _, let target, _), .unlink(let object, _, let target), .move(let object, _, let target, _):
             return [object.root, target.root]

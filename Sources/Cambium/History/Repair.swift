@@ -70,7 +70,11 @@ public struct Repair: Sendable {
         do {
             let end = try reader.scan(salvages: true) { record in
                 if case .redacted = record.payload {
-                    throw CambiumError(.damaged, "Transaction \(record.number) is redacted, and what follows builds on it.")
+                    throw CambiumError(
+                        .damaged,
+                        "What transaction \(record.number) did was retired, and what follows builds on it; "
+                            + "'cambium backup' copies what is there."
+                    )
                 }
                 var draft = timeline.draft()
                 try draft.replay(record)
@@ -80,7 +84,7 @@ public struct Repair: Sendable {
                 transactionCount += 1
             }
             findings += end.flaws
-            findings += RecoveryReport(reader, end, transactionCount: 0).notes.filter { !reader.flaws.contains($0) }
+            findings += RecoveryReport(reader, StoredGraph(), end, transactionCount: 0).notes.filter { !reader.flaws.contains($0) }
         } catch let error as CambiumError where error.code == .damaged {
             if transactionCount == 0 { throw error }
             findings.append(error.description)

@@ -24,6 +24,9 @@ public struct TransactionLog {
             self.record = record
         }
 
+        /// Whether what it did was retired, or redacted: only who made it, when and why is left.
+        public var isRetired: Bool { if case .redacted = record.payload { true } else { false } }
+
         /// What it did. Throws `.notFound` where that was redacted, `.damaged` where it cannot be decoded.
         public func ops() throws -> [Op] { try record.ops() }
     }

@@ -37,8 +37,6 @@ public struct Verification: Sendable {
     }
 
     private mutating func replay(_ reader: LogReader) throws {
-        let timeline = Timeline()
-        var replay = Replay(timeline: timeline)
         var tree = LogTree()
         var count = 0
         defer {
@@ -46,6 +44,16 @@ public struct Verification: Sendable {
             root = HexText.encode(tree.root)
         }
         var redacted: TransactionNumber?
+        let stored = try beginning(reader)
+        var replay = Replay(stored)
+        if stored.transaction != .none {
+            // The tree has the retired transactions too.
+            _ = try reader.scan { record in
+                guard record.number <= stored.transaction else { return }
+                try tree.append(record)
+                count += 1
+            }
+        }
         let end = try replay.run(
             reader, makesDurable: true,
             until: { record in
@@ -57,16 +65,54 @@ public struct Verification: Sendable {
                 try tree.append(record)
                 count += 1
             })
-        logByteCount = end.byteCount
-        let notes = RecoveryReport(reader, end, transactionCount: 0).notes
+        logByteCount = try LogReader.files(reader.volume).byteCount
+        let notes = RecoveryReport(reader, StoredGraph(), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
         if let redacted {
             findings.append("transaction \(redacted) is redacted, so the graph behind it cannot be replayed from the log")
             return
         }
-        let graph = timeline.head
-        digest = graph.digest()
+        let graph = stored.timeline.head
+        let digest = graph.digest()
+        self.digest = digest
         for finding in graph.invariantFindings() { damage("graph: \(finding)") }
-        for finding in PageChecker.findings(in: timeline) { damage("pages: \(finding)") }
+        for finding in PageChecker.findings(in: stored.timeline) { damage("pages: \(finding)") }
+        if let told = try PageFile.damageTold(reader.volume) { damage("checkpoints: \(told)") }
+        for number in try RootRecord.list(reader.volume) where number <= graph.transaction {
+            try check(number, reader, transaction: graph.transaction, digest)
+        }
+    }
+
+    /// Where the replay begins: before the first transaction, or with the checkpoint that stands for those that were retired.
+    private mutating func beginning(_ reader: LogReader) throws -> StoredGraph {
+        let retiredEnd = try reader.retiredEnd()
+        if retiredEnd == .none { return StoredGraph() }
+        for number in try RootRecord.list(reader.volume).reversed() where number >= retiredEnd {
+            do throws(CambiumError) {
+                return try StoredGraph(reader, of: number)
+            } catch {
+                guard error.code == .damaged else { throw error }
+            }
+        }
+        return try StoredGraph(reader)
+    }
+
+    /// Compares every chunk of a checkpoint with its checksum, and what it comes to with what the log comes to.
+    private mutating func check(
+        _ number: TransactionNumber, _ reader: LogReader, transaction: TransactionNumber, _ digest: GraphDigest
+    ) throws {
+        do throws(any Error) {
+            let stored = try StoredGraph(reader, of: number)
+            try stored.pages?.checkAll()
+            var replay = Replay(stored)
+            _ = try replay.run(reader, makesDurable: true) { $0.number > transaction }
+            if stored.timeline.head.digest() != digest {
+                damage("the checkpoint of transaction \(number) does not come to the graph that the log comes to")
+            }
+        } catch let error as CambiumError where error.code == .damaged {
+            damage("the checkpoint of transaction \(number): \(error)")
+        } catch let error as CambiumError where error.code == .notFound {
+            return  // Who writes has dropped it since.
+        }
     }
 }

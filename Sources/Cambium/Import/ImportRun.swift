@@ -46,10 +46,10 @@ struct ImportRun {
             throw CambiumError(.invalidInput, "What is absent is known when all rows are read; leave out the batches.")
         }
         if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch has one row or more.") }
-        let graph = store.graph
-        let resolver = try MappingResolver(options.mapping, importing: entity, graph.schema)
-        let rereader = RowRereader { [options, entity] in try RowReader(options, graph, resolver, importing: entity) }
-        var feed = try feed(graph, resolver)
+        let schema = store.schema
+        let resolver = try MappingResolver(options.mapping, importing: entity, schema)
+        let rereader = RowRereader { [options, entity] in try RowReader(options, schema, resolver, importing: entity) }
+        var feed = try feed(schema, resolver)
         defer { feed.stop() }
         var isAtEnd = false
         while !isAtEnd {
@@ -76,7 +76,7 @@ struct ImportRun {
             } catch let failure as ImportBatch.RefusedRow {
                 try refuse(failure)
                 feed.stop()
-                feed = try self.feed(graph, resolver)
+                feed = try self.feed(schema, resolver)
             } catch let failure as ImportBatch.FailedRow {
                 take(batch, isFailed: true)
                 throw error(failure.row)
@@ -85,10 +85,10 @@ struct ImportRun {
     }
 
     /// Rows from behind those that are in the store.
-    private func feed(_ graph: Graph, _ resolver: MappingResolver) throws -> RowFeed {
-        let columns = CSVColumns(entity, graph.schema, options.mapping?.objects.entityFrom)
+    private func feed(_ schema: Schema, _ resolver: MappingResolver) throws -> RowFeed {
+        let columns = CSVColumns(entity, schema, resolver.discriminator(entity))
         let source = RowSource(
-            DocumentStream(sources, columns: columns), try RowReader(options, graph, resolver, importing: entity),
+            DocumentStream(sources, columns: columns), try RowReader(options, schema, resolver, importing: entity),
             firstRow: report.rowCount, refused: refused.keys, hooks: hooks)
         // A source that cannot be read twice may wait for ever for more, and hooks are to see each row in its turn.
         return RowFeed(source, isAhead: hooks.isEmpty && sources.allSatisfy(\.isRepeatable))

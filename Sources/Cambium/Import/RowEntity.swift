@@ -1,4 +1,3 @@
-import CambiumGraph
 import CambiumModel
 
 /// An entity with everything resolved that reading its objects needs.
@@ -23,8 +22,8 @@ final class RowEntity {
     let identity: [Int]
     /// The one attribute of the identity, where it is of one.
     let keyAttribute: UInt16
-    /// Hashes identities of one attribute; nil for others, and where the schema has no index.
-    let hasher: KeyHasher?
+    /// Whether identities are of one attribute, and the schema has an index over them.
+    let isHashed: Bool
     /// How objects are read; nil where keys are names.
     let mapping: ResolvedMapping?
     let isMapped: Bool
@@ -34,7 +33,7 @@ final class RowEntity {
     // One reader at a time uses an entity: no access to this overlaps another.
     @exclusivity(unchecked) var keys: KeyTable
 
-    init(_ entity: Entity, _ graph: Graph, _ resolver: MappingResolver) throws(CambiumError) {
+    init(_ entity: Entity, _ resolver: MappingResolver) throws(CambiumError) {
         self.entity = entity
         let outcome = try resolver.resolve(entity)
         mapping = outcome.mapping
@@ -51,7 +50,7 @@ final class RowEntity {
         ends = entity.relationships.map { ($0.isToMany, $0.destination) }
         identity = outcome.identityPlaces(in: entity)
         keyAttribute = identity.count == 1 ? UInt16(identity[0]) : .max
-        hasher = identity.count == 1 ? graph.keyHasher(entity, outcome.index) : nil
+        isHashed = identity.count == 1 && outcome.index != nil
         keys = KeyTable(
             entity.attributes.enumerated().map { ($0.element.name, .attribute($0.offset)) }
                 + entity.relationships.enumerated().map { ($0.element.name, .relationship($0.offset)) })
@@ -75,9 +74,9 @@ struct RowEntities {
     private var byNumber: [RowEntity?] = []
     private var byName: [String: RowEntity] = [:]
 
-    init(_ graph: Graph, _ resolver: MappingResolver) throws(CambiumError) {
-        for entity in graph.schema.entities {
-            let made = try RowEntity(entity, graph, resolver)
+    init(_ schema: Schema, _ resolver: MappingResolver) throws(CambiumError) {
+        for entity in schema.entities {
+            let made = try RowEntity(entity, resolver)
             let number = Int(entity.number.rawValue)
             while byNumber.count <= number { byNumber.append(nil) }
             byNumber[number] = made

@@ -54,7 +54,7 @@ extension RowReader {
             case .mapped(let index):
                 try take(mapping.keys[index], value, entity, mapping, tokens)
             case nil:
-                try unknown(key, entity, tokens, at: mapping.nodes[node])
+                try unknown(key, tokens, at: mapping.nodes[node])
             }
             key = tokens.next(value)
         }
@@ -159,15 +159,7 @@ extension RowReader {
 
     private func apply(_ functions: [ValueFunction], _ item: Item, _ tokens: JSONTokens) -> Result<Item, ConversionError> {
         if functions.isEmpty { return .success(item) }
-        var value = value(item, tokens)
-        for function in functions {
-            do throws(ValueFunction.Mismatch) {
-                value = try function.apply(value)
-            } catch {
-                return .failure(.unfit(error.message))
-            }
-        }
-        return .success(.value(value))
+        return Result { () throws(ConversionError) in .value(try functions.apply(value(item, tokens))) }
     }
 
     // MARK: Converting
@@ -177,54 +169,16 @@ extension RowReader {
         _ item: Item, _ type: AttributeType, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
     ) -> Result<ScalarForm, ConversionError> {
         do throws(ConversionError) {
-            let item = try apply(conversion?.functions ?? [], item, tokens).get()
-            switch item {
+            switch try apply(conversion?.functions ?? [], item, tokens).get() {
             case .token(let token):
                 let kind = tokens.kind(token)
-                if let form = try formatted(tokens.bytes(token), kind == .string, kind == .number, type, conversion) {
-                    return .success(form)
-                }
+                let form = try conversion?.form(tokens.bytes(token), kind == .string, kind == .number, type, scratch: &scratch)
+                if let form { return .success(form) }
                 return .success(try type.scalarForm(tokens, token, scratch: &scratch))
-            case .value(.string(let text)):
-                return .success(try converted(text, .string(text), true, type, conversion))
-            case .value(.number(let text)):
-                return .success(try converted(text, .number(text), false, type, conversion))
-            case .value(let value): return .success(try type.scalarForm(value, scratch: &scratch))
+            case .value(let value): return .success(try type.scalarForm(value, conversion, scratch: &scratch))
             }
         } catch {
             return .failure(error)
         }
-    }
-
-    private mutating func converted(
-        _ text: String, _ value: JSONValue, _ isText: Bool, _ type: AttributeType, _ conversion: ResolvedMapping.Conversion?
-    ) throws(ConversionError) -> ScalarForm {
-        let bytes = Array(text.utf8)
-        let form = try bytes.withUnsafeBytes { bytes -> Result<ScalarForm?, ConversionError> in
-            do throws(ConversionError) {
-                return .success(try formatted(bytes, isText, !isText, type, conversion))
-            } catch {
-                return .failure(error)
-            }
-        }.get()
-        if let form { return form }
-        return try type.scalarForm(value, scratch: &scratch)
-    }
-
-    /// The stored form of a text or number by a date or number format; nil where there is none for it.
-    private mutating func formatted(
-        _ bytes: UnsafeRawBufferPointer, _ isText: Bool, _ isNumber: Bool, _ type: AttributeType,
-        _ conversion: ResolvedMapping.Conversion?
-    ) throws(ConversionError) -> ScalarForm? {
-        guard let conversion, isText || isNumber else { return nil }
-        if let dates = conversion.dates {
-            guard let seconds = dates.seconds(bytes, isNumber: isNumber) else {
-                throw .unfit("no date format of the mapping reads \"\(String(decoding: bytes.prefix(60), as: UTF8.self))\"")
-            }
-            return .fixed((seconds + 0).bitPattern, 0)
-        }
-        guard isText, let numbers = conversion.numbers else { return nil }
-        guard let plain = numbers.plain(bytes) else { throw .malformed(type, String(decoding: bytes, as: UTF8.self)) }
-        return try type.scalarForm(copying: plain, scratch: &scratch)
     }
 }

@@ -1,4 +1,3 @@
-internal import CambiumBytes
 import CambiumJSON
 import CambiumModel
 
@@ -17,26 +16,18 @@ extension RowReader {
                 given.append(Given(index: index, key: key, value: value))
             case .mapped: break
             case nil:
-                if !isRowDiscriminator(key, tokens) { try unknown(key, entity, tokens) }
+                try unknown(key, tokens)
             }
             key = tokens.next(value)
         }
     }
 
-    /// Whether a key tells the entity of the row. Each row may have it, so no text is made to find out.
-    @inline(__always)
-    private func isRowDiscriminator(_ key: Int, _ tokens: JSONTokens) -> Bool {
-        guard path.depth == 0, let bytes = rowDiscriminatorBytes else { return false }
-        return ByteSearch.equals(bytes, tokens.bytes(key))
-    }
-
     /// - Parameter node: where in a mapping's tree the key is missing; nil where there is none.
-    mutating func unknown(
-        _ key: Int, _ entity: RowEntity, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil
-    ) throws(RowFailure) {
-        let name = (node?.prefix ?? "") + tokens.string(key)
-        if let discriminator = entity.discriminatorPath, discriminator.literal == name { return }
-        if path.depth == 0, rowDiscriminatorKey == name { return }
+    mutating func unknown(_ key: Int, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil) throws(RowFailure) {
+        let prefix = node?.prefix ?? ""
+        // Each row may tell its entity, so no text is made to find out.
+        if let path = entities[declared]?.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
+        let name = prefix + tokens.string(key)
         switch options.unknown {
         case .ignore: break
         case .report: batch.unknownKeys.append(name)
@@ -136,7 +127,7 @@ extension RowReader {
             if !entity.conversions[index].isFree { try check(entity.attributes[index], form, token, tokens, key: nil) }
             append(index, form, token, tokens)
             let place = batch.values.count - 1
-            if let hasher = entity.hasher { noteKey(place, hasher, entity.number) }
+            if entity.isHashed { noteKey(place, entity.number) }
             return place
         case .failure(let error):
             if options.mismatch != .error { return nil }

@@ -25,9 +25,8 @@ struct RowReader {
     var isMismatched = false
     /// Members of relationships that a mapping made or found.
     var mapped: [MappedMembers] = []
-    /// The key that tells the entity of a row, which may be another one than is imported.
-    let rowDiscriminatorKey: String?
-    let rowDiscriminatorBytes: [UInt8]?
+    /// What the object that is being read is declared to be.
+    private(set) var declared: EntityNumber
     /// Texts of discriminators that were met, and their entities.
     private var told: [(declared: EntityNumber, text: [UInt8], entity: RowEntity)] = []
     private var lastTold = 0
@@ -40,14 +39,13 @@ struct RowReader {
         let value: Int
     }
 
-    /// - Parameter graph: has the schema of the one that is imported into.
-    init(_ options: ImportOptions, _ graph: Graph, _ resolver: MappingResolver, importing entity: Entity) throws(CambiumError) {
+    /// - Parameter schema: that of the store that is imported into.
+    init(_ options: ImportOptions, _ schema: Schema, _ resolver: MappingResolver, importing entity: Entity) throws(CambiumError) {
         self.options = RowRules(options)
-        entities = try RowEntities(graph, resolver)
+        entities = try RowEntities(schema, resolver)
         guard let target = entities[entity.number] else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
         self.target = target
-        rowDiscriminatorKey = target.discriminator?.key
-        rowDiscriminatorBytes = rowDiscriminatorKey.map { Array($0.utf8) }
+        declared = entity.number
     }
 
     /// Reads a row as an object of the entity that is imported, or of one of its sub-entities.
@@ -92,6 +90,7 @@ struct RowReader {
         let entity = try self.entity(of: token, declared, tokens)
         if !entity.isAlone { isUncertain = true }
         let (firstValue, firstUnknown, firstGiven) = (batch.values.count, batch.unknownKeys.count, given.count)
+        self.declared = declared.number
         let failure: RowFailure?
         do throws(RowFailure) {
             try values(of: token, entity, tokens)
@@ -159,17 +158,17 @@ struct RowReader {
     /// Notes which identity the values name that begin at a place.
     @inline(__always)
     private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
-        guard let hasher = entity.hasher else { return }
+        guard entity.isHashed else { return }
         for place in firstValue..<batch.values.count where batch.values[place].attribute == entity.keyAttribute {
-            noteKey(place, hasher, entity.number)
+            noteKey(place, entity.number)
         }
     }
 
     @inline(__always)
-    mutating func noteKey(_ place: Int, _ hasher: KeyHasher, _ entity: EntityNumber) {
+    mutating func noteKey(_ place: Int, _ entity: EntityNumber) {
         let value = batch.values[place]
         guard value.isGiven else { return }
-        let hash = batch.withCell(value) { hasher.hash($0) }
+        let hash = batch.withCell(value) { $0.keyHash }
         batch.values[place].key = Int32(batch.keys.count)
         batch.keys.append(RowBatch.Key(entity: entity, hash: hash))
     }

@@ -6,7 +6,7 @@ struct DatePattern {
         let message: String
     }
 
-    private enum Field {
+    enum Field {
         case literal([UInt8])
         case year
         case yearOfFourDigits
@@ -21,7 +21,7 @@ struct DatePattern {
         case zone
     }
 
-    private enum Component { case month, day, hour, minute, second }
+    enum Component { case month, day, hour, minute, second }
 
     /// What was read so far.
     private struct Reading {
@@ -41,9 +41,10 @@ struct DatePattern {
         }
     }
 
-    /// A field, and how many digits it has where another number follows at once.
-    private var fields: [(field: Field, digitCount: Int?)] = []
-    private let offset: Int
+    /// A field, how many letters stand for it, and how many digits it has where another number follows at once.
+    private(set) var fields: [(field: Field, letterCount: Int, digitCount: Int?)] = []
+    /// Of texts that name no zone, in seconds east of UTC.
+    let offset: Int
     private let pivot: Int
 
     /// - Parameter offset: of texts that name no zone, in seconds east of UTC.
@@ -51,20 +52,21 @@ struct DatePattern {
         self.offset = offset
         self.pivot = pivot
         var rest = Array(pattern.utf8)[...]
-        var counts: [Int] = []
         while let letter = rest.first {
             if letter == UInt8(ascii: "'") {
-                append(.literal(try Self.quoted(&rest, pattern)), &counts, 0)
+                append(.literal(try Self.quoted(&rest, pattern)), 0)
             } else if Self.isLetter(letter) {
                 let run = rest.prefix { $0 == letter }
                 rest = rest.dropFirst(run.count)
-                append(try Self.field(letter, run.count, pattern), &counts, run.count)
+                append(try Self.field(letter, run.count, pattern), run.count)
             } else {
-                append(.literal([letter]), &counts, 0)
+                append(.literal([letter]), 0)
                 rest = rest.dropFirst()
             }
         }
-        for index in fields.indices.dropLast() where isNumber(index) && isNumber(index + 1) { fields[index].digitCount = counts[index] }
+        for index in fields.indices.dropLast() where isNumber(index) && isNumber(index + 1) {
+            fields[index].digitCount = fields[index].letterCount
+        }
         let hasYear = fields.contains {
             switch $0.field {
             case .year, .yearOfFourDigits, .yearOfTwoDigits: true
@@ -77,10 +79,7 @@ struct DatePattern {
         }
     }
 
-    private mutating func append(_ field: Field, _ counts: inout [Int], _ count: Int) {
-        fields.append((field, nil))
-        counts.append(count)
-    }
+    private mutating func append(_ field: Field, _ letterCount: Int) { fields.append((field, letterCount, nil)) }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
 
@@ -144,7 +143,7 @@ struct DatePattern {
     func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         var reading = Reading(offset: offset)
         var rest = text[...]
-        for (field, digitCount) in fields {
+        for (field, _, digitCount) in fields {
             guard read(field, digitCount, &rest, &reading) else { return nil }
         }
         guard rest.isEmpty else { return nil }

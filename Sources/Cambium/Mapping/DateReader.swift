@@ -1,6 +1,7 @@
+import CambiumJSON
 internal import CambiumModel
 
-/// Reads dates that are written in one of several formats, tried in order.
+/// Reads dates that are written in one of several formats, tried in order; and writes them in the first that can be read again.
 struct DateReader {
     private enum Form {
         case iso8601([DatePattern])
@@ -81,5 +82,34 @@ struct DateReader {
         for _ in power..<0 { scale *= 10 }
         let sum = (number.isNegative ? -coefficient : coefficient) - Int128(secondsBefore2001) * scale
         return Double("\(sum)e\(power)")
+    }
+
+    // MARK: Writing
+
+    /// A date, in seconds since 2001, in the first of the formats in which it is read as the same; nil where there is none.
+    func json(_ seconds: Double) -> JSONValue? {
+        for form in forms {
+            let (text, isNumber): (String?, Bool) =
+                switch form {
+                case .iso8601: (DateText.text(seconds), false)
+                case .count(let exponent, let before): (Self.count(seconds, exponent, before), true)
+                case .pattern(let pattern): (pattern.text(seconds), false)
+                }
+            guard let text else { continue }
+            let read = Array(text.utf8).withUnsafeBytes { self.seconds($0, isNumber: isNumber) }
+            if read == seconds { return isNumber ? .number(text) : .string(text) }
+        }
+        return nil
+    }
+
+    private static func count(_ seconds: Double, _ exponent: Int, _ secondsBefore2001: Int64) -> String? {
+        let (whole, fraction) = DateText.split(seconds)
+        // What has more digits is not read to the last one.
+        guard fraction.utf8.count <= 18, let digits = Int128(fraction.isEmpty ? "0" : fraction) else { return nil }
+        var scale: Int128 = 1
+        for _ in fraction.utf8 { scale *= 10 }
+        let sum = (Int128(whole) + Int128(secondsBefore2001)) * scale + digits
+        let power = -fraction.utf8.count - exponent
+        return DecimalNumber(negative: sum < 0, coefficient: sum.magnitude, exponent: power)?.description
     }
 }

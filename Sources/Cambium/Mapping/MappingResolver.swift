@@ -14,9 +14,12 @@ struct MappingResolver {
         /// The index over them; nil where the schema has none.
         var index: UniqueSet?
 
-        init(_ set: UniqueSet?) {
+        /// - Parameter discriminator: that of objects whose mapping names none.
+        init(_ set: UniqueSet?, _ discriminator: Discriminator?) {
             identity = set?.attributes ?? []
             index = set
+            self.discriminator = discriminator
+            discriminatorPath = discriminator.map { PropertyPath(key: $0.key) }
         }
     }
 
@@ -68,23 +71,54 @@ struct MappingResolver {
 
     /// What the mapping says about an entity: what it says about the entity itself, or else about the nearest one above it.
     func resolve(_ entity: Entity) throws(CambiumError) -> Outcome {
-        let schemaIdentity = entity.uniqueSets.first { $0.isIdentity }
-        guard let mapping else { return Outcome(schemaIdentity) }
-        var next: Entity? = entity
-        while let candidate = next {
-            if candidate.name == entityName { return try resolve(entity, mapping, mapping.objects, "", schemaIdentity) }
-            if let objects = mapping.nested[candidate.name] {
-                return try resolve(entity, mapping, objects, Self.nested(candidate.name), schemaIdentity)
-            }
-            next = candidate.parent.flatMap { schema.entity($0) }
-        }
-        return Outcome(schemaIdentity)
+        guard let mapping, let (objects, pointer) = rules(entity) else { return outcome(entity) }
+        return try resolve(entity, mapping, objects, pointer)
     }
 
+    /// What is said about an entity, and the JSON pointer to it; nil where nothing is.
+    func rules(_ entity: Entity) -> (objects: ObjectMapping, pointer: String)? {
+        guard let mapping else { return nil }
+        var next: Entity? = entity
+        while let candidate = next {
+            if candidate.name == entityName { return (mapping.objects, "") }
+            if let objects = mapping.nested[candidate.name] { return (objects, Self.nested(candidate.name)) }
+            next = candidate.parent.flatMap { schema.entity($0) }
+        }
+        return nil
+    }
+
+    /// What holds where a mapping says nothing.
+    private func outcome(_ entity: Entity) -> Outcome {
+        Outcome(entity.uniqueSets.first { $0.isIdentity }, discriminator(entity))
+    }
+
+    /// What tells the entity of an object that is declared to be of this one: where nothing is said, the key that exports write, if
+    /// no property of the entity, or of one below it, is called that or read from there.
+    func discriminator(_ entity: Entity) -> Discriminator? {
+        let key = ExportTable.entityKey
+        let objects = rules(entity)?.objects
+        if let own = objects?.entityFrom { return own }
+        let family = schema.entities.lazy.filter { entity.family.contains($0.number) }
+        let isTaken = family.contains { $0.attribute(key) != nil || $0.relationship(key) != nil } || objects?.reads(key) == true
+        return isTaken ? nil : Discriminator(key: key)
+    }
+
+    /// How each property of an entity is read.
+    func properties(_ entity: Entity) throws(CambiumError) -> (
+        properties: [MappingTree.Property], conversions: [ResolvedMapping.Conversion?]
+    ) {
+        let (objects, pointer) = rules(entity) ?? (ObjectMapping(), "")
+        var tree = MappingTree(entity, objects)
+        try tree.read { (place: String, message: String) in mistake(pointer + place, message) }
+        return (tree.properties, tree.conversions)
+    }
+
+    func mistake(_ pointer: String, _ message: String) -> CambiumError { (mapping ?? ImportMapping()).mistake(pointer, message) }
+
     private func resolve(
-        _ entity: Entity, _ mapping: ImportMapping, _ objects: ObjectMapping, _ pointer: String, _ schemaIdentity: UniqueSet?
+        _ entity: Entity, _ mapping: ImportMapping, _ objects: ObjectMapping, _ pointer: String
     ) throws(CambiumError) -> Outcome {
-        var outcome = Outcome(schemaIdentity)
+        var outcome = outcome(entity)
         if let names = objects.identity {
             let wanted = try identity(names, entity) { mapping.mistake(pointer + "/identity", $0) }
             outcome.index = wanted.isEmpty ? nil : entity.uniqueSets.last { Set($0.attributes) == Set(wanted) }

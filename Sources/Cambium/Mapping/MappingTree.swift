@@ -14,7 +14,10 @@ struct MappingTree {
     private var slots: [ResolvedMapping.Slot] = []
     private var slotOfPath: [PropertyPath: Int] = [:]
     private var readings: [ResolvedMapping.Reading] = []
-    private var conversions: [ResolvedMapping.Conversion?] = []
+    /// For each attribute; nil where its values are read as without a mapping.
+    private(set) var conversions: [ResolvedMapping.Conversion?] = []
+    /// Those that are read, attributes first, both in the order of the entity.
+    private(set) var properties: [Property] = []
     /// Keys of the object itself that are one property's, which is read without a slot.
     private var direct: [(name: String, target: KeyTable.Target)] = []
     private var isPlain = true
@@ -25,7 +28,7 @@ struct MappingTree {
     }
 
     /// A property, and where its value comes from.
-    private struct Property {
+    struct Property {
         let name: String
         let target: KeyTable.Target
         /// Where the mapping says it.
@@ -57,6 +60,10 @@ struct MappingTree {
             properties.append(property)
         }
         for index in properties.indices { properties[index].paths = try paths(properties[index], mistake) }
+        let read = Set(properties.filter { $0.isListed && !$0.rule.isConstant }.flatMap(\.paths).flatMap { [$0.keys[0], $0.literal] })
+        for index in properties.indices where properties[index].rule.isConstant && read.contains(properties[index].name) {
+            properties[index].paths = []
+        }
         let claimed = Set(properties.filter(\.isListed).flatMap(\.paths).flatMap { [$0.keys[0], $0.literal] })
         properties.removeAll { !$0.isListed && claimed.contains($0.name) }
         var uses: [String: Int] = [:]
@@ -64,6 +71,7 @@ struct MappingTree {
             for key in Set([path.keys[0], path.literal]) { uses[key, default: 0] += 1 }
         }
         for property in properties { add(property, uses) }
+        self.properties = properties
         isPlain = isPlain && direct.count == entity.attributes.count + entity.relationships.count
     }
 
@@ -87,15 +95,10 @@ struct MappingTree {
     }
 
     private func paths(_ property: Property, _ mistake: Mistake) throws(CambiumError) -> [PropertyPath] {
-        let texts: [String]
-        switch property.rule.source {
-        case .name: return [PropertyPath(key: property.name)]
-        case .path(let path): texts = [path]
-        case .coalesce(let paths), .join(let paths, _): texts = paths
-        case .constant, .nothing: return []
-        }
+        // Rows may have the key of a constant, as exports write it; it says nothing.
+        if property.rule.source == .name || property.rule.isConstant { return [PropertyPath(key: property.name)] }
         var paths: [PropertyPath] = []
-        for text in texts {
+        for text in property.rule.source.paths {
             guard let path = PropertyPath(text, delimiter: objects.delimiter, escape: objects.escape) else {
                 throw mistake(property.place, "the path '\(text)' has an empty key")
             }
@@ -110,7 +113,9 @@ struct MappingTree {
         case .nothing:
             isPlain = false
             return
-        case .constant(let value): source = .constant(value)
+        case .constant(let value):
+            for path in property.paths { _ = slot(path) }
+            source = .constant(value)
         case .join(_, let separator): source = .join(property.paths.map { slot($0) }, separator: separator)
         case .name, .path, .coalesce:
             let rule = property.rule

@@ -48,4 +48,37 @@ public struct NumberFormat: Sendable, Hashable {
         guard !mark.isEmpty, rest.starts(with: mark), let next = rest.dropFirst(mark.count).first, isDigit(next) else { return nil }
         return rest.dropFirst(mark.count)
     }
+
+    // MARK: Writing
+
+    /// A number that JSON spells, as this format writes it.
+    func text(_ number: String) -> String {
+        var (digits, point) = Self.digits(number)
+        let sign = number.hasPrefix("-") ? "-" : ""
+        if point <= 0 {
+            digits = String(repeating: "0", count: 1 - point) + digits
+            point = 1
+        } else if point > digits.utf8.count {
+            digits += String(repeating: "0", count: point - digits.utf8.count)
+        }
+        let fraction = String(digits.dropFirst(point))
+        let whole = grouped(String(digits.prefix(point)))
+        return fraction.isEmpty ? sign + whole : sign + whole + decimal + fraction
+    }
+
+    /// All digits, and how many of them stand before the decimal point: less than 0 where zeros follow it.
+    private static func digits(_ number: String) -> (digits: String, point: Int) {
+        let parts = number.drop { $0 == "-" }.split { $0 == "e" || $0 == "E" }
+        let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+        let mantissa = (parts.first ?? "0").split(separator: ".")
+        return (mantissa.joined(), (mantissa.first ?? "").utf8.count + exponent)
+    }
+
+    private func grouped(_ whole: String) -> String {
+        guard let grouping else { return whole }
+        let groups = stride(from: whole.utf8.count, to: 0, by: -3).map { end in
+            whole.prefix(end).suffix(min(3, end))
+        }
+        return groups.reversed().joined(separator: grouping)
+    }
 }

@@ -27,6 +27,13 @@ public struct ObjectMapping: Sendable, Hashable {
         self.relationships = relationships
         self.entityFrom = entityFrom
     }
+
+    /// Whether a property is read from a key of the object itself, or from what is there.
+    func reads(_ key: String) -> Bool {
+        (attributes.values.map(\.source) + relationships.values.map(\.source)).flatMap(\.paths).contains { path in
+            PropertyPath(path, delimiter: delimiter, escape: escape).map { $0.keys[0] == key || $0.literal == key } ?? false
+        }
+    }
 }
 
 /// A key that tells the entity of an object.

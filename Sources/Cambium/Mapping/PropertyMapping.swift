@@ -17,6 +17,15 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
         case constant(JSONValue)
         /// The property is not read.
         case nothing
+
+        /// The paths that are said.
+        var paths: [String] {
+            switch self {
+            case .path(let path): [path]
+            case .coalesce(let paths), .join(let paths, _): paths
+            case .name, .constant, .nothing: []
+            }
+        }
     }
 
     public var source: Source
@@ -30,6 +39,8 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     public var pivot: Int
     /// How numbers are written in texts; nil where texts are no numbers.
     public var numbers: NumberFormat?
+
+    var isConstant: Bool { if case .constant = source { true } else { false } }
 
     public static let standardSeparator = " "
     public static let standardZone = "UTC"

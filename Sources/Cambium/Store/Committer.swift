@@ -22,7 +22,9 @@ final class Committer: @unchecked Sendable {
     /// Given up when nobody can write any more; nil for a store that is kept in memory.
     private let lock: (any VolumeLock)?
     private let surroundings: Surroundings
-    private let sealing: Sealing?
+    let sealing: Sealing?
+    /// Nil for a store that is kept in memory.
+    let checkpointer: Checkpointer?
     private let writing = WriterLock()
     private let visible: Guarded<Graph>
     /// Where a group that nobody blocks for is led.
@@ -40,12 +42,15 @@ final class Committer: @unchecked Sendable {
     @exclusivity(unchecked) private var isClosed = false
     @exclusivity(unchecked) private var lastTime: Int64
     @exclusivity(unchecked) private var requests: RequestWindow
+    /// Bytes that the log had been given when the checkpointer was told last.
+    @exclusivity(unchecked) private var notedByteCount = 0
 
     init(
         timeline: Timeline, log: LogWriter?, lock: (any VolumeLock)?, durability: Durability, requests: RequestWindow,
         surroundings: Surroundings,
-        sealing: Sealing?
+        sealing: Sealing?, checkpointer: Checkpointer?
     ) {
+        self.checkpointer = checkpointer
         self.requests = requests
         self.timeline = timeline
         self.log = log
@@ -60,6 +65,7 @@ final class Committer: @unchecked Sendable {
     }
 
     deinit {
+        checkpointer?.wait()
         sealing?.close()
         lock?.unlock()
     }
@@ -145,6 +151,31 @@ final class Committer: @unchecked Sendable {
         }
     }
 
+    /// Commits a transaction of another log as it is there: with its author, its request, its place in the tree, and its time, unless
+    /// that is before the last one's. Does not wait for the disk.
+    ///
+    /// Throws `.conflict` where it is not the one that follows, and as `Draft.replay`.
+    ///
+    /// - Returns: what `outcome` tells of, and the time that the transaction has.
+    func commit(_ record: LogRecord) throws -> (pending: Pending, time: Int64) {
+        try writing.hold {
+            if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+            let draft = timeline.draft()
+            guard draft.transaction == record.number.rawValue else {
+                throw CambiumError(
+                    .conflict, "Transaction \(record.number) cannot follow transaction \(draft.transaction - 1) of the store.")
+            }
+            var transaction = WriteTransaction(draft: draft, ops: makeOpWriter(), surroundings: surroundings, timeMin: lastTime)
+            var ops = transaction.ops
+            try transaction.draft.replay(record) { ops.append($0) }
+            transaction.ops = ops
+            return (try commit(transaction, Author(record.metadata), .none, durability, .ticket, as: record), lastTime)
+        }
+    }
+
+    /// The files of the log; nil for a store that is kept in memory.
+    var volume: (any Volume)? { log?.volume }
+
     func reserveMemory(byteCount: Int) { writing.hold { timeline.reserve(byteCount: byteCount) } }
 
     private func makeOpWriter() -> OpWriter {
@@ -152,8 +183,10 @@ final class Committer: @unchecked Sendable {
         return log.makeOpWriter(log.lastTransaction.next)
     }
 
+    /// - Parameter record: the transaction of another log that this one is a copy of.
     private func commit(
-        _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: Waiter
+        _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: Waiter,
+        as record: LogRecord? = nil
     ) throws -> Pending {
         let ops = transaction.ops
         var draft = transaction.takeDraft()
@@ -161,13 +194,14 @@ final class Committer: @unchecked Sendable {
         let number = TransactionNumber(rawValue: draft.transaction)
         let encoded = try ops.finish()
         let time = surroundings.now()
-        lastTime = max(time, lastTime)
+        let ownTime = record?.metadata.time ?? time
+        lastTime = max(ownTime, lastTime)
         if let log {
             let metadata = TransactionMetadata(
                 time: lastTime, actor: author.actor, message: author.message, requestID: author.requestID,
-                clockLag: UInt64(bitPattern: lastTime &- time))
+                clockLag: UInt64(bitPattern: lastTime &- ownTime) &+ (record?.metadata.clockLag ?? 0))
             if !log.hasRoom(for: encoded) { _ = try writeStaged(openGroup).get() }
-            try log.stage(metadata, encoded)
+            try log.stage(metadata, encoded, salt: record?.saltBytes)
             if let full = log.takeFullSegment() { sealing?.add(full) }
         }
         let isSynced = level == .synced
@@ -176,6 +210,12 @@ final class Committer: @unchecked Sendable {
         // Whoever holds the version before lets go of it first.
         let graph = try timeline.publish(draft, isTentative: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
         if let request = author.requestID { requests.note(request, number) }
+        if let log, let checkpointer {
+            checkpointer.note(encoded.payload.fileByteCount + log.appendedByteCount - notedByteCount) { [weak self] in
+                _ = try self?.checkpoint()
+            }
+            notedByteCount = log.appendedByteCount
+        }
         return join(number, graph, level, waiter, byteCount: byteCount, at: time)
     }
 
@@ -344,10 +384,43 @@ final class Committer: @unchecked Sendable {
         }
     }
 
+    // MARK: Checkpoints
+
+    /// Why no checkpoint could be made behind the back of who writes; nil where none was tried in vain.
+    var checkpointFailure: CambiumError? { checkpointer?.failure }
+
+    /// Stores the newest graph, beside who writes.
+    func checkpoint() throws -> CheckpointReceipt {
+        guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
+        return try checkpointer.make(
+            take: { try writing.hold { try snapshot(unlessAt: checkpointer.transaction) } },
+            whileNobodyWrites: { body in writing.hold { body() } })
+    }
+
+    /// Has what follows begin a new segment, and nothing written any more into the pages that there are. Only while `writing` is held.
+    ///
+    /// - Returns: nil where the newest transaction is the one named.
+    private func snapshot(unlessAt stored: TransactionNumber) throws -> Checkpointer.Snapshot? {
+        if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+        guard let log, log.lastTransaction != stored else { return nil }
+        _ = try writeStaged(openGroup).get()
+        try log.beginSegmentDurably()
+        if let full = log.takeFullSegment() { sealing?.add(full) }
+        let graph = timeline.head
+        timeline.confirm(graph)
+        show(graph)
+        let (image, fresh) = timeline.freeze()
+        return Checkpointer.Snapshot(
+            image: image, fresh: fresh, transaction: graph.transaction, time: log.lastTime,
+            layout: graph.layout.fingerprint, logChecksum: log.previousChecksum, schema: graph.schema.catalog, requests: requests.encoded,
+            labels: NamedTransactions(graph.labels), tailByteCount: checkpointer?.tailByteCount ?? 0)
+    }
+
     // MARK: Closing
 
     /// Waits for what is under way, closes the log and gives up the lock. Nothing where that was done before.
     func close() throws(CambiumError) {
+        if !(writing.hold { isClosed }) { checkpointer?.makeAtClosing { _ = try checkpoint() } }
         let pending = writing.hold { () -> Pending? in
             if isClosed { return nil }
             isClosed = true
@@ -355,6 +428,7 @@ final class Committer: @unchecked Sendable {
         }
         guard let pending else { return }
         defer { lock?.unlock() }
+        checkpointer?.wait()
         sealing?.close()
         let settled = Result { () throws(CambiumError) in try settle(pending) }
         try writing.hold { () throws(CambiumError) in
@@ -367,6 +441,7 @@ final class Committer: @unchecked Sendable {
     /// Gives up the lock and nothing else, as the death of the process does.
     func abandon() {
         writing.hold { isClosed = true }
+        checkpointer?.wait()
         sealing?.close()
         lock?.unlock()
     }

@@ -27,6 +27,10 @@ public struct Author: Sendable, Hashable {
         self.requestID = requestID
     }
 
+    init(_ metadata: TransactionMetadata) {
+        self.init(actor: metadata.actor, message: metadata.message, requestID: metadata.requestID)
+    }
+
     static let actorByteCountMax = 1024
     static let messageByteCountMax = 65_536
     static let requestIDByteCountMax = 256

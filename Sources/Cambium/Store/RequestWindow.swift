@@ -1,3 +1,4 @@
+internal import CambiumLog
 import CambiumModel
 
 /// The requests that a store has applied last, so that one that comes again is not applied twice.
@@ -8,16 +9,45 @@ struct RequestWindow {
     /// In the order of their transactions; those before `first` have been forgotten.
     private var requests: [[UInt8]] = []
     private var first = 0
+    /// Those of a checkpoint that nobody has asked for yet, which are older than all others.
+    private var stored: NamedTransactions?
 
-    /// - Parameter countMax: how many are remembered.
-    init(countMax: Int) { self.countMax = countMax }
+    /// - Parameters:
+    ///   - countMax: how many are remembered.
+    ///   - stored: those that a checkpoint has.
+    init(countMax: Int, stored: NamedTransactions? = nil) {
+        self.countMax = countMax
+        self.stored = stored
+    }
 
     /// The transaction that applied a request; nil where none of those remembered did.
-    func transaction(of request: String) -> TransactionNumber? { numbers.isEmpty ? nil : numbers[Array(request.utf8)] }
+    mutating func transaction(of request: String) -> TransactionNumber? {
+        load()
+        return numbers.isEmpty ? nil : numbers[Array(request.utf8)]
+    }
 
     mutating func note(_ request: String, _ number: TransactionNumber) {
+        load()
+        note(Array(request.utf8), number)
+    }
+
+    private mutating func load() {
+        guard let stored else { return }
+        self.stored = nil
+        // It was walked through when it was decoded, and a record in which that fails is passed over.
+        try? stored.forEach { note($0, $1) }
+    }
+
+    /// All that are remembered.
+    var encoded: NamedTransactions {
+        if let stored { return stored }
+        var encoded = NamedTransactions()
+        for request in requests[first...] { if let number = numbers[request] { encoded.append(request, number) } }
+        return encoded
+    }
+
+    private mutating func note(_ request: [UInt8], _ number: TransactionNumber) {
         if countMax == 0 { return }
-        let request = Array(request.utf8)
         // In a log that another program wrote a request may stand twice: the first time counts.
         if numbers[request] != nil { return }
         numbers[request] = number

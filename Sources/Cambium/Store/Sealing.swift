@@ -26,7 +26,15 @@ final class Sealing: Sendable {
 
     /// Has a segment sealed that gets no more frames.
     func add(_ segment: TransactionNumber) {
-        if isInBackground { queue.async { self.seal(segment) } } else { seal(segment) }
+        if isInBackground { queue.async { self.seal(segment) } } else { queue.sync { seal(segment) } }
+    }
+
+    /// Has a segment retired, when none is being sealed: both write a file of the same name. Throws as `SegmentSealer.retire`.
+    func retire(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
+        try queue.sync {
+            if state.withLock({ $0.isClosed }) { throw CambiumError(.notWritable, "The store was closed.") }
+            return try sealer.retire(segment)
+        }
     }
 
     private func seal(_ segment: TransactionNumber) {

@@ -10,12 +10,16 @@ public struct RecoveryReport: Sendable, Equatable {
     /// Bytes behind the last transaction that verifies, which were cut off: none of them was known durable.
     public var cutByteCount = 0
     public var lastTransaction = TransactionNumber.none
+    /// Those that were replayed.
     public var transactionCount = 0
+    /// The checkpoint that the replay began with; none where the whole log was replayed.
+    public var checkpoint = TransactionNumber.none
 
     init() {}
 
-    init(_ reader: LogReader, _ end: LogReader.End, transactionCount: Int) {
-        notes = reader.flaws
+    init(_ reader: LogReader, _ stored: StoredGraph, _ end: LogReader.End, transactionCount: Int) {
+        notes = reader.flaws + stored.flaws
+        checkpoint = stored.transaction
         lastTransaction = end.lastTransaction
         self.transactionCount = transactionCount
         switch end.verdict {
@@ -52,7 +56,7 @@ extension Store {
     ) throws -> Store {
         let committer = Committer(
             timeline: Timeline(), log: nil, lock: nil, durability: .memory, requests: RequestWindow(countMax: 1_000_000),
-            surroundings: surroundings, sealing: nil)
+            surroundings: surroundings, sealing: nil, checkpointer: nil)
         let store = Store(committer: committer, recovery: RecoveryReport())
         try store.begin(schema, author)
         return store
@@ -67,18 +71,23 @@ extension Store {
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
         let settings = StoreSettings(
             store: surroundings.randomBytes(16), creationTime: surroundings.now(), durability: setting)
+        let store = try createEmpty(volume, settings, durability: durability, surroundings: surroundings, tuning: tuning)
+        try store.begin(schema, author)
+        return store
+    }
+
+    /// Makes a store without a transaction.
+    static func createEmpty(
+        _ volume: any Volume, _ settings: StoreSettings, durability: Durability?, surroundings: Surroundings, tuning: LogTuning
+    ) throws -> Store {
         let lock = try volume.lock(LogWriter.lockFileName)
-        let store: Store
         do {
             try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
-            store = try open(
-                volume, lock, durability: durability, surroundings: surroundings, tuning: tuning)
+            return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning)
         } catch {
             lock.unlock()
             throw error
         }
-        try store.begin(schema, author)
-        return store
     }
 
     /// Writes the first transaction.
@@ -122,9 +131,9 @@ extension Store {
         _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, surroundings: Surroundings, tuning: LogTuning
     ) throws -> Store {
         let reader = try LogReader(volume)
-        let timeline = Timeline()
-        var replay = Replay(timeline: timeline)
-        var requests = RequestWindow(countMax: reader.settings.requestWindow)
+        let stored = try StoredGraph(reader)
+        var replay = Replay(stored)
+        var requests = RequestWindow(countMax: reader.settings.requestWindow, stored: stored.pages?.root.requests)
         let end = try replay.run(
             reader,
             observe: { record in
@@ -135,10 +144,14 @@ extension Store {
         Heap.giveBack()
         let sealing = Sealing(SegmentSealer(log), inBackground: tuning.sealsInBackground)
         for segment in log.sealableSegments(end) { sealing.add(segment) }
+        // Who writes knows which chunks are in use, and must be able to drop the root.
+        stored.pages?.giveUpShare()
+        let newFile = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+        let checkpointer = try Checkpointer(volume, log: log, stored, tailByteCount: end.byteCount, tuning: tuning, newFile: newFile)
         let committer = Committer(
-            timeline: timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
-            sealing: sealing)
-        let report = RecoveryReport(reader, end, transactionCount: replay.transactionCount)
+            timeline: stored.timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
+            sealing: sealing, checkpointer: checkpointer)
+        let report = RecoveryReport(reader, stored, end, transactionCount: replay.transactionCount)
         return Store(committer: committer, recovery: report)
     }
 }

@@ -118,6 +118,36 @@ public final class Store: Sendable {
         return try committer.settle(pending)
     }
 
+    /// Gives a moment a name, by which it can be asked for as long as the store is: `label:NAME` on the command line.
+    ///
+    /// Throws `.invalidInput` for a name that cannot be one, `.ruleViolated` where another moment has it, unless `moves`, and `.notFound`
+    /// where there is no such transaction.
+    ///
+    /// - Parameter transaction: nil for the newest one.
+    /// - Returns: the transaction that has the name.
+    @discardableResult
+    public func label(
+        _ name: String, _ transaction: TransactionNumber? = nil, moves: Bool = false, author: Author = Author()
+    ) throws -> TransactionNumber {
+        try TransactionLabel.check(name)
+        var labelled = TransactionNumber.none
+        _ = try transact(author) { writing in
+            let newest = writing.draft.original
+            labelled = transaction ?? newest.transaction
+            if let other = newest.labels[name] {
+                if other == labelled { return }
+                guard moves else { throw CambiumError(.ruleViolated, "Transaction \(other) has the label '\(name)' already.") }
+            }
+            guard labelled <= newest.transaction else {
+                throw CambiumError(.notFound, "There is no transaction \(labelled); the last one is \(newest.transaction).")
+            }
+            let op = Op.label(name, labelled)
+            try writing.draft.apply(op)
+            writing.ops.append(op)
+        }
+        return labelled
+    }
+
     /// Runs a transaction that is not recorded op by op: `body` changes the draft and appends what that comes to.
     func transact(_ author: Author, _ body: (inout WriteTransaction) throws -> Void) throws -> Receipt {
         let pending = try committer.commit(author, nil, waiter: .thread, body)
@@ -125,10 +155,42 @@ public final class Store: Sendable {
     }
 
     /// Has the system supply memory ahead of its use, for so many bytes of pages beyond those in use: a clone or an import of a
-    /// million objects takes some 100 MB, and the system supplies fresh memory more slowly than they fill it.
+    /// million objects takes some 100 MB, and the system supplies fresh memory more slowly than they fill it. A store in which was
+    /// cloned has as much supplied behind its back as the last clone took and a quarter more, at most 160 MiB.
     ///
     /// Waits for the transaction under way, and returns when the memory is there. It counts as resident from then on.
     public func reserveMemory(byteCount: Int) { committer.reserveMemory(byteCount: byteCount) }
+
+    // MARK: Checkpoints
+
+    /// Stores the newest graph, so that the next opening begins with it. Writers go on meanwhile; one checkpoint is made at a time. That
+    /// happens by itself when the log behind the last one is some MiB long, and at closing.
+    ///
+    /// Throws `.ioFailure` where the disk refuses: then the checkpoints that there are stay, and nothing else changes.
+    /// Complexity: O(pages that have changed since the last one).
+    @discardableResult
+    public func checkpoint() throws -> CheckpointReceipt { try committer.checkpoint() }
+
+    /// Retires what of the log a policy does not keep: of those transactions only who made them, when and why is left, and a hash of
+    /// what they did; a checkpoint stands for that. What happened and what the graph was before it cannot be asked for any more.
+    /// Writers go on meanwhile.
+    ///
+    /// Nothing is retired before the checkpoint was compared with what the log comes to. Throws `.notFound` where there is no such moment,
+    /// `.damaged` where the comparison fails, `.ioFailure`. Complexity: O(log + graph).
+    ///
+    /// - Parameter isDryRun: whether to tell only what would be retired by the checkpoints that there are.
+    @discardableResult
+    public func compact(_ retention: Retention, isDryRun: Bool = false) throws -> Compaction {
+        try committer.compact(retention, isDryRun: isDryRun)
+    }
+
+    /// Why a checkpoint could not be made behind the back of who writes, which is tried when the log has grown; the log has everything
+    /// all the same. Nil where the last one was made.
+    public var checkpointFailure: CambiumError? { committer.checkpointFailure }
+
+    /// Has a process that meets damaged pages while it reads a graph end in another way than by a trap with the error as its message.
+    /// Then the next opening replays the log. Docs/CHECKPOINTS.md.
+    public static func onDamagedPages(_ body: @escaping @Sendable (CambiumError) -> Never) { DamagedPages.setHandler(body) }
 
     // MARK: Closing
 

@@ -13,16 +13,19 @@ import Synchronization
 /// SENDABLE: what changes is touched while `advancing` is held.
 public final class StoreFollower: @unchecked Sendable {
     private let advancing = WriterLock()
-    private let timeline = Timeline()
+    private let timeline: Timeline
     @exclusivity(unchecked) private var log: LogFollower
 
-    /// Reads a store from its log, as far as it is whole.
+    /// Reads a store from its newest checkpoint and its log, as far as it is whole.
     ///
-    /// Throws `.notFound` where there is no store, `.damaged` where its log is corrupt. Complexity: O(log).
+    /// Throws `.notFound` where there is no store, `.damaged` where its log is corrupt. Complexity: O(log behind the checkpoint).
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
     package init(_ volume: any Volume) throws {
-        log = try LogFollower(try LogReader(volume))
+        let reader = try LogReader(volume)
+        let stored = try StoredGraph(reader)
+        timeline = stored.timeline
+        log = try LogFollower(reader, after: stored.pages.map { LogReader.Prefix($0.root) })
         try advance()
     }
 

@@ -40,23 +40,28 @@ struct Demo {
         let schema = try Schema(PackageRows.schema)
         let made = try Store.create(at: store, schema: schema, author: Author(actor: "demo"))
         let package = try schema.required("Package")
-        try importTwice(made, package, .bytes(rows, name: "packages.jsonl"))
+        try importRows(made, package, .bytes(rows, name: "packages.jsonl"))
+        try checkpoint(made)
+        try importAgain(made, package, .bytes(rows, name: "packages.jsonl"))
         let name = try show(made.graph, package)
         let before = made.graph.transaction
+        try made.label("imported", author: Author(actor: "demo"))
         try edit(made, package, name)
         try past(before, package, name)
         try clone(made, package, name)
         try made.close()
         try reopen(made.graph)
         try verify()
+        try compact()
         suggest(name)
     }
 
     // MARK: Steps
 
-    private func importTwice(_ store: Store, _ package: Entity, _ rows: ImportSource) throws {
+    private var author: Author { Author(actor: "demo", message: "import the package lists") }
+
+    private func importRows(_ store: Store, _ package: Entity, _ rows: ImportSource) throws {
         title("Import")
-        let author = Author(actor: "demo", message: "import the package lists")
         var report = ImportReport()
         let seconds = try timed { report = try store.importRows(package, from: [rows], author: author) }
         let graph = store.graph
@@ -65,7 +70,11 @@ struct Demo {
                 + "\(Readable.seconds(seconds)), \(Readable.bytes(report.logByteCount)) of log, synced to disk"
         )
         for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) { tell("  \(name): \(ReportText.counts(counts))") }
+    }
+
+    private func importAgain(_ store: Store, _ package: Entity, _ rows: ImportSource) throws {
         title("Import the same again")
+        var report = ImportReport()
         let logBefore = try logContents()
         let again = try timed { report = try store.importRows(package, from: [rows], author: author) }
         let isIdentical = try logContents() == logBefore
@@ -149,15 +158,15 @@ struct Demo {
 
     private func past(_ before: TransactionNumber, _ package: Entity, _ name: String) throws {
         title("The past")
-        for point in [Point.transaction(before), .latest] {
+        for point in [Point.label("imported"), .latest] {
             var summary = ""
             let seconds = try timed {
                 let graph = try ReadOnlyStore(at: store, point: point).graph
                 guard let place = graph.find(package, identity: [.string(name)]) else { return }
                 summary = graph.column(try package.requiredAttribute("summary")).string(at: place) ?? "none"
             }
-            tell(
-                "\(point == .latest ? "latest: " : "after transaction \(before):") '\(summary)' (replayed in \(Readable.seconds(seconds)))")
+            let place = point == .latest ? "latest:" : "at label:imported (transaction \(before)):"
+            tell("\(place) '\(summary)' (opened in \(Readable.seconds(seconds)))")
         }
     }
 
@@ -183,34 +192,6 @@ struct Demo {
         tell("\(try names(receipt.graph, copy, "depends").count) dependencies, the section and the tags are shared with \(name)")
     }
 
-    private func reopen(_ graph: Graph) throws {
-        title("Reopen")
-        var isSame = false
-        let seconds = try timed {
-            let reopened = try Store.open(at: store)
-            isSame = reopened.graph.digest() == graph.digest()
-            try reopened.close()
-        }
-        tell(
-            "replayed from the log alone in \(Readable.seconds(seconds)); the digest of the graph is \(isSame ? "the same" : "ANOTHER ONE")"
-        )
-        guard isSame else { throw CambiumError(.damaged, "A replay came to another graph; please report this.") }
-    }
-
-    private func verify() throws {
-        title("Verify")
-        var verification: Verification?
-        let seconds = try timed { verification = try Verification(of: store) }
-        guard let verification else { return }
-        tell(
-            "\(verification.isSound ? "sound" : "DAMAGED"): every checksum of \(Readable.bytes(verification.logByteCount)) of log, "
-                + "the graph's invariants and every page, in \(Readable.seconds(seconds))"
-        )
-        tell("root    \(verification.root)")
-        if let digest = verification.digest { tell("digest  \(digest)") }
-        for finding in verification.findings { tell("- \(finding)") }
-    }
-
     private func suggest(_ name: String) {
         title("Try on it")
         for command in [
@@ -224,10 +205,10 @@ struct Demo {
 
     // MARK: Output
 
-    private func title(_ text: String) { Terminal.print("\n\(text)") }
-    private func tell(_ text: String) { Terminal.print("  " + text) }
+    func title(_ text: String) { Terminal.print("\n\(text)") }
+    func tell(_ text: String) { Terminal.print("  " + text) }
 
-    private func timed(_ body: () throws -> Void) rethrows -> Duration { try ContinuousClock().measure(body) }
+    func timed(_ body: () throws -> Void) rethrows -> Duration { try ContinuousClock().measure(body) }
 
     /// The bytes of every file of the log.
     private func logContents() throws -> [String: [UInt8]] {

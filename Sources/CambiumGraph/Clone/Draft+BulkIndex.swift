@@ -5,7 +5,7 @@ extension Draft {
     /// Puts many rows in an index, bucket by bucket, and notes those whose key is there already.
     ///
     /// - Parameter rows: new rows, in no index yet.
-    /// - Parameter hasNewUUIDs: whether each key has a UUID that was made for it: 122 random bits, which no other key has.
+    /// - Parameter hasNewUUIDs: whether each key has a UUID that was made for it, which no other key has.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: CloneRows, hasNewUUIDs: Bool) {
         var entries: [UInt64] = []
         var other: [UInt64] = []
@@ -15,22 +15,52 @@ extension Draft {
             entries.removeAll(keepingCapacity: true)
             addHashes(table, index, rows, firstPage..<endPage, to: &entries)
             firstPage = endPage
-            RadixSort.sortByHighBits(&entries, &other)
-            countEntry(table.index, index.number, by: entries.count)
-            let distance = entries.count < Self.denseCountMin ? 12 : 128
-            var next = 0
-            while next < entries.count {
-                if next + distance < entries.count { reader.prefetchBucket(table.index, index.number, entries[next + distance]) }
-                next = fillBucket(table, index, entries, from: next, isUnique: hasNewUUIDs)
-            }
+            addEntries(table, index, &entries, &other, isUnique: hasNewUUIDs)
         }
     }
 
+    /// Puts new edges, none of which there was, in the index of pairs.
+    mutating func addToIndex(_ table: TableLayout, edges: [UInt32]) {
+        let reader = reader
+        let rows = reader.rows(table.index)
+        var entries = edges.map { reader.edgeHash(rows.link($0, 0), rows.link($0, 1)) & Self.hashMask | UInt64($0) }
+        var other: [UInt64] = []
+        addEntries(table, table.indexes[0], &entries, &other, isUnique: true)
+    }
+
+    /// - Parameter other: memory that is used, and can be used again.
+    private mutating func addEntries(
+        _ table: TableLayout, _ index: IndexLayout, _ entries: inout [UInt64], _ other: inout [UInt64], isUnique: Bool
+    ) {
+        if !Self.isInOrder(entries) { RadixSort.sortByHighBits(&entries, &other) }
+        countEntry(table.index, index.number, by: entries.count)
+        var next = 0
+        var distance = Self.prefetchDistanceMin
+        while next < entries.count {
+            let first = next
+            if first + distance < entries.count { reader.prefetchBucket(table.index, index.number, entries[first + distance]) }
+            next = fillBucket(table, index, entries, from: first, isUnique: isUnique)
+            distance = max(Self.prefetchDistanceMin, 2 * (next - first))
+        }
+    }
+
+    /// Whether the hashes ascend, but for one place where they begin anew. New UUIDs do.
+    private static func isInOrder(_ entries: [UInt64]) -> Bool {
+        var (last, turnCount): (UInt64, Int) = (0, 0)
+        for entry in entries {
+            if entry &>> 32 < last {
+                turnCount += 1
+                if turnCount > 1 { return false }
+            }
+            last = entry &>> 32
+        }
+        return true
+    }
+
+    private static let prefetchDistanceMin = 12
+
     /// A batch of so many groups is sorted at a time: 4 MiB, which is used again for the next.
     private static let batchPageCount = (1 << 18) / PageLayout.fanOut
-
-    /// From so many on a bucket mostly gets several.
-    private static let denseCountMin = 65_536
 
     /// What of a hash a bucket looks at: the bits that splits go by and the fragment.
     private static let hashMask: UInt64 = 0xFFFF_FFFF_0000_0000
@@ -45,7 +75,7 @@ extension Draft {
             var cache = LeafCache()
             rows.forEach(in: pages) { _, copy in
                 guard let bits = cache.fixed(copy, tableRows, index.slots[0], as: SIMD2<UInt64>.self) else { return }
-                var hash = KeyHash(seed: UInt64(index.number))
+                var hash = KeyHash()
                 hash.add(bits.x, bits.y)
                 entries.append(hash.value & Self.hashMask | UInt64(copy))
             }
@@ -64,6 +94,11 @@ extension Draft {
         _ table: TableLayout, _ index: IndexLayout, _ entries: [UInt64], from first: Int, isUnique: Bool
     ) -> Int {
         let hash = entries[first] & Self.hashMask
+        let old = reader.bucket(table.index, index.number, hash)
+        if old != 0, chunks.birth(old) != epoch, hasTooMany(Bucket(chunks[old]), entries, first) {
+            split(table.index, index.number, old, hash)
+            return first
+        }
         let slot = ownedBucketSlot(table.index, index.number, hash)
         let bucket = Bucket(chunks[slot.pointee])
         let depth = UInt64(bucket.depth)
@@ -81,7 +116,7 @@ extension Draft {
                 if isCrowded(bucket, fragment) {
                     addToOverflow(bucket, fragment, row)
                 } else {
-                    split(table.index, index.number, slot, hash)
+                    split(table.index, index.number, slot.pointee, hash)
                     return next
                 }
             } else {
@@ -90,6 +125,13 @@ extension Draft {
             next += 1
         }
         return next
+    }
+
+    /// Whether a bucket has no room for all that goes in it, and is better split than copied first.
+    private func hasTooMany(_ bucket: Bucket, _ entries: [UInt64], _ first: Int) -> Bool {
+        let last = first + Bucket.capacity - bucket.count
+        guard last < entries.count, bucket.overflow == 0, bucket.depth < Bucket.depthMax else { return false }
+        return bucket.depth == 0 || (entries[first] ^ entries[last]) &>> UInt64(64 - bucket.depth) == 0
     }
 }
 

@@ -9,7 +9,7 @@ extension Draft {
             plan.needsSeed == (op.seed != nil)
         else { throw mismatch(op) }
         try plan.checkTime(op)
-        try clone(plan, op)
+        try carryOut(plan, op)
     }
 
     private func replanned(_ op: CloneOp) throws(CambiumError) -> ClonePlan {
@@ -27,15 +27,20 @@ extension Draft {
         return CambiumError(.damaged, "The clone of \(roots) does not come to the objects that the log gives.")
     }
 
-    /// Carries out a plan that was made of this draft as it is, with an op that the plan made.
+    /// Carries out a plan that was made of this draft as it is, with an op that the plan made. From then on memory is kept ready for
+    /// another one.
     ///
     /// Throws `.invalidInput` for a value of the roots that does not fit, which resolving a request finds before. Complexity:
     /// O(objects that are copied and their links).
     package mutating func clone(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
+        space.expect(byteCount: byteCount(of: plan))
+        try carryOut(plan, op)
+    }
+
+    private mutating func carryOut(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
         precondition(touched == nil, "An import derives its ops from what it changed; a clone is an op.")
         let originalsPending = pending.objects
         space.prepare(byteCount: byteCount(of: plan))
-        defer { space.finishPreparing() }
         for hierarchy in plan.hierarchies {
             guard let table = layout.table(of: hierarchy.root) else { continue }
             plan.rows[table.index].setTargets(claim(table, hierarchy))

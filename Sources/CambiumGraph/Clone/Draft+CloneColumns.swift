@@ -1,4 +1,3 @@
-import CambiumBytes
 import CambiumModel
 
 #if canImport(Glibc)
@@ -10,7 +9,7 @@ private struct CloneColumn {
     enum Content {
         case copy
         case fill(StoredCell)
-        case uuid(CloneSeed, PropertyNumber)
+        case uuid(CloneUUIDs)
         case source
         /// The members' side of a chain that is copied whole: its owner is in the column, its neighbours in two others.
         case members(CloneChain)
@@ -69,7 +68,7 @@ extension Draft {
             for (attribute, rule) in member.attributes where seen.insert(attribute.number).inserted {
                 let slot = table.slot(of: attribute.number)
                 let family = attribute.entity == attribute.root ? nil : layout.schema.entity(attribute.entity)?.family
-                guard let content = try content(attribute, rule, op) else { continue }
+                guard let content = try content(attribute, rule, table, plan, op) else { continue }
                 columns.append(CloneColumn(slot: slot, kind: table.columns[slot], content: content, family: family))
             }
         }
@@ -78,12 +77,15 @@ extension Draft {
 
     /// Nil where the copies are null.
     private func content(
-        _ attribute: Attribute, _ rule: CloneAttributeRule, _ op: CloneOp
+        _ attribute: Attribute, _ rule: CloneAttributeRule, _ table: TableLayout, _ plan: borrowing ClonePlan, _ op: CloneOp
     ) throws(CambiumError) -> CloneColumn.Content? {
         switch rule.source {
         case .original: return .copy
         case .defaultValue: return attribute.defaultValue.isNull ? nil : .fill(try StoredCell(attribute.defaultValue, attribute))
-        case .newUUID: return op.seed.map { .uuid($0, attribute.number) }
+        case .newUUID:
+            let rows = plan.rows[table.index]
+            let objectCount = reader.liveCount(table.index) - rows.count
+            return op.seed.map { .uuid(CloneUUIDs($0, attribute, firstSerial: rows.firstSerial, rows.count, among: objectCount)) }
         case .now:
             guard let time = op.time else { return nil }
             return .fill(try StoredCell(.date(Timestamp.date(microseconds: time)), attribute))
@@ -146,13 +148,7 @@ extension Draft {
             forEachCopy(column, table, target, spans) { draft, row in
                 cell.withCell { draft.store(table.index, row, column.slot, column.kind, $0) }
             }
-        case .uuid(let seed, let property):
-            guard let root = table.root?.number else { return }
-            let base = UInt64(group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)) << PageLayout.fanOutShift
-            forEachCopy(column, table, target, spans) { draft, row in
-                let uuid = CloneUUID.make(seed, root, property, serial: base | UInt64(row & PageLayout.rowMask))
-                draft.setFixed(table.index, row, column.slot, uuid)
-            }
+        case .uuid(let uuids): putUUIDs(uuids, column, table, group, target, spans)
         case .source: copySerials(group, spans)
         case .owners(let chain): copyOwners(chain, group, spans)
         case .members: break
@@ -189,6 +185,26 @@ extension Draft {
             } else {
                 span.forEach { row, place in target[place] = source[row] }
             }
+        }
+        store(presence, leaf, PageLayout.presenceOffset)
+    }
+
+    private mutating func putUUIDs(
+        _ uuids: CloneUUIDs, _ column: CloneColumn, _ table: TableLayout, _ group: UnsafeMutableRawPointer, _ target: UInt32,
+        _ spans: [CloneSpan]
+    ) {
+        let base = UInt64(group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)) << PageLayout.fanOutShift
+        if column.family != nil {
+            return forEachCopy(column, table, target, spans) { draft, row in
+                draft.setFixed(table.index, row, column.slot, uuids[base | UInt64(row & PageLayout.rowMask)])
+            }
+        }
+        let leaf = ownedLeaf(group, column.slot)
+        let values = (leaf + PageLayout.valuesOffset).assumingMemoryBound(to: SIMD2<UInt64>.self)
+        var presence = load(leaf, PageLayout.presenceOffset)
+        for span in spans {
+            presence |= span.moved(.max)
+            for place in span.start..<span.end { values[place] = uuids[base | UInt64(truncatingIfNeeded: place)] }
         }
         store(presence, leaf, PageLayout.presenceOffset)
     }
@@ -243,22 +259,5 @@ extension Draft {
             }
         }
         leaf.storeBytes(of: UInt32(used), toByteOffset: PageLayout.heapUsedOffset, as: UInt32.self)
-    }
-}
-
-/// New UUIDs of a clone. FORMAT.md 4 has what is hashed.
-enum CloneUUID {
-    static func make(_ seed: CloneSeed, _ root: EntityNumber, _ property: PropertyNumber, serial: UInt64) -> SIMD2<UInt64> {
-        var input = (seed.low.littleEndian, seed.high.littleEndian, UInt64(0), UInt32(0))
-        let hash = withUnsafeMutableBytes(of: &input) { bytes in
-            bytes.storeBytes(of: root.rawValue.littleEndian, toByteOffset: 16, as: UInt16.self)
-            bytes.storeBytes(of: property.rawValue.littleEndian, toByteOffset: 18, as: UInt16.self)
-            bytes.storeBytes(of: serial.littleEndian, toByteOffset: 20, as: UInt64.self)
-            return XXH3.hash128(UnsafeRawBufferPointer(rebasing: bytes[0..<28]), seed: 0)
-        }
-        // Version 4 in byte 6, the variant in byte 8.
-        let low = hash.low & ~(0xF0 << 48) | 0x40 << 48
-        let high = hash.high & ~0xC0 | 0x80
-        return SIMD2(low.littleEndian, high.littleEndian)
     }
 }

@@ -46,6 +46,7 @@ extension Draft {
                     rows[1].contains(second) ? rows[1].copy(of: second) : second, table, lists, isSymmetric))
         }
         edges.copies = copies
+        if !copies.isEmpty { addToIndex(table, edges: copies) }
         for side in 0...1 where lists[side].isOrdered { orderEdges(side, lists, rows, edges, table) }
         for side in 0...1 where plan.rows[lists[side].ownerTable].count > 0 { noteJoined(side, number, lists, rows, edges, table) }
     }
@@ -80,12 +81,12 @@ extension Draft {
         }
     }
 
-    /// Makes an edge, and puts it at the end of those lists that are unordered.
+    /// Makes an edge that is in no index, and puts it at the end of those lists that are unordered.
     private mutating func addCopy(
         _ left: UInt32, _ right: UInt32, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool
     ) -> UInt32 {
         let (first, second) = EndLayout.pair(0, isSymmetric, left, right)
-        let edge = insertEdge(table, first, second)
+        let edge = newEdge(table, first, second)
         if !lists[0].isOrdered { add(lists[0], owner: first, member: edge) }
         // A thing that is its own friend has the edge once.
         if !lists[1].isOrdered, !(isSymmetric && first == second) { add(lists[1], owner: second, member: edge) }

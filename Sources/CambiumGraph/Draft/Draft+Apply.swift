@@ -33,6 +33,11 @@ extension Draft {
         case .upsert(let block): try apply(block)
         case .relink(let block): try apply(block)
         case .clone(let clone): try apply(clone)
+        case .label(let name, let number):
+            guard number.rawValue > 0, number.rawValue <= transaction else {
+                throw CambiumError(.notFound, "There is no transaction \(number) that '\(name)' could name.")
+            }
+            labels[name] = number
         case .digest(let number, let digest):
             guard number.rawValue + 1 != transaction || Digester(reader: reader, layout: layout).digest() == digest else {
                 throw CambiumError(.damaged, "The graph after transaction \(number) does not have the digest that the log gives.")

@@ -36,22 +36,12 @@ package struct KeyPlace {
     let kind: ColumnKind
 }
 
-/// Tells where the index over an identity of one attribute has a value, without a look at any graph.
-package struct KeyHasher: Sendable {
-    let seed: UInt64
-
-    @inline(__always) package func hash(_ cell: Cell) -> UInt64 {
-        var hash = KeyHash(seed: seed)
-        hash.add(cell)
+extension Cell {
+    /// Where an index over one attribute has the value, in any graph.
+    @inline(__always) package var keyHash: UInt64 {
+        var hash = KeyHash()
+        hash.add(self)
         return hash.value
-    }
-}
-
-extension Graph {
-    /// Nil where the schema has no index over the identity.
-    package func keyHasher(_ entity: Entity, _ identity: UniqueSet?) -> KeyHasher? {
-        let index = layout.table(of: entity.root)?.indexes.first { $0.set == identity }
-        return index.map { KeyHasher(seed: UInt64($0.number)) }
     }
 }
 

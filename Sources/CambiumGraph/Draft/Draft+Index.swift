@@ -1,9 +1,3 @@
-import CambiumBytes
-
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 extension Draft {
     /// Adds a row under its hash. An index of a draft is a multimap; duplicates are found at commit.
     mutating func addEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
@@ -14,7 +8,7 @@ extension Draft {
             let fragment = Bucket.fragment(hash)
             if bucket.count < Bucket.capacity { return bucket.add(fragment, row) }
             if isCrowded(bucket, fragment) { return addToOverflow(bucket, fragment, row) }
-            split(table, index, slot, hash)
+            split(table, index, slot.pointee, hash)
         }
     }
 
@@ -87,38 +81,36 @@ extension Draft {
         Bucket(chunks[reference.pointee]).add(fragment, row)
     }
 
+    /// Replaces a bucket, which need not be the draft's own, by two that have half of its hashes each.
     @inline(never)
-    mutating func split(_ table: Int, _ index: Int, _ slot: UnsafeMutablePointer<PageRef>, _ hash: UInt64) {
-        let bucket = Bucket(chunks[slot.pointee])
-        let depth = bucket.depth
+    mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {
+        let depth = Bucket(chunks[page]).depth
         let place = ownedTable(table) + TablePage.indexesOffset + TablePage.indexStride * index
         if depth == Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)) { doubleDirectory(place) }
         let bits = Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self))
-        let sibling = newBucket(depth: depth + 1)
-        distribute(bucket, Bucket(chunks[sibling]), depth, table, layout.tables[table].indexes[index])
+        let lower = newBucket(depth: depth + 1)
+        let upper = newBucket(depth: depth + 1)
+        distribute(Bucket(chunks[page]), Bucket(chunks[lower]), Bucket(chunks[upper]), depth, table, layout.tables[table].indexes[index])
         let span = 1 << (bits - depth)
         let first = Int(hash >> UInt64(64 - bits)) & ~(span - 1)
         let vector = place.assumingMemoryBound(to: RadixVector.self)
-        for upper in first + span / 2..<first + span { self.slot(&vector.pointee, upper).pointee = sibling }
+        for slot in first..<first + span {
+            self.slot(&vector.pointee, slot).pointee = slot < first + span / 2 ? lower : upper
+        }
+        discard(page)
     }
 
-    /// Moves the entries whose hash has a 1 at the depth to the sibling.
-    private func distribute(_ bucket: Bucket, _ sibling: Bucket, _ depth: Int, _ table: Int, _ index: IndexLayout) {
+    /// Puts the entries of a bucket in two others, by the bit of their hash at its depth.
+    private func distribute(_ bucket: Bucket, _ lower: Bucket, _ upper: Bucket, _ depth: Int, _ table: Int, _ index: IndexLayout) {
+        if depth >= 8, depth < 24 {
+            let mask: UInt16 = 1 << UInt16(23 - depth)
+            return bucket.forEach { fragment, row in (fragment & mask != 0 ? upper : lower).add(fragment, row) }
+        }
         let reader = reader
         let rows = reader.rows(table)
-        withUnsafeTemporaryAllocation(byteCount: Bucket.byteCount, alignment: PageLayout.granule) { copy in
-            copy.copyMemory(from: UnsafeRawBufferPointer(start: bucket.page, count: Bucket.byteCount))
-            guard let start = copy.baseAddress else { return }
-            bucket.reset(depth: depth + 1)
-            Bucket(start).forEach { fragment, row in
-                let bit: UInt64
-                if depth >= 8, depth < 24 {
-                    bit = UInt64(fragment) >> UInt64(23 - depth) & 1
-                } else {
-                    bit = (reader.keyHash(index, rows, row) ?? 0) >> UInt64(63 - depth) & 1
-                }
-                (bit == 1 ? sibling : bucket).add(fragment, row)
-            }
+        bucket.forEach { fragment, row in
+            let bit = (reader.keyHash(index, rows, row) ?? 0) >> UInt64(63 - depth) & 1
+            (bit == 1 ? upper : lower).add(fragment, row)
         }
     }
 

@@ -149,6 +149,13 @@ extension Draft {
 
     /// A row in a table of edges, with both owners and in the index of pairs.
     mutating func insertEdge(_ table: TableLayout, _ first: UInt32, _ second: UInt32) -> UInt32 {
+        let row = newEdge(table, first, second)
+        addEntry(table.index, 0, hash: reader.edgeHash(first, second), row: row)
+        return row
+    }
+
+    /// A row in a table of edges, with both owners, that has to be put in the index of pairs.
+    mutating func newEdge(_ table: TableLayout, _ first: UInt32, _ second: UInt32) -> UInt32 {
         let page = ownedTable(table.index)
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
         let row: UInt32
@@ -168,7 +175,6 @@ extension Draft {
         (ownedTable(table.index) + TablePage.liveCountOffset).assumingMemoryBound(to: Int.self).pointee += 1
         setLink(table.index, row, 0, first)
         setLink(table.index, row, 1, second)
-        addEntry(table.index, 0, hash: reader.edgeHash(first, second), row: row)
         return row
     }
 

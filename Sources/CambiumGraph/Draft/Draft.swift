@@ -16,6 +16,7 @@ public struct Draft: ~Copyable {
     var layout: GraphLayout
     /// The number of the transaction under way; one more than that of the original, unless it is set.
     package var transaction: UInt64
+    package var labels: [String: TransactionNumber]
     /// The page that everything hangs from.
     var directory: PageRef
     /// What has to hold at commit and was not looked at yet.
@@ -41,6 +42,7 @@ public struct Draft: ~Copyable {
         self.base = base
         layout = base.layout
         directory = base.directory
+        labels = base.labels
         transaction = base.reader.transaction + 1
         superseded = base.space.takeList()
         born = base.space.takeList()

@@ -7,7 +7,6 @@ public import CambiumModel
 public struct IdentityFinder {
     private let buckets: [UnsafeMutableRawPointer?]
     private let shift: UInt64
-    private let seed: UInt64
     private let keys: LeafDirectory
     private let rows: Rows
     private let table: Int
@@ -24,7 +23,6 @@ public struct IdentityFinder {
         table = index.table
         slot = index.layout.slots[0]
         kind = index.layout.kinds[0]
-        seed = UInt64(index.layout.number)
         let place = reader.indexPlace(table, index.layout.number)
         let bits = UInt64(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self))
         let directory = place.load(as: RadixVector.self)
@@ -44,7 +42,7 @@ public struct IdentityFinder {
     public func find(_ text: String) -> ObjectPlace? {
         guard kind == .string else { return nil }
         return text.utf8Span.span.bytes.withUnsafeBytes { key in
-            var hash = KeyHash(seed: seed)
+            var hash = KeyHash()
             hash.add(key)
             return find(hash) { row in Rows.hasBytes(keys.leaf(row), row, key, rows.chunks) }
         }
@@ -53,7 +51,7 @@ public struct IdentityFinder {
     /// The object whose identity is this whole number; nil where there is none, or where the identity is no whole number.
     public func find(_ number: Int64) -> ObjectPlace? {
         guard case .fixed(let low, let high)? = StoredForm(.int(number), type: entity.identity[0].type) else { return nil }
-        var hash = KeyHash(seed: seed)
+        var hash = KeyHash()
         hash.add(low, high)
         return find(hash) { row in rows.equals(row, slot, kind, .fixed(low, high)) }
     }

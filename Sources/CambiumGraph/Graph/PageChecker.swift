@@ -37,6 +37,11 @@ package struct PageChecker {
             }
         }
         let granules = inUse.reduce(0) { $0 + chunks.granules($1) }
+        var live: [Int: Int] = [:]
+        for page in inUse { live[Int(page >> 12), default: 0] += chunks.granules(page) }
+        for chunk in 0..<timeline.space.chunkCount where live[chunk, default: 0] != Int(timeline.space.live[chunk]) {
+            findings.append("Chunk \(chunk) has \(live[chunk, default: 0]) granules in use, and \(timeline.space.live[chunk]) are noted.")
+        }
         if granules != timeline.space.liveGranules {
             findings.append("\(granules) granules are reachable and \(timeline.space.liveGranules) are in use.")
         }

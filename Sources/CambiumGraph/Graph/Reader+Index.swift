@@ -5,7 +5,7 @@ extension Reader {
     /// The hash of the key that a row has in an index; nil where a component is null, because nulls are not indexed.
     func keyHash(_ index: IndexLayout, _ rows: Rows, _ row: UInt32) -> UInt64? {
         if index.slots.isEmpty { return edgeHash(rows.link(row, 0), rows.link(row, 1)) }
-        var hash = KeyHash(seed: UInt64(index.number))
+        var hash = KeyHash()
         for (slot, kind) in zip(index.slots, index.kinds) {
             let isPresent = rows.withCell(row, slot, kind) { cell in
                 if cell.kind == .null { return false }
@@ -18,7 +18,7 @@ extension Reader {
     }
 
     @inline(__always) func edgeHash(_ first: UInt32, _ second: UInt32) -> UInt64 {
-        var hash = KeyHash(seed: 0)
+        var hash = KeyHash()
         hash.add(UInt64(first) << 32 | UInt64(second), 0)
         return hash.value
     }
@@ -28,7 +28,8 @@ extension Reader {
         tablePage(table) + TablePage.indexesOffset + TablePage.indexStride &* index
     }
 
-    @inline(__always) private func bucket(_ table: Int, _ index: Int, _ hash: UInt64) -> PageRef {
+    /// The bucket that a hash belongs in; 0 where there is none yet.
+    @inline(__always) func bucket(_ table: Int, _ index: Int, _ hash: UInt64) -> PageRef {
         let place = indexPlace(table, index)
         let directory = place.load(as: RadixVector.self)
         let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
@@ -75,7 +76,7 @@ extension Reader {
 
     /// The row with a key of one component.
     @inline(__always) func row(_ table: Int, _ index: IndexLayout, key: Cell) -> UInt32 {
-        var hash = KeyHash(seed: UInt64(index.number))
+        var hash = KeyHash()
         hash.add(key)
         return row(table, index.number, index.slots[0], index.kinds[0], key: key, hash: hash.value)
     }
@@ -89,7 +90,7 @@ extension Reader {
 
     /// The row with a key of several components.
     func row(_ table: Int, _ index: IndexLayout, keys: [Cell]) -> UInt32 {
-        var hash = KeyHash(seed: UInt64(index.number))
+        var hash = KeyHash()
         for key in keys { hash.add(key) }
         let rows = rows(table)
         return firstRow(table, index.number, hash.value) { row in

@@ -9,16 +9,17 @@ import Synchronization
 ///
 /// SENDABLE: `head` is under a mutex; the rest belongs to the one writer, so no access overlaps another or has to be checked.
 public final class Timeline: @unchecked Sendable {
-    let space = PageSpace()
+    let space: PageSpace
     private let current: Guarded<Version>
     /// Superseded versions that a reader still held.
     @exclusivity(unchecked) private var pinned = PinnedVersions()
     /// Versions that may yet be taken back.
     @exclusivity(unchecked) private var tentative = TentativeVersions()
-    private static let epochs = Atomic<UInt64>(0)
+    static let epochs = Atomic<UInt64>(0)
 
     /// The empty graph of a schema without entities.
     public init() {
+        space = PageSpace()
         let layout = GraphLayout(Schema.empty)
         let epoch = Self.nextEpoch()
         let page = space.allocate(
@@ -48,6 +49,7 @@ public final class Timeline: @unchecked Sendable {
 
     /// Has the system supply memory for so many bytes of pages beyond those in use, and waits until it has.
     public func reserve(byteCount: Int) {
+        space.finishPreparing()
         space.prepare(byteCount: byteCount)
         space.finishPreparing()
     }
@@ -63,7 +65,7 @@ public final class Timeline: @unchecked Sendable {
         _ draft: consuming Draft, isTentative: Bool = false, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Graph {
         draft.stamp()
-        let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space)
+        let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space, labels: draft.labels)
         var previous = version
         let isNewest = current.withLock { newest in
             if newest !== draft.base { return false }
@@ -83,6 +85,7 @@ public final class Timeline: @unchecked Sendable {
         retire(&previous, &superseded)
         pinned.reclaimSome(space)
         space.giveBack(&superseded)
+        space.refill()
         return Graph(version: version)
     }
 
@@ -134,6 +137,13 @@ public final class Timeline: @unchecked Sendable {
     func reclaim() { pinned.reclaim(space) }
 
     var pinnedVersions: [Version] { pinned.elements }
+    /// Whether the newest version may be taken back.
+    var isTentative: Bool { tentative.base != nil }
+
+    init(_ space: PageSpace, _ version: Version) {
+        self.space = space
+        current = Guarded(version)
+    }
 
     private static func nextEpoch() -> UInt64 {
         epochs.wrappingAdd(1, ordering: .relaxed).newValue

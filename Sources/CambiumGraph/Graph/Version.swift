@@ -9,10 +9,12 @@ final class Version: @unchecked Sendable {
     let directory: PageRef
     let layout: GraphLayout
     let space: PageSpace
+    let labels: [String: TransactionNumber]
     /// Pages that a later version superseded and this one, or an older one, may still reach.
     @exclusivity(unchecked) var dead = PageList()
 
-    init(epoch: UInt64, directory: PageRef, layout: GraphLayout, space: PageSpace) {
+    init(epoch: UInt64, directory: PageRef, layout: GraphLayout, space: PageSpace, labels: [String: TransactionNumber] = [:]) {
+        self.labels = labels
         self.epoch = epoch
         self.directory = directory
         self.layout = layout

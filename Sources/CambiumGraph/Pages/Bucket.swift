@@ -1,5 +1,4 @@
 internal import CMachine
-import CambiumBytes
 
 #if canImport(Glibc)
     import Glibc
@@ -161,27 +160,5 @@ private struct Block {
     /// A bit for each entry that has this fragment.
     @inline(__always) func lanes(of fragment: UInt16) -> UInt32 {
         cmachine_equal_lanes(start, fragment) & ((1 &<< UInt32(count)) &- 1)
-    }
-}
-
-/// The hash of a key, one component after the other. It never leaves memory.
-struct KeyHash {
-    private(set) var value: UInt64
-
-    init(seed: UInt64) { value = seed }
-
-    @inline(__always) mutating func add(_ low: UInt64, _ high: UInt64) {
-        let product = (low ^ value ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: high ^ 0xD6E8_FEB8_6659_FD93)
-        var mixed = product.high ^ product.low
-        mixed = (mixed ^ mixed >> 32) &* 0xBF58_476D_1CE4_E5B9
-        value = mixed ^ mixed >> 29
-    }
-
-    @inline(__always) mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        value = XXH3.hash64(bytes, seed: value)
-    }
-
-    @inline(__always) mutating func add(_ cell: Cell) {
-        if cell.kind == .bytes { add(cell.bytes) } else { add(cell.low, cell.high) }
     }
 }

@@ -1,12 +1,13 @@
 /// The table of chunks: turns a page reference into an address. It never moves, so readers need no lock.
 ///
-/// SAFETY: a reference is only handed out for a page inside a chunk that is in the table, and chunks stay in it until the
-/// page space ends; whoever holds a reference holds the page space.
+/// SAFETY: a reference is only handed out for a page inside a chunk that is in the table, or that the space's source supplies when it is
+/// first touched; what is in the table stays there as long as a page in it is in use; whoever holds a reference holds the page space.
 struct Chunks {
-    let table: UnsafeMutablePointer<UnsafeMutableRawPointer>
+    let table: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
     @inline(__always) subscript(_ page: PageRef) -> UnsafeMutableRawPointer {
-        table[Int(page &>> 12)] + (Int(page & 4095) &<< 4)
+        let base = table[Int(page &>> 12)]
+        return (base ?? supply(Int(page &>> 12))) + (Int(page & 4095) &<< 4)
     }
 
     @inline(__always) func birth(_ page: PageRef) -> UInt64 {
@@ -19,5 +20,13 @@ struct Chunks {
 
     func kind(_ page: PageRef) -> PageKind? {
         PageKind(rawValue: self[page].load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self))
+    }
+
+    /// The place in the table behind all chunks, which has the address of the space itself.
+    static let spacePlace = PageLayout.chunkCountMax
+
+    @inline(never) private func supply(_ chunk: Int) -> UnsafeMutableRawPointer {
+        guard let space = table[Self.spacePlace] else { preconditionFailure("A table of chunks belongs to a space.") }
+        return Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().supply(chunk)
     }
 }

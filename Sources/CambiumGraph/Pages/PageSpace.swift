@@ -16,38 +16,69 @@ final class PageSpace: @unchecked Sendable {
     private(set) var constants = ConstantPages()
     // One thread at a time allocates and releases: no access to what follows overlaps another.
     @exclusivity(unchecked) private(set) var liveGranules = 0
-    private(set) var chunkCount = 0
+    @exclusivity(unchecked) var chunkCount = 0
+    /// For each chunk, how many granules of its pages are in use.
+    let live: UnsafeMutablePointer<UInt16>
+    /// Pages that were born then or before lie in frozen chunks, into which nobody writes.
+    @exclusivity(unchecked) var frozenEpoch: UInt64 = 0
+    /// The chunks in which pages are carved and used again.
+    @exclusivity(unchecked) var openChunks: [UInt32] = []
+    /// Those that were frozen, and of which no page is in use and no root needs one.
+    @exclusivity(unchecked) var emptyChunks: [UInt32] = []
+    @exclusivity(unchecked) var memories: [ChunkMemory] = []
+    /// What supplies the chunks that the table does not have; nil where it has them all.
+    let source: (any ChunkSource)?
 
     /// For each size in granules, the first free page of it.
-    private let freeHeads: UnsafeMutablePointer<PageRef>
-    @exclusivity(unchecked) private var cursor = 0
-    @exclusivity(unchecked) private var cursorEnd = 0
+    let freeHeads: UnsafeMutablePointer<PageRef>
+    @exclusivity(unchecked) var cursor = 0
+    @exclusivity(unchecked) var cursorEnd = 0
     /// Empty lists of pages whose memory the next draft uses.
     @exclusivity(unchecked) private var spareLists: [PageList] = []
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     private var regionCursor: UnsafeMutableRawPointer?
-    private var regionChunksLeft = 0
+    private(set) var regionChunksLeft = 0
+    /// Whether the system was asked to supply the memory of the region before it is touched.
+    private var isRegionPrepared = false
     /// Regions that were taken ahead of their use.
-    private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
+    private(set) var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     private var preparation: MemoryPreparation?
+    /// What is kept supplied ahead of its use.
+    private var keptByteCount = 0
 
-    init() {
-        let byteCount = PageLayout.chunkCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride
-        chunks = Chunks(table: Self.map(byteCount).assumingMemoryBound(to: UnsafeMutableRawPointer.self))
+    /// - Parameter root: what of a stored space there is; nil for a new one.
+    init(_ root: StoredSpace? = nil) {
+        chunks = Chunks(table: Self.map(Self.tableByteCount).assumingMemoryBound(to: UnsafeMutableRawPointer?.self))
+        live = Self.map(Self.liveByteCount).assumingMemoryBound(to: UInt16.self)
         freeHeads = .allocate(capacity: PageLayout.chunkGranules + 1)
         freeHeads.initialize(repeating: 0, count: PageLayout.chunkGranules + 1)
-        constants = ConstantPages(in: self)
+        source = root?.source
+        chunks.table[Chunks.spacePlace] = Unmanaged.passUnretained(self).toOpaque()
+        guard let root else {
+            constants = ConstantPages(in: self)
+            return
+        }
+        chunkCount = root.live.count
+        for (chunk, count) in root.live.enumerated() { live[chunk] = count }
+        memories = [ChunkMemory](repeating: .source, count: chunkCount)
+        liveGranules = root.live.reduce(0) { $0 + Int($1) }
+        frozenEpoch = root.epoch
+        constants = ConstantPages.stored
     }
 
     deinit {
-        finishPreparing()
+        preparation?.cancel()
         freeHeads.deallocate()
         for region in regions { munmap(region.base, region.byteCount) }
-        munmap(chunks.table, PageLayout.chunkCountMax * MemoryLayout<UnsafeMutableRawPointer>.stride)
+        munmap(chunks.table, Self.tableByteCount)
+        munmap(live, Self.liveByteCount)
     }
 
+    private static let tableByteCount = (PageLayout.chunkCountMax + 1) * MemoryLayout<UnsafeMutableRawPointer?>.stride
+    private static let liveByteCount = PageLayout.chunkCountMax * MemoryLayout<UInt16>.stride
+
     /// Bytes of memory taken from the system for pages.
-    var reservedByteCount: Int { regions.reduce(0) { $0 + $1.byteCount } }
+    private(set) var reservedByteCount = 0
 
     /// A page of `granules` x 16 bytes, its content undefined behind the header.
     @inline(__always)
@@ -65,17 +96,21 @@ final class PageSpace: @unchecked Sendable {
         let pointer = chunks[page]
         if head != 0 { freeHeads[granules] = pointer.load(fromByteOffset: PageLayout.nextFreeOffset, as: PageRef.self) }
         liveGranules &+= granules
+        live[Int(page &>> 12)] &+= UInt16(truncatingIfNeeded: granules)
         pointer.storeBytes(of: birth, as: UInt64.self)
         pointer.storeBytes(of: tail, toByteOffset: PageLayout.granulesOffset, as: UInt64.self)
         return page
     }
 
-    /// Gives a page back. In debug builds it is poisoned and never handed out again, so that a use after this is seen.
+    /// Gives a page back. In a frozen chunk it is only counted. In debug builds it is poisoned and never handed out again, so that a
+    /// use after this is seen.
     @inline(__always)
     func release(_ page: PageRef) {
         let pointer = chunks[page]
         let granules = chunks.granules(page)
         liveGranules &-= granules
+        live[Int(page &>> 12)] &-= UInt16(truncatingIfNeeded: granules)
+        if pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) <= frozenEpoch { return }
         pointer.storeBytes(of: UInt64.max, as: UInt64.self)
         pointer.storeBytes(of: PageKind.free.rawValue, toByteOffset: PageLayout.kindOffset, as: UInt8.self)
         #if DEBUG
@@ -117,7 +152,7 @@ final class PageSpace: @unchecked Sendable {
         return page
     }
 
-    private func keepRemainder() {
+    func keepRemainder() {
         let rest = cursorEnd - cursor
         guard rest >= 2 else { return }
         let page = PageRef(truncatingIfNeeded: cursor)
@@ -129,19 +164,32 @@ final class PageSpace: @unchecked Sendable {
     }
 
     private func addChunk() -> Int {
-        precondition(chunkCount < PageLayout.chunkCountMax, "A graph holds at most 64 GiB of pages; this one is full.")
+        let chunk: Int
+        if let empty = emptyChunks.popLast() {
+            chunk = Int(empty)
+        } else {
+            precondition(chunkCount < PageLayout.chunkCountMax, "A graph holds at most 64 GiB of pages; this one is full.")
+            chunk = chunkCount
+            chunkCount += 1
+        }
+        giveMemory(chunk)
+        openChunks.append(UInt32(chunk))
+        return chunk
+    }
+
+    /// The memory of a chunk, which nothing was written into.
+    func takeMemory() -> UnsafeMutableRawPointer {
         if regionChunksLeft == 0 { addRegion() }
         guard let base = regionCursor else { preconditionFailure("A region was added, so it has a first chunk.") }
-        chunks.table[chunkCount] = base
         regionCursor = base + PageLayout.chunkByteCount
         regionChunksLeft -= 1
-        chunkCount += 1
-        return chunkCount - 1
+        return base
     }
 
     /// Takes memory from the system: a quarter MiB first, then as much as there is already, at most 64 MiB at a time. Large
     /// regions ask for huge pages: first touch of fresh memory costs more than anything else that a bulk load does.
     private func addRegion() {
+        isRegionPrepared = !preparedRegions.isEmpty
         let region =
             preparedRegions.isEmpty ? mapRegion(max(262_144, min(reservedByteCount, 64 << 20))) : preparedRegions.removeFirst()
         regionCursor = region.base
@@ -152,28 +200,47 @@ final class PageSpace: @unchecked Sendable {
         let base = Self.map(byteCount)
         if byteCount >= 2 << 20 { madvise(base, byteCount, MADV_HUGEPAGE) }
         regions.append((base, byteCount))
+        reservedByteCount += byteCount
         return (base, byteCount)
     }
 
     /// Has the memory of so many bytes of pages supplied by another thread while this one goes on: the system zeroes fresh memory
-    /// at about the speed at which a clone fills it. What is free already counts. `finishPreparing` has to follow.
+    /// at about the speed at which a clone fills it. What is free already counts. Does nothing where that thread is still busy.
     func prepare(byteCount: Int) {
-        finishPreparing()
-        let wanted = byteCount - (reservedByteCount - liveGranules * PageLayout.granule)
-        guard wanted >= Self.preparedByteCountMin else { return }
+        if byteCount < Self.preparedByteCountMin || preparation?.isDone == false { return }
+        let missing = byteCount - unusedByteCount
         var ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
-        if let regionCursor, regionChunksLeft > 0 { ranges.append((regionCursor, regionChunksLeft * PageLayout.chunkByteCount)) }
-        let region = mapRegion((wanted + (2 << 20) - 1) & ~((2 << 20) - 1))
-        preparedRegions.append(region)
-        preparation = MemoryPreparation(ranges + [region])
+        if !isRegionPrepared, let regionCursor { ranges.append((regionCursor, regionChunksLeft * PageLayout.chunkByteCount)) }
+        if missing >= Self.preparedByteCountMin {
+            preparedRegions.append(mapRegion((missing + (2 << 20) - 1) & ~((2 << 20) - 1)))
+            ranges += preparedRegions.suffix(1)
+        }
+        if ranges.isEmpty { return }
+        isRegionPrepared = true
+        finishPreparing()
+        preparation = MemoryPreparation(ranges)
     }
 
+    /// Keeps as much supplied from now on, within bounds, as something took that may be done again.
+    func expect(byteCount: Int) {
+        // What is free is of all sizes, and not all of them are wanted.
+        if byteCount >= Self.preparedByteCountMin { keptByteCount = min(byteCount + byteCount / 4, Self.keptByteCountMax) }
+    }
+
+    /// Has the memory that is expected to be wanted supplied, where some of it is gone or was never asked for.
+    func refill() {
+        if keptByteCount > 0 { prepare(byteCount: keptByteCount) }
+    }
+
+    /// Waits for the memory that is being supplied.
     func finishPreparing() {
         preparation?.wait()
         preparation = nil
     }
 
-    private static let preparedByteCountMin = 8 << 20
+    private static let preparedByteCountMin = 4 << 20
+    /// What a store that clones may hold beyond its pages.
+    private static let keptByteCountMax = 160 << 20
 
     private static func map(_ byteCount: Int) -> UnsafeMutableRawPointer {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
@@ -196,6 +263,9 @@ struct ConstantPages {
     private(set) var zeroes: PageRef = 0
 
     init() {}
+
+    /// Where they are in each space: the first pages that are carved in it.
+    static let stored = PageSpace().constants
 
     init(in space: PageSpace) {
         func page(_ byteCount: Int, _ kind: PageKind, fill: UInt8) -> PageRef {

@@ -67,6 +67,10 @@ public enum OpCodec {
         case .clone(let clone):
             begin(.clone)
             encode(clone, to: &writer)
+        case .label(let name, let number):
+            begin(.label)
+            writer.writeVarint(number.rawValue)
+            writer.writeBlob(name.utf8)
         case .digest(let number, let digest):
             begin(.digest)
             writer.writeVarint(number.rawValue)
@@ -102,6 +106,13 @@ public enum OpCodec {
         case .upsert: return .upsert(try decodeUpsert(&reader))
         case .relink: return .relink(try decodeRelink(&reader))
         case .clone: return .clone(try decodeClone(&reader))
+        case .label:
+            let number = TransactionNumber(rawValue: try reader.readVarint())
+            let offset = reader.offset
+            guard let name = String(validating: try reader.readBlob(max: TransactionLabel.byteCountMax, "label"), as: UTF8.self) else {
+                throw .invalid("a label that is not UTF-8", offset: offset)
+            }
+            return .label(name, number)
         case .digest:
             let number = TransactionNumber(rawValue: try reader.readVarint())
             let low = try reader.read(UInt64.self)

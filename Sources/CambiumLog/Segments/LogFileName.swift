@@ -10,7 +10,7 @@ enum LogFileName {
         case pending = ".pending"
     }
 
-    private static let digitCount = 20
+    static let digitCount = 20
     /// What is added to the name of a file while another one takes its place.
     static let replacementSuffix = ".new"
 

@@ -35,12 +35,21 @@ public struct LogRecord: Sendable {
         return ops
     }
 
+    /// 16 bytes: what the payload is hashed with.
+    public var saltBytes: [UInt8] { salt.bytes(number) }
+
     /// 32 bytes: the transaction's leaf in the tree. Throws `.damaged` and `.ioFailure` where a file of ops cannot be read.
     public func leafHash() throws -> [UInt8] {
-        if case .redacted(let commitment) = payload { return Array(Leaf.hash(number, metadata, commitment: commitment)) }
+        Array(Leaf.hash(number, metadata, commitment: try commitment()))
+    }
+
+    /// 32 bytes: the hash of the salt and the ops, which no other transaction has, of this log or any other. A copy of the transaction in
+    /// another log has it too. Throws as `leafHash`.
+    public func commitment() throws -> [UInt8] {
+        if case .redacted(let commitment) = payload { return commitment }
         var commitment = Leaf.Commitment(salt: salt.bytes(number))
         try payload.forEachPart { commitment.add($0) }
-        return Array(Leaf.hash(number, metadata, commitment: commitment.finish()))
+        return Array(commitment.finish())
     }
 }
 

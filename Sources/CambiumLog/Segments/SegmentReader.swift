@@ -35,7 +35,7 @@ struct SegmentReader {
             index = nil
             lostIndex = nil
             indexOffset = .max
-        case .sealed:
+        case .sealed, .retired:
             do throws(CambiumError) {
                 let index = try SegmentIndex.read(&frames)
                 self.index = index
@@ -62,7 +62,7 @@ struct SegmentReader {
     var header: SegmentHeader { frames.header }
     var headerChecksum: UInt32 { frames.headerChecksum }
     var byteCount: Int { frames.byteCount }
-    var isSealed: Bool { header.kind == .sealed }
+    var isSealed: Bool { header.kind.isSealed }
     var isAtEnd: Bool { offset == (isSealed ? indexOffset : byteCount) }
 
     /// What the next segment has to name: the checksum of the last frame, as it was when the segment was appended to.

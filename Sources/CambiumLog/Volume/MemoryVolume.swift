@@ -5,6 +5,7 @@ public import CambiumModel
 public final class MemoryVolume: Volume {
     private let files = Guarded<[String: MemoryFile]>([:])
     private let isLocked = Guarded(false)
+    private let shares = SharedFiles()
 
     public let name = "memory"
 
@@ -71,6 +72,12 @@ public final class MemoryVolume: Volume {
         if isTaken { throw CambiumError(.locked, "The store is open for writing already.") }
         return MemoryLock { [self] in isLocked.withLock { $0 = false } }
     }
+
+    public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
+        try shares.share(path, on: self)
+    }
+
+    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
 }
 
 final class MemoryFile: VolumeFile {
@@ -107,10 +114,35 @@ final class MemoryFile: VolumeFile {
     func close() {}
 }
 
+/// Who shares which files of a volume in memory.
+public final class SharedFiles: Sendable {
+    private let counts = Guarded<[String: Int]>([:])
+
+    public init() {}
+
+    /// What `Volume.share` promises.
+    public func share(_ path: String, on volume: any Volume) throws(CambiumError) -> any VolumeLock {
+        counts.withLock { $0[path, default: 0] += 1 }
+        let share = MemoryLock { [self] in counts.withLock { $0[path, default: 1] -= 1 } }
+        if try volume.exists(path) { return share }
+        share.unlock()
+        throw CambiumError(.notFound, "There is no file '\(path)'.")
+    }
+
+    /// What `Volume.removeUnlessShared` promises.
+    public func removeUnlessShared(_ path: String, from volume: any Volume) throws(CambiumError) -> Bool {
+        if counts.withLock({ $0[path, default: 0] > 0 }) { return false }
+        try volume.remove(path)
+        return true
+    }
+}
+
 final class MemoryLock: VolumeLock {
     private let release: Guarded<(@Sendable () -> Void)?>
 
     init(release: @escaping @Sendable () -> Void) { self.release = Guarded(release) }
+
+    deinit { unlock() }
 
     func unlock() {
         let release = release.withLock { release in

@@ -114,6 +114,34 @@ public struct SystemVolume: Volume {
         try file.write(Array("\(getpid())\n".utf8), at: 0)
         return SystemLock(file: file)
     }
+
+    public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
+        let path = full(path)
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
+        let file = SystemFile(descriptor: descriptor, path: path, calls: calls)
+        let code = SystemCalls.uninterrupted { flock(descriptor, LOCK_SH) }
+        if code != 0 { throw SystemFailure.error("lock", path, code) }
+        var status = stat()
+        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
+        // Who had it for himself may have removed it.
+        if status.st_nlink == 0 { throw SystemFailure.error("open", path, ENOENT) }
+        return SystemShare(file: file)
+    }
+
+    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
+        let path = full(path)
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
+        defer { Glibc.close(descriptor) }
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            if code == EWOULDBLOCK || code == EINTR { return false }
+            throw SystemFailure.error("lock", path, code)
+        }
+        if unlink(path) != 0 { throw SystemFailure.error("remove", path, errno) }
+        return true
+    }
 }
 
 /// What the system said, as an error that people understand.
@@ -225,6 +253,13 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         Glibc.close(descriptor)
         descriptor = -1
     }
+
+    func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
+        guard let base = mmap(nil, byteCount, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
+            throw SystemFailure.error("map", path, errno)
+        }
+        return FileMapping(base: base, byteCount: byteCount)
+    }
 }
 
 /// A lock that the system gives up when its file is closed, at the latest with the process.
@@ -236,6 +271,22 @@ final class SystemLock: VolumeLock {
     func unlock() {
         file.withLock { file in
             try? file?.truncate(to: 0)  // The pid is for messages only; who opens the file next writes its own.
+            file?.close()
+            file = nil
+        }
+    }
+}
+
+/// A lock that many may have, given up when its file is closed.
+final class SystemShare: VolumeLock {
+    private let file: Guarded<SystemFile?>
+
+    init(file: SystemFile) { self.file = Guarded(file) }
+
+    deinit { unlock() }
+
+    func unlock() {
+        file.withLock { file in
             file?.close()
             file = nil
         }

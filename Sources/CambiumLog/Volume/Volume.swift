@@ -19,6 +19,11 @@ public protocol Volume: Sendable {
     func syncDirectory(_ path: String) throws(CambiumError)
     /// Takes a lock that ends with the process, and writes its pid. Throws `.locked` with the holder's pid.
     func lock(_ path: String) throws(CambiumError) -> any VolumeLock
+    /// Takes a lock on a file that is there and that many may have, and that ends with the process. Throws `.notFound` where there is no
+    /// such file any more.
+    func share(_ path: String) throws(CambiumError) -> any VolumeLock
+    /// Removes a file that nobody shares. False where somebody does: then it stays.
+    func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool
 }
 
 public enum OpenMode: Sendable {
@@ -40,6 +45,12 @@ public protocol VolumeFile: AnyObject, Sendable {
     /// Returns when everything written, and the file's length, are durable.
     func sync() throws(CambiumError)
     func close()
+    /// Maps the beginning of the file for reading; nil where a file of this volume cannot be mapped.
+    func map(byteCount: Int) throws(CambiumError) -> FileMapping?
+}
+
+extension VolumeFile {
+    public func map(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
 }
 
 public protocol VolumeLock: AnyObject, Sendable {

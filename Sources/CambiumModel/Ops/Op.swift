@@ -17,6 +17,8 @@ public enum Op: Sendable, Equatable {
     case relink(LinkBlock)
     /// Copies objects and what they own. Docs/CLONE.md has the rules.
     case clone(CloneOp)
+    /// Gives a moment a name, which another one may have had before. Changes nothing in the graph.
+    case label(String, TransactionNumber)
     /// The digest of the graph as it was after the transaction named. Changes nothing; a replay that disagrees stops.
     case digest(of: TransactionNumber, GraphDigest)
 }

@@ -8,28 +8,37 @@ package enum DateText {
     // MARK: Writing
 
     /// UTC with a `Z`, and as many digits of a second as read back to the same value: none for whole seconds.
-    static func text(_ seconds: Double) -> String {
+    package static func text(_ seconds: Double) -> String {
         let (whole, fraction) = split(seconds)
         return text(whole: whole, fraction: fraction)
     }
 
     /// - Parameter whole: seconds since 2001, rounded down; `fraction` has the digits behind the point.
     fileprivate static func text(whole: Int, fraction: String) -> String {
-        let day = whole >= 0 ? whole / 86_400 : (whole - 86_399) / 86_400
-        let second = whole - day * 86_400
-        let (year, month, dayOfMonth) = civil(day + daysTo2001)
-        let date = "\(pad(year, 4))-\(pad(month, 2))-\(pad(dayOfMonth, 2))"
-        let time = "\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2))"
+        let civil = civilTime(whole).time
+        let date = "\(pad(civil.year, 4))-\(pad(civil.month, 2))-\(pad(civil.day, 2))"
+        let time = "\(pad(civil.hour, 2)):\(pad(civil.minute, 2)):\(pad(civil.second, 2))"
         return fraction.isEmpty ? "\(date)T\(time)Z" : "\(date)T\(time).\(fraction)Z"
     }
 
-    fileprivate static func pad(_ value: Int, _ width: Int) -> String {
+    /// What a calendar and a clock show so many seconds after 2001-01-01T00:00:00, and the days since the last Monday.
+    package static func civilTime(_ seconds: Int) -> (time: CivilTime, weekday: Int) {
+        let day = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let second = seconds - day * 86_400
+        let (year, month, dayOfMonth) = civil(day + daysTo2001)
+        let time = CivilTime(
+            year: year, month: month, day: dayOfMonth, hour: second / 3600, minute: second / 60 % 60, second: second % 60)
+        // 2001-01-01 was a Monday.
+        return (time, (day % 7 + 7) % 7)
+    }
+
+    package static func pad(_ value: Int, _ width: Int) -> String {
         let digits = String(value)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
     /// Whole seconds, rounded down, and the digits behind the point.
-    private static func split(_ seconds: Double) -> (whole: Int, fraction: String) {
+    package static func split(_ seconds: Double) -> (whole: Int, fraction: String) {
         let whole = seconds.rounded(.down)
         if whole == seconds { return (Int(whole), "") }
         // The shortest decimal that reads back to the same Double, which is what `description` gives.

@@ -139,7 +139,7 @@ struct RecoveryCase: CustomStringConvertible {
         case .otherStore: return changed(99, at: Format.Segment.storeOffset)
         case .otherNumber: return changed(77, at: Format.Segment.firstTransactionOffset)
         case .laterVersion: return changed(2, at: Format.Segment.versionOffset)
-        case .laterKind: return changed(3, at: Format.Segment.kindOffset)
+        case .laterKind: return changed(4, at: Format.Segment.kindOffset)
         case .ops: return changed(2, at: Format.Segment.kindOffset)
         case .sealed: return image.sealed
         case .missing: return nil

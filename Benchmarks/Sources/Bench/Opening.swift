@@ -1,0 +1,74 @@
+import Cambium
+
+/// Opens the imported store from its checkpoint: in the page cache, from the disk, and after a process that did not close it.
+struct Opening {
+    private let settings: Settings
+    private var path: String { settings.store("synth\(settings.synth.rawValue)") }
+    private static let workload = "C6.restart: first query"
+
+    init(_ settings: Settings) { self.settings = settings }
+
+    func run() throws {
+        try makeCheckpoint()
+        try measure("warm") {}
+        try measure("cold") { try Tree(path).evict() }
+        try measure("cold, and all of it summed", all: true) { try Tree(path).evict() }
+        try afterKill()
+    }
+
+    private func makeCheckpoint() throws {
+        let store = try Store.open(at: path)
+        try store.checkpoint()
+        try store.close()
+    }
+
+    /// Opens and asks for one object by its identity, several times; prints the median.
+    private func measure(_ variant: String, all: Bool = false, roundCount: Int = 9, _ prepare: () throws -> Void) throws {
+        var times: [Double] = []
+        for _ in 0..<roundCount {
+            try prepare()
+            let start = now()
+            let store = try Store.open(at: path)
+            try probe(store, all: all)
+            times.append(now() - start)
+            try check(store.recovery.transactionCount, is: 0, "transactions that were replayed")
+            try store.close()
+        }
+        settings.emit(Self.workload, times.sorted()[roundCount / 2] * 1e3, "ms", variant: variant)
+    }
+
+    private func probe(_ store: Store, all: Bool = false) throws {
+        let graph = store.graph
+        let row = try graph.schema.required("row")
+        let place = graph.find(row, identity: "65e70c088efb6791")
+        // One object: a column is bound for loops over many, and looks at all groups.
+        let count = try place.map { graph.value(of: graph.field(try row.requiredAttribute("count")), at: $0) }
+        try check(count, is: .int(settings.synth.probeCount), "the count of the row asked for")
+        if all { try SynthSchema(graph.schema).validate(graph, settings.synth) }
+    }
+
+    /// A process that changes objects until it is killed leaves a log behind its last checkpoint.
+    private func afterKill() throws {
+        let copy = settings.store("killed")
+        try Tree(copy).remove()
+        try Tree(path).copy(to: copy)
+        do {
+            let store = try Store.open(at: copy, durability: .buffered(every: .seconds(1)))
+            let items = try Items(store)
+            // As much as automatic checkpoints let stand: the store is not closed, and its files are copied as they are.
+            for index in 0..<(settings.isSmall ? 10_000 : 90_000) { try items.update(store, index) }
+            let killed = settings.store("killed.copy")
+            try Tree(killed).remove()
+            try Tree(copy).copy(to: killed)
+            try store.close()
+            let start = now()
+            let again = try Store.open(at: killed)
+            let elapsed = now() - start
+            settings.emit("C6.open after kill -9", elapsed * 1e3, "ms", variant: "\(again.recovery.transactionCount) transactions replayed")
+            try items.checkLast(again.graph, Int(again.recovery.transactionCount) == 0 ? 0 : (settings.isSmall ? 9999 : 89_999))
+            try again.close()
+            try Tree(killed).remove()
+        }
+        try Tree(copy).remove()
+    }
+}

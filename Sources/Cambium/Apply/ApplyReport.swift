@@ -1,0 +1,35 @@
+public import CambiumJSON
+public import CambiumModel
+
+/// What applying the changes of one store to another came to.
+public struct ApplyReport: Sendable {
+    /// The transactions that were written to the target.
+    public internal(set) var appliedCount = 0
+    /// Those that the target had before.
+    public internal(set) var presentCount = 0
+    /// Those written that have a later time than in the source, because the target's transaction before them does.
+    public internal(set) var laterTimeCount = 0
+    /// The last transaction of both stores.
+    public internal(set) var lastTransaction = TransactionNumber.none
+    public internal(set) var objectCount = 0
+    public internal(set) var linkCount = 0
+    /// That of the target's graph, which the source's was compared with.
+    public internal(set) var digest = GraphDigest(high: 0, low: 0)
+
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        let counts = [
+            ("applied", appliedCount), ("present", presentCount), ("laterTimes", laterTimeCount), ("objects", objectCount),
+            ("links", linkCount),
+        ]
+        writer.key("transaction")
+        if lastTransaction == .none { writer.null() } else { writer.number(lastTransaction.rawValue) }
+        for (key, count) in counts {
+            writer.key(key)
+            writer.number(count)
+        }
+        writer.key("digest")
+        writer.string(digest.description)
+        writer.endObject()
+    }
+}

@@ -1,0 +1,69 @@
+import CambiumGraph
+package import CambiumLog
+import CambiumModel
+
+extension Store {
+    /// Writes the transactions of another store, as far as this one lacks them, with their numbers, authors, messages, requests and times:
+    /// each object has the same id as there. Docs/APPLY.md has the rules.
+    ///
+    /// Where nothing is new nothing is written. This store has to be one that the source was applied to before, or one with the same
+    /// schema and no other transaction. A time that is before that of this store's first transaction becomes that, and the record keeps
+    /// by how much.
+    ///
+    /// Throws `.notFound` where there is no source; `.conflict` where this store has a transaction that the source has not: then nothing
+    /// was written; `.damaged` where the source's log is corrupt, `.ioFailure`: then the transactions before are here, and applying again
+    /// goes on behind them. Readers see each transaction as it gets durable. Complexity: O(both logs), and memory for the source's graph.
+    public func apply(from source: String) throws -> ApplyReport { try apply(from: SystemVolume(root: source)) }
+
+    package func apply(from source: any Volume) throws -> ApplyReport {
+        var run = ApplyRun(self, source)
+        try run.run()
+        return run.report
+    }
+
+    /// As `apply(from:)`, to the store at a path, which is made where there is none: then it has the source's durability and the same
+    /// root.
+    ///
+    /// Throws as `apply(from:)`, and `.cannotCreate` where something else is at the target, `.locked` where another process writes to it.
+    public static func apply(from source: String, to target: String) throws -> ApplyReport {
+        // Before anything is made.
+        _ = try LogReader(SystemVolume(root: source))
+        let volume = SystemVolume(root: target)
+        try volume.createDirectory("")
+        return try apply(from: SystemVolume(root: source), to: volume)
+    }
+
+    package static func apply(
+        from source: any Volume, to target: any Volume, surroundings: Surroundings = .system, tuning: LogTuning = .standard
+    ) throws -> ApplyReport {
+        var settings = try LogReader(source).settings
+        let isNew = try !target.exists(StoreSettings.fileName)
+        let store: Store
+        if isNew {
+            settings.store = surroundings.randomBytes(16)
+            store = try createEmpty(target, settings, durability: nil, surroundings: surroundings, tuning: tuning)
+        } else {
+            store = try open(target, durability: nil, surroundings: surroundings, tuning: tuning)
+        }
+        do {
+            let report = try store.apply(from: source)
+            try store.close()
+            return report
+        } catch {
+            // Why it failed is what counts; what closing could not do, the next opening does.
+            try? store.close()
+            // Where it cannot be removed, an empty store is left, which the next time goes on with.
+            if isNew, store.graph.transaction == .none { try? removeEmpty(target) }
+            throw error
+        }
+    }
+
+    private static func removeEmpty(_ target: any Volume) throws {
+        let lock = try target.lock(LogWriter.lockFileName)
+        defer { lock.unlock() }
+        try LogWriter.removeFiles(target)
+    }
+
+    /// Returns when all that was committed is as durable as the store promises.
+    func waitForDisk() throws { _ = try transact(Author()) { _ in } }
+}

@@ -1,0 +1,243 @@
+internal import CambiumBytes
+import CambiumGraph
+internal import CambiumLog
+public import CambiumModel
+import Dispatch
+
+/// What making a checkpoint came to.
+public struct CheckpointReceipt: Sendable, Equatable {
+    /// The last transaction in it.
+    public let transaction: TransactionNumber
+    /// What was written; 0 where that checkpoint was there already.
+    public let byteCount: Int
+    /// Older checkpoints that were dropped.
+    public let droppedCount: Int
+}
+
+/// Stores the graph now and then, beside who writes. Docs/CHECKPOINTS.md.
+///
+/// SENDABLE: what changes is touched while `making` is held, or is under a lock.
+final class Checkpointer: @unchecked Sendable {
+    let volume: any Volume
+    private let timeline: Timeline
+    private let store: [UInt8]
+    private let tuning: LogTuning
+    private let making = WriterLock()
+
+    // While `making` is held.
+    /// The chunks of the newest root, with their checksums.
+    @exclusivity(unchecked) private var chunks: [RootRecord.Chunk]
+    /// Frozen, and not stored yet.
+    @exclusivity(unchecked) private var unstored: Set<Int> = []
+    @exclusivity(unchecked) private var pageFile: UInt64
+    /// Roots that could not be used when the store was opened. They stay until there is a new one: what is left may be all that there is.
+    @exclusivity(unchecked) private var passedOver: [TransactionNumber]
+    /// For each root that is kept, its file and whether it has a chunk.
+    @exclusivity(unchecked) private var kept: [TransactionNumber: (pageFile: UInt64, chunks: [Bool])] = [:]
+
+    private let state: Guarded<State>
+    private let queue = DispatchQueue(label: "cambium.store.checkpoint", qos: .utility)
+
+    private struct State {
+        /// The last transaction in the newest checkpoint.
+        var newest: TransactionNumber
+        /// Bytes of log since then, or since one could not be made.
+        var tailByteCount: Int
+        /// What the newest one has, in bytes.
+        var storedByteCount: Int
+        /// Whether one is on its way that nobody waits for.
+        var isQueued = false
+        var failure: CambiumError?
+    }
+
+    /// What is stored, taken while nobody writes.
+    struct Snapshot {
+        let image: PageImage
+        let fresh: [Int]
+        let transaction: TransactionNumber
+        let time: Int64
+        let layout: UInt64
+        let logChecksum: UInt32
+        let schema: SchemaCatalog
+        let requests: NamedTransactions
+        let labels: NamedTransactions
+        /// Bytes of log behind the checkpoint before.
+        let tailByteCount: Int
+    }
+
+    /// Goes on with the file of the root that the store was opened with. Where there is none, or one after it could not be used, it begins
+    /// a new one: somebody may read what is in the old one, and nobody can tell what that is.
+    ///
+    /// - Parameters:
+    ///   - tailByteCount: the bytes of log behind it.
+    ///   - newFile: a number that no file of the store had before.
+    init(
+        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, tailByteCount: Int, tuning: LogTuning, newFile: UInt64
+    ) throws(CambiumError) {
+        self.volume = volume
+        timeline = stored.timeline
+        self.tuning = tuning
+        store = log.store
+        if let root = stored.pages?.root, stored.flaws.isEmpty {
+            chunks = root.chunks
+            pageFile = root.pageFile
+            state = Guarded(
+                State(newest: root.transaction, tailByteCount: tailByteCount, storedByteCount: Self.byteCount(root.chunks)))
+        } else {
+            chunks = []
+            pageFile = newFile
+            state = Guarded(State(newest: .none, tailByteCount: tailByteCount, storedByteCount: 0))
+            if let root = stored.pages?.root { unstored = Set(root.chunks.indices) }
+        }
+        passedOver = stored.passedOver
+    }
+
+    private static func byteCount(_ chunks: [RootRecord.Chunk]) -> Int { chunks.count { $0.live > 0 } * PageFile.chunkByteCount }
+
+    /// The last transaction in the newest checkpoint.
+    var transaction: TransactionNumber { state.withLock { $0.newest } }
+
+    /// Why the last one that was made behind the back of who writes was not; the log has all of it, and the next one is tried later.
+    var failure: CambiumError? { state.withLock { $0.failure } }
+
+    /// Bytes of log behind the newest checkpoint, or since one could not be made.
+    var tailByteCount: Int { state.withLock { $0.tailByteCount } }
+
+    /// Returns when none is being made. Who makes one after it is told that the store was closed.
+    func wait() { making.hold {} }
+
+    // MARK: When
+
+    /// Takes note of bytes that were logged, and has a checkpoint made behind the back of who writes where they are many.
+    func note(_ byteCount: Int, _ make: @escaping @Sendable () throws -> Void) {
+        let isDue = state.withLock { state in
+            state.tailByteCount += byteCount
+            let limit = max(tuning.checkpointByteCount, state.storedByteCount / 16)
+            guard !state.isQueued, state.tailByteCount >= limit else { return false }
+            state.isQueued = true
+            return true
+        }
+        if isDue { queue.async { self.attempt(make) } }
+    }
+
+    /// Has a checkpoint made before the store is closed, where the next opening would take long without.
+    func makeAtClosing(_ make: () throws -> Void) {
+        let isDue = state.withLock { $0.tailByteCount >= tuning.closingCheckpointByteCount }
+        if isDue { attempt(make) }
+    }
+
+    private func attempt(_ make: () throws -> Void) {
+        var failure: CambiumError?
+        do { try make() } catch { failure = error as? CambiumError ?? CambiumError(.ioFailure, "\(error)") }
+        state.withLock { state in
+            state.isQueued = false
+            state.failure = failure
+            if failure != nil { state.tailByteCount = 0 }
+        }
+    }
+
+    // MARK: Making
+
+    /// Makes a checkpoint.
+    ///
+    /// - Parameters:
+    ///   - take: takes the snapshot, while nobody writes; nil where there is nothing new.
+    ///   - whileNobodyWrites: calls its closure then.
+    func make(take: () throws -> Snapshot?, whileNobodyWrites: (() -> Void) -> Void) throws -> CheckpointReceipt {
+        try making.hold {
+            guard let snapshot = try take() else {
+                return CheckpointReceipt(transaction: transaction, byteCount: 0, droppedCount: 0)
+            }
+            unstored.formUnion(snapshot.fresh)
+            let byteCount = try write(snapshot)
+            state.withLock { state in
+                state.newest = snapshot.transaction
+                // What was logged meanwhile is behind it.
+                state.tailByteCount = max(0, state.tailByteCount - snapshot.tailByteCount)
+                state.storedByteCount = Self.byteCount(chunks)
+            }
+            try dropPassedOver(but: snapshot.transaction)
+            let droppedCount = try dropRoots()
+            guard let taken = try keptChunks() else {
+                // Somebody may have opened it when it was sound: nothing is used again until it is gone.
+                return CheckpointReceipt(transaction: snapshot.transaction, byteCount: byteCount, droppedCount: droppedCount)
+            }
+            try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
+            whileNobodyWrites {
+                timeline.reuse(timeline.unusedChunks.filter { $0 >= taken.count || !taken[$0] })
+            }
+            return CheckpointReceipt(transaction: snapshot.transaction, byteCount: byteCount, droppedCount: droppedCount)
+        }
+    }
+
+    private func write(_ snapshot: Snapshot) throws -> Int {
+        let live = snapshot.image.live
+        var writer = try PageFileWriter(volume, pageFile)
+        defer { writer.close() }
+        let fresh = unstored.filter { live[$0] > 0 }.sorted()
+        let checksums = try writer.write(fresh) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
+        var next = live.enumerated().map { chunk, live in
+            RootRecord.Chunk(live: live, checksum: live > 0 && chunk < chunks.count ? chunks[chunk].checksum : 0)
+        }
+        for (chunk, checksum) in zip(fresh, checksums) { next[chunk].checksum = checksum }
+        try writer.finish(
+            RootRecord(
+                store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
+                layout: snapshot.layout, logChecksum: snapshot.logChecksum, pageFile: pageFile, epoch: snapshot.image.epoch,
+                pageDirectory: snapshot.image.directory, schema: snapshot.schema,
+                requests: snapshot.requests, labels: snapshot.labels, chunks: next))
+        chunks = next
+        unstored.subtract(fresh)
+        kept[snapshot.transaction] = (pageFile, live.map { $0 > 0 })
+        return writer.byteCount
+    }
+
+    /// Removes the roots that could not be used, now that there is one that can; who has one of them open keeps what it is in.
+    private func dropPassedOver(but newest: TransactionNumber) throws {
+        for number in passedOver where number != newest {
+            if try volume.exists(RootRecord.path(number)) { try volume.remove(RootRecord.path(number)) }
+        }
+        if !passedOver.isEmpty { try volume.syncDirectory(RootRecord.directory) }
+        passedOver = []
+        try PageFile.removeDamageMark(volume)
+    }
+
+    /// Calls `body` while no checkpoint is made.
+    func whileNoneIsMade<Result>(_ body: () throws -> Result) rethrows -> Result { try making.hold { try body() } }
+
+    /// Drops the roots that are too many, but for those that somebody reads, and the one that stands for what was retired.
+    private func dropRoots() throws -> Int {
+        let retiredEnd = try LogReader(volume).retiredEnd()
+        let roots = try RootRecord.list(volume)
+        let anchor = retiredEnd == .none ? nil : roots.last { $0 >= retiredEnd }
+        return try drop(roots.dropFirst(tuning.rootCountMax).filter { $0 != anchor })
+    }
+
+    /// Drops roots that nobody reads. Only while `making` is held.
+    func drop(_ roots: [TransactionNumber]) throws -> Int {
+        var droppedCount = 0
+        for number in roots {
+            guard try volume.removeUnlessShared(RootRecord.path(number)) else { continue }
+            kept[number] = nil
+            droppedCount += 1
+        }
+        // A root that comes back from the disk must not name chunks that were used again.
+        if droppedCount > 0 { try volume.syncDirectory(RootRecord.directory) }
+        return droppedCount
+    }
+
+    /// For each chunk, whether a root that is kept has it; nil where that of one of them cannot be told.
+    private func keptChunks() throws -> [Bool]? {
+        var taken: [Bool] = []
+        for number in try RootRecord.list(volume) {
+            let root = try kept[number] ?? PageFile.root(volume, store: store, number).map { ($0.pageFile, $0.chunks.map { $0.live > 0 }) }
+            guard let root else { return nil }
+            kept[number] = root
+            if root.pageFile != pageFile { continue }
+            let has = root.chunks
+            if taken.count < has.count { taken += repeatElement(false, count: has.count - taken.count) }
+            for chunk in has.indices where has[chunk] { taken[chunk] = true }
+        }
+        return taken
+    }
+}

@@ -1,0 +1,116 @@
+internal import CambiumBytes
+import CambiumGraph
+internal import CambiumLog
+public import CambiumModel
+
+/// What of a log is kept.
+public enum Retention: Sendable, Hashable {
+    /// All of it.
+    case all
+    /// What has happened since a moment, from the newest checkpoint on that is not later.
+    case since(Point)
+    /// What has happened since the oldest of so many checkpoints, the newest ones; others are dropped.
+    case checkpoints(Int)
+}
+
+/// What compaction came to, or would come to.
+public struct Compaction: Sendable, Equatable {
+    /// The last transaction of which only who, when, why and a hash is left; none where all is there.
+    public internal(set) var retiredEnd = TransactionNumber.none
+    /// The first moment that can still be shown.
+    public internal(set) var firstMoment = TransactionNumber.none
+    /// Segments of the log that were retired now.
+    public internal(set) var segmentCount = 0
+    /// Bytes that the log has less.
+    public internal(set) var logByteCount = 0
+    /// Checkpoints that were dropped now.
+    public internal(set) var droppedCount = 0
+    /// Bytes that the stored pages take less; negative where the checkpoint that was made for it takes more.
+    public internal(set) var storedByteCount = 0
+}
+
+extension Committer {
+    /// Retires what a policy does not keep. Writers go on meanwhile.
+    func compact(_ retention: Retention, isDryRun: Bool) throws -> Compaction {
+        guard let checkpointer, let sealing else { throw CambiumError(.invalidInput, "A store in memory has no log to compact.") }
+        if !isDryRun, retention != .all { _ = try checkpoint() }
+        return try checkpointer.compact(retention, isDryRun: isDryRun, sealing)
+    }
+}
+
+extension Checkpointer {
+    /// Segments are retired up to the checkpoint that the policy names, which is compared with the log first: it is what is left.
+    func compact(_ retention: Retention, isDryRun: Bool, _ sealing: Sealing) throws -> Compaction {
+        try whileNoneIsMade {
+            let reader = try LogReader(volume)
+            let roots = try RootRecord.list(volume)
+            let before = try PageFile.byteCount(volume)
+            var compaction = Compaction()
+            let anchor = try anchor(retention, reader, roots)
+            if let anchor {
+                let segments = try LogReader.segments(volume, upTo: anchor)
+                let isAllRetired = try reader.retiredEnd() >= anchor
+                if !isDryRun, !isAllRetired { try compare(anchor, with: reader) }
+                for segment in segments {
+                    let size = isDryRun ? (before: try LogReader.byteCount(volume, segment), after: 0) : try sealing.retire(segment)
+                    guard let size else { continue }
+                    compaction.segmentCount += 1
+                    compaction.logByteCount += size.before - size.after
+                }
+                compaction.retiredEnd = isDryRun && !segments.isEmpty ? anchor : try reader.retiredEnd()
+                let dropped = roots.filter { $0 < anchor }
+                compaction.droppedCount = dropped.count
+                if !isDryRun { compaction.droppedCount = try drop(dropped) }
+            } else {
+                compaction.retiredEnd = try reader.retiredEnd()
+            }
+            let first = compaction.retiredEnd == .none ? TransactionNumber(rawValue: 1) : anchor ?? roots.last
+            compaction.firstMoment = first ?? TransactionNumber(rawValue: 1)
+            compaction.storedByteCount = before - (try PageFile.byteCount(volume))
+            return compaction
+        }
+    }
+
+    /// The checkpoint that is to stand for all before it; nil where nothing can be retired.
+    private func anchor(
+        _ retention: Retention, _ reader: LogReader, _ roots: [TransactionNumber]
+    ) throws -> TransactionNumber? {
+        switch retention {
+        case .all: return nil
+        case .since(let point):
+            do {
+                let last = try ReadOnlyStore(volume, point: point).graph.transaction
+                return roots.first { $0 <= last }
+            } catch let error as CambiumError where error.code == .notFound {
+                // All that there is has happened since a time before the store.
+                if case .time = point { return nil }
+                throw error
+            }
+        case .checkpoints(let count):
+            guard count > 0 else { throw CambiumError(.invalidInput, "At least one checkpoint has to be kept.") }
+            return roots.prefix(count).last
+        }
+    }
+
+    /// Throws where the stored graph with what the log has behind it is not what the whole log comes to, as far as it is there.
+    private func compare(_ anchor: TransactionNumber, with reader: LogReader) throws {
+        let stored = try StoredGraph(reader, of: anchor)
+        try stored.pages?.checkAll()
+        for finding in stored.timeline.head.invariantFindings() + PageChecker.findings(in: stored.timeline) {
+            throw CambiumError(.damaged, "The checkpoint of transaction \(anchor) is not sound, so nothing is retired: \(finding)")
+        }
+        let before: StoredGraph
+        do throws(CambiumError) {
+            before = try StoredGraph(reader, notAfter: .transaction(TransactionNumber(rawValue: anchor.rawValue - 1)))
+        } catch {
+            // A compaction that was interrupted made the comparison before it retired the first segment.
+            if error.code == .notFound { return }
+            throw error
+        }
+        var replay = Replay(before)
+        _ = try replay.run(reader, makesDurable: true) { $0.number > anchor }
+        guard replay.timeline.head.digest() == stored.timeline.head.digest() else {
+            throw CambiumError(.damaged, "The checkpoint of transaction \(anchor) is not what the log comes to, so nothing is retired.")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import CambiumBytes
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+extension PageFile: ChunkSource {}
+
+/// Where a replay begins: with a stored graph, or before the first transaction.
+struct StoredGraph {
+    let timeline: Timeline
+    /// Nil where the whole log is replayed.
+    let pages: PageFile?
+    /// What is wrong with checkpoints that were passed over.
+    let flaws: [String]
+    /// Those that were passed over.
+    let passedOver: [TransactionNumber]
+
+    /// The last transaction that is in the graph.
+    var transaction: TransactionNumber { pages?.root.transaction ?? .none }
+
+    /// Before the first transaction.
+    init() {
+        timeline = Timeline()
+        pages = nil
+        (flaws, passedOver) = ([], [])
+    }
+
+    /// The newest stored graph that is not behind a point. Checkpoints that cannot be used are told in `flaws`.
+    ///
+    /// Throws `.ioFailure` where the system refuses. Complexity: O(chunks).
+    init(_ reader: LogReader, notAfter point: Point = .latest) throws(CambiumError) {
+        let told = try PageFile.damageTold(reader.volume)
+        var flaws = told.map { ["the checkpoints are checked in whole: \($0)"] } ?? []
+        var passedOver: [TransactionNumber] = []
+        for number in try RootRecord.list(reader.volume) {
+            if case .transaction(let last) = point, number > last { continue }
+            do throws(CambiumError) {
+                let found = try StoredGraph(reader, of: number, checksAll: told != nil)
+                if case .time(let time) = point, let root = found.pages?.root, root.time > time { continue }
+                (timeline, pages) = (found.timeline, found.pages)
+                (self.flaws, self.passedOver) = (flaws, passedOver)
+                return
+            } catch {
+                // Who writes may have dropped it since the directory was listed.
+                if error.code == .notFound { continue }
+                guard error.code == .damaged else { throw error }
+                passedOver.append(number)
+                flaws.append("the checkpoint of transaction \(number) is passed over: \(error)")
+            }
+        }
+        (timeline, pages) = (Timeline(), nil)
+        (self.flaws, self.passedOver) = (flaws, passedOver)
+        try Self.checkNotRetired(reader, point, flaws: flaws)
+    }
+
+    /// The stored graph of one transaction. Throws `.notFound` and `.damaged`.
+    init(_ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false) throws(CambiumError) {
+        let pages = try PageFile(
+            reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift, checksAll: checksAll)
+        timeline = try Timeline(
+            PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName, source: pages
+        )
+        self.pages = pages
+        (flaws, passedOver) = ([], [])
+    }
+
+    /// Throws where the log does not have what the first transactions did, which then cannot be replayed: `.notFound` where an early moment
+    /// was asked for, `.damaged` where the checkpoints are that stand for them.
+    private static func checkNotRetired(_ reader: LogReader, _ point: Point, flaws: [String]) throws(CambiumError) {
+        let retiredEnd = try reader.retiredEnd()
+        if retiredEnd == .none { return }
+        let oldest = try RootRecord.list(reader.volume).last
+        if point != .latest, let oldest, flaws.isEmpty {
+            throw CambiumError(
+                .notFound, "What transactions 1 to \(retiredEnd) did was retired; the first moment that is kept is \(oldest).")
+        }
+        throw CambiumError(
+            .damaged,
+            "What transactions 1 to \(retiredEnd) did was retired, and no checkpoint that stands for them can be used. "
+                + "Restore the store from a backup. \(flaws.joined(separator: "; "))")
+    }
+}
+
+extension NamedTransactions {
+    /// By their names. One that is not UTF-8 is none that a store of ours has written.
+    fileprivate var byName: [String: TransactionNumber] {
+        get throws(CambiumError) {
+            var found: [String: TransactionNumber] = [:]
+            do throws(DecodingError) {
+                try forEach { name, number in found[String(decoding: name, as: UTF8.self)] = number }
+            } catch {
+                throw CambiumError(.damaged, "The labels of the checkpoint cannot be read (\(error)).")
+            }
+            return found
+        }
+    }
+
+    init(_ labels: [String: TransactionNumber]) {
+        self.init()
+        for (name, number) in labels.sorted(by: { $0.key < $1.key }) { append(name.utf8, number) }
+    }
+}
+
+extension PageImage {
+    init(_ root: RootRecord) {
+        self.init(epoch: root.epoch, directory: root.pageDirectory, live: root.chunks.map(\.live))
+    }
+}

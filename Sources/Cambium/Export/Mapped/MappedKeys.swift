@@ -1,0 +1,116 @@
+import CambiumGraph
+import CambiumJSON
+import CambiumModel
+
+/// How objects of one entity are written so that a mapping reads them: what it says, the other way round.
+final class MappedKeys {
+    enum Content {
+        case attribute(Attribute, Field, ResolvedMapping.Conversion?)
+        case end(Relationship, EndHandle)
+    }
+
+    struct Property {
+        let rule: MappingTree.Property
+        let reversal: FunctionReversal
+        let content: Content
+        let isIdentity: Bool
+    }
+
+    let entity: Entity
+    /// Where in the mapping the entity is.
+    let pointer: String
+    let properties: [Property]
+    /// What objects are named by; the properties of those are among `properties`.
+    let identity: [Attribute]
+    /// What tells the entity of an object that is declared to be of this one, and where.
+    let discriminator: (rule: Discriminator, path: PropertyPath)?
+    /// Whether the mapping asks for it, so that it is written where there is one entity only, too.
+    let isDiscriminated: Bool
+
+    init(_ entity: Entity, _ graph: Graph, _ resolver: MappingResolver) throws(CambiumError) {
+        let outcome = try resolver.resolve(entity)
+        let (rules, conversions) = try resolver.properties(entity)
+        let identity = outcome.identity.compactMap { entity.attribute($0) }
+        self.entity = entity
+        self.identity = identity
+        pointer = resolver.rules(entity)?.pointer ?? ""
+        isDiscriminated = resolver.rules(entity)?.objects.entityFrom != nil
+        if let rule = outcome.discriminator, let path = outcome.discriminatorPath {
+            discriminator = (rule, path)
+        } else {
+            discriminator = nil
+        }
+        var properties: [Property] = []
+        for rule in rules where rule.rule.source != .nothing {
+            let reversal = FunctionReversal(rule.rule.functions)
+            switch rule.target {
+            case .attribute(let index):
+                let attribute = entity.attributes[index]
+                let content = Content.attribute(attribute, graph.field(attribute), conversions[index])
+                let isIdentity = identity.contains { $0 === attribute }
+                properties.append(Property(rule: rule, reversal: reversal, content: content, isIdentity: isIdentity))
+            case .relationship(let index):
+                let relationship = entity.relationships[index]
+                let content = Content.end(relationship, graph.end(relationship))
+                properties.append(Property(rule: rule, reversal: reversal, content: content, isIdentity: false))
+            case .mapped: break
+            }
+        }
+        self.properties = properties
+    }
+
+    /// The first text of the discriminator that stands for an entity; nil where none does.
+    func text(for entity: Entity) -> String? {
+        guard let map = discriminator?.rule.map else { return nil }
+        let texts = map.filter { $0.value == entity.name }.keys
+        if let first = texts.min(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) { return first }
+        return map[entity.name] == nil ? entity.name : nil
+    }
+}
+
+extension MappedKeys.Property {
+    var pointer: String { rule.place }
+
+    /// What a row gives to the property, before it is converted; nil where it gives nothing.
+    func given(_ row: JSONValue) throws(ConversionError) -> JSONValue? {
+        switch rule.rule.source {
+        case .constant(let value): return try rule.rule.functions.apply(value)
+        case .join(_, let separator):
+            let present = rule.paths.compactMap { $0.value(in: row) }
+            if present.isEmpty { return nil }
+            let values = present.filter { $0 != .null }
+            if values.isEmpty { return .null }
+            return try [ValueFunction.join(separator)].apply(.array(values)).applying(rule.rule.functions)
+        case .name, .path, .coalesce, .nothing:
+            let present = rule.paths.compactMap { $0.value(in: row) }
+            guard let first = present.first else { return nil }
+            return try rule.rule.functions.apply(present.first { $0 != .null } ?? first)
+        }
+    }
+
+    /// What is written at each of the property's paths, so that it reads back to a value.
+    func written(_ value: JSONValue) -> [(path: PropertyPath, value: JSONValue)] {
+        switch rule.rule.source {
+        case .constant(let constant): return rule.paths.map { ($0, constant) }
+        case .join(_, let separator): return parts(value, separator)
+        case .name, .path, .coalesce, .nothing: return rule.paths.prefix(1).map { ($0, value) }
+        }
+    }
+
+    /// A text, cut at the separators; what is left of it goes to the last path.
+    private func parts(_ value: JSONValue, _ separator: String) -> [(path: PropertyPath, value: JSONValue)] {
+        guard case .string(let text) = value else { return rule.paths.enumerated().map { ($1, $0 == 0 ? value : .null) } }
+        let mark = Array(separator.utf8)
+        let cut = ByteText.split(Array(text.utf8), mark)
+        let last = min(cut.count, rule.paths.count) - 1
+        var parts = cut[..<last].map { Array($0) }
+        parts.append(Array(cut[last...].joined(separator: mark)))
+        return rule.paths.enumerated().map { index, path in
+            (path, index <= last ? .string(String(decoding: parts[index], as: UTF8.self)) : .null)
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate func applying(_ functions: [ValueFunction]) throws(ConversionError) -> JSONValue { try functions.apply(self) }
+}

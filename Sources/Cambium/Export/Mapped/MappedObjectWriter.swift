@@ -1,0 +1,225 @@
+import CambiumGraph
+import CambiumJSON
+import CambiumModel
+
+/// Makes rows of objects that an import by a mapping reads as the same objects. What would be read as something else is refused.
+final class MappedObjectWriter {
+    private let graph: Graph
+    private let options: ExportOptions
+    private let resolver: MappingResolver
+    private let keys: [EntityNumber: MappedKeys]
+    let order: ExportOrder
+    /// The identity of the row before.
+    private var lastIdentity: [Value] = []
+
+    /// Where in an export an object is.
+    private struct Position {
+        var content: ExportOptions.Content
+        var tree: IncludeTree
+        var path: [ObjectPlace] = []
+        var arrival: Relationship?
+        let declared: Entity
+    }
+
+    /// Throws `.invalidInput` with the pointer of what the schema does not have.
+    ///
+    /// - Parameter entity: that of the rows.
+    init(_ graph: Graph, of entity: Entity, _ mapping: ImportMapping, _ options: ExportOptions) throws(CambiumError) {
+        let resolver = try MappingResolver(mapping, importing: entity, graph.schema)
+        var keys: [EntityNumber: MappedKeys] = [:]
+        for entity in graph.schema.entities { keys[entity.number] = try MappedKeys(entity, graph, resolver) }
+        self.graph = graph
+        self.resolver = resolver
+        self.keys = keys
+        var options = options
+        options.references = .identity
+        self.options = options
+        let identities = keys.mapValues(\.identity)
+        order = ExportOrder(ExportTable(graph, identity: { identities[$0.number] ?? [] }), .identity)
+    }
+
+    /// The row of an object of an entity or of one below it. Rows come in the order of `order`.
+    func row(_ place: ObjectPlace, declared: Entity) throws(CambiumError) -> JSONValue {
+        let keys = try keys(of: graph.entity(of: place))
+        let identity = keys.identity.map { graph.value(of: graph.field($0), at: place) }
+        if !identity.isEmpty, identity == lastIdentity {
+            throw refusal(place, keys, "/identity", "another object has the same identity, so both would be read as one")
+        }
+        lastIdentity = identity
+        return try object(place, Position(content: options.content, tree: options.include, declared: declared))
+    }
+
+    // MARK: Objects
+
+    /// The recursion is as deep as the tree of includes.
+    private func object(_ place: ObjectPlace, _ position: Position) throws(CambiumError) -> JSONValue {
+        let keys = try keys(of: graph.entity(of: place))
+        var row = RowTree()
+        var members: [Int: [JSONValue]] = [:]
+        let told = try tellEntity(place, keys, position, &row)
+        for (index, property) in keys.properties.enumerated() where position.content == .objects || property.isIdentity {
+            var value: JSONValue
+            switch property.content {
+            case .attribute(let attribute, let field, let conversion):
+                value = try written(graph.value(of: field, at: place), attribute, conversion, property, place, keys)
+            case .end(let relationship, let handle):
+                if ExportTable.isLeftOut(relationship, of: position.arrival, position.tree, options) { continue }
+                // Functions are for values, and take no objects.
+                let takesObjects = property.rule.rule.functions.isEmpty
+                guard let targets = try targets(relationship, handle, place, position, takesObjects: takesObjects) else { continue }
+                members[index] = targets
+                value = relationship.isToMany ? .array(targets) : targets.first ?? .null
+                value = property.reversal.reversed(value)
+            }
+            for (path, part) in property.written(value) where part != .null || options.nulls == .write {
+                guard row.put(part, at: options.keyPaths == .flat ? [path.literal] : path.keys[...]) else {
+                    throw refusal(place, keys, property.pointer, "another property is written at '\(path.literal)', or on the way to it")
+                }
+            }
+        }
+        let json = row.json
+        if let told, told.path.value(in: json) != .string(told.text) {
+            throw refusal(place, keys, "/entityFrom", "another key is read in place of '\(told.path.literal)'")
+        }
+        try check(json, place, keys, position.content, members)
+        return json
+    }
+
+    /// Puts what tells the entity of an object, and returns it; nil where nothing has to.
+    private func tellEntity(
+        _ place: ObjectPlace, _ keys: MappedKeys, _ position: Position, _ row: inout RowTree
+    ) throws(CambiumError) -> (path: PropertyPath, text: String)? {
+        let declared = try self.keys(of: position.declared)
+        if !declared.isDiscriminated, position.declared.family.count == 1 { return nil }
+        guard let discriminator = declared.discriminator, let text = declared.text(for: keys.entity) else {
+            if keys.entity === position.declared { return nil }
+            throw refusal(place, declared, "/entityFrom", "nothing would tell that it is a '\(keys.entity.name)'")
+        }
+        let path = discriminator.path
+        _ = row.put(.string(text), at: options.keyPaths == .flat ? [path.literal] : path.keys[...])
+        return (path, text)
+    }
+
+    /// What an attribute's value is written as.
+    private func written(
+        _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ property: MappedKeys.Property,
+        _ place: ObjectPlace, _ keys: MappedKeys
+    ) throws(CambiumError) -> JSONValue {
+        if property.isIdentity, value.isNull { throw refusal(place, keys, property.pointer, "it is part of the identity, and null") }
+        return spelling(value, attribute, conversion, property.reversal)
+    }
+
+    /// The first spelling of a value that fits and that a mapping reads as the same; where there is none, one that it does not.
+    private func spelling(
+        _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ reversal: FunctionReversal,
+        fits: (JSONValue) -> Bool = { _ in true }
+    ) -> JSONValue {
+        if value.isNull { return .null }
+        let plain = value.json
+        guard let conversion else { return plain }
+        let formatted = conversion.json(value, plain)
+        let candidates = [reversal.reversed(formatted), formatted, plain]
+        // A candidate that cannot be read is none.
+        return candidates.first { fits($0) && (try? conversion.value($0, attribute.type)) == value } ?? candidates[0]
+    }
+
+    // MARK: Relationships
+
+    /// The members of a relationship as rows have them; nil where nobody could find them again.
+    private func targets(
+        _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ position: Position, takesObjects: Bool
+    ) throws(CambiumError) -> [JSONValue]? {
+        guard let declared = graph.schema.entity(relationship.destination) else { return nil }
+        let identity = try keys(of: declared).identity
+        let tree = position.tree.child(relationship.name)
+        guard tree != nil || !identity.isEmpty else { return nil }
+        let places =
+            relationship.isToMany
+            ? order.members(relationship, handle, of: place) : graph.target(handle, of: place).map { [$0] } ?? []
+        let path = position.path + [place]
+        var targets: [JSONValue] = []
+        for target in places {
+            if let tree, !path.contains(target), !graph.isStub(target) {
+                let nested = Position(content: .objects, tree: tree, path: path, arrival: relationship, declared: declared)
+                targets.append(try object(target, nested))
+            } else if identity.count == 1, !takesObjects || graph.entity(of: target) === declared {
+                targets.append(try name(target, identity[0], declared))
+            } else if !identity.isEmpty {
+                targets.append(try object(target, Position(content: .names, tree: IncludeTree(), path: path, declared: declared)))
+            }
+        }
+        return targets
+    }
+
+    /// The one value by which an object is found, as the mapping of the entity that is looked in reads it.
+    private func name(_ place: ObjectPlace, _ attribute: Attribute, _ declared: Entity) throws(CambiumError) -> JSONValue {
+        let keys = try keys(of: declared)
+        let value = graph.value(of: graph.field(attribute), at: place)
+        let property = keys.properties.first { if case .attribute(let own, _, _) = $0.content { own === attribute } else { false } }
+        var conversion: ResolvedMapping.Conversion?
+        if case .attribute(_, _, let own)? = property?.content { conversion = own }
+        let json = spelling(value, attribute, conversion, property?.reversal ?? FunctionReversal([]), fits: \.isScalar)
+        if json.isScalar, (try? (conversion ?? .plain).value(json, attribute.type)) == value { return json }  // Else it is told.
+        throw refusal(place, keys, property?.pointer ?? "", "no value names it: '\(attribute.name)' is \(value.json.text)")
+    }
+
+    // MARK: Reading back
+
+    /// Reads a row as an import does, and refuses what comes to something else.
+    private func check(
+        _ row: JSONValue, _ place: ObjectPlace, _ keys: MappedKeys, _ content: ExportOptions.Content, _ members: [Int: [JSONValue]]
+    ) throws(CambiumError) {
+        for (index, property) in keys.properties.enumerated() where content == .objects || property.isIdentity {
+            do throws(ConversionError) {
+                let given = try property.given(row)
+                switch property.content {
+                case .attribute(let attribute, let field, let conversion):
+                    let value = graph.value(of: field, at: place)
+                    guard let given else {
+                        if value.isNull { continue }
+                        throw .unfit("nothing would be read for \(value.json.text)")
+                    }
+                    let read = try (conversion ?? .plain).converted(given, attribute.type)
+                    if read != value { throw .unfit("\(value.json.text) would be read as \(read.json.text)") }
+                case .end(let relationship, _):
+                    guard let wanted = members[index] else { continue }
+                    try check(given, wanted, relationship)
+                }
+            } catch {
+                throw refusal(place, keys, property.pointer, "'\(property.rule.name)': \(error.message)")
+            }
+        }
+    }
+
+    private func check(_ given: JSONValue?, _ wanted: [JSONValue], _ relationship: Relationship) throws(ConversionError) {
+        var read: [JSONValue] = []
+        switch given ?? .null {
+        case .null: break
+        case .array(let elements) where relationship.isToMany: read = elements
+        case let other: read = [other]
+        }
+        let (mine, theirs) = (wanted.map(FunctionReversal.canonical), read.map(FunctionReversal.canonical))
+        let isSame = relationship.isOrdered ? mine == theirs : mine.count == theirs.count && Set(mine) == Set(theirs)
+        if !isSame { throw .unfit("\(JSONValue.array(wanted).text) would be read as \(JSONValue.array(read).text)") }
+    }
+
+    private func keys(of entity: Entity) throws(CambiumError) -> MappedKeys {
+        guard let keys = keys[entity.number] else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
+        return keys
+    }
+
+    private func refusal(_ place: ObjectPlace, _ keys: MappedKeys, _ pointer: String, _ message: String) -> CambiumError {
+        let id = graph.schema.text(of: graph.id(of: place), entity: graph.entity(of: place))
+        return resolver.mistake(keys.pointer + pointer, "\(id) cannot be written: \(message)")
+    }
+}
+
+extension JSONValue {
+    /// Whether it can stand for an object.
+    fileprivate var isScalar: Bool {
+        switch self {
+        case .null, .array, .object: false
+        case .bool, .number, .string: true
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import CambiumModel
+
+extension DatePattern {
+    /// A date as the letters say, with as many digits of a second as it needs; nil where no calendar has it. Whether all of the date is in
+    /// the text is seen by reading it.
+    func text(_ seconds: Double) -> String? {
+        let (whole, fraction) = DateText.split(seconds)
+        let (time, weekday) = DateText.civilTime(whole + offset)
+        guard (1...9999).contains(time.year) else { return nil }
+        var text = ""
+        for (field, letterCount, _) in fields {
+            switch field {
+            case .literal(let bytes): text += String(decoding: bytes, as: UTF8.self)
+            case .year: text += String(time.year)
+            case .yearOfFourDigits: text += DateText.pad(time.year, 4)
+            case .yearOfTwoDigits: text += DateText.pad(time.year % 100, 2)
+            case .number(let component): text += DateText.pad(Self.value(of: component, time), letterCount)
+            case .hourOfHalf: text += DateText.pad((time.hour + 11) % 12 + 1, letterCount)
+            case .monthName: text += Self.name(DateNames.months[time.month - 1], isShort: letterCount < 4)
+            case .weekday: text += Self.name(DateNames.weekdays[weekday], isShort: letterCount < 4)
+            case .half: text += time.hour < 12 ? "AM" : "PM"
+            case .fraction: text += fraction + String(repeating: "0", count: max(0, letterCount - fraction.utf8.count))
+            case .zone: text += zone
+            }
+        }
+        return text
+    }
+
+    /// `+0100`, which every program reads.
+    private var zone: String {
+        let minutes = offset.magnitude / 60
+        return (offset < 0 ? "-" : "+") + DateText.pad(Int(minutes / 60), 2) + DateText.pad(Int(minutes % 60), 2)
+    }
+
+    private static func value(of component: Component, _ time: CivilTime) -> Int {
+        switch component {
+        case .month: time.month
+        case .day: time.day
+        case .hour: time.hour
+        case .minute: time.minute
+        case .second: time.second
+        }
+    }
+
+    /// Of several spellings the longest comes first.
+    private static func name(_ spellings: [String], isShort: Bool) -> String {
+        let name = (isShort ? spellings.last : spellings.first) ?? ""
+        return name.prefix(1).uppercased() + name.dropFirst()
+    }
+}

@@ -1,0 +1,57 @@
+import CambiumJSON
+import CambiumModel
+
+extension ResolvedMapping.Conversion {
+    /// The stored form of a text or number by a date or number format; nil where there is none for it.
+    ///
+    /// - Parameter scratch: takes the stored bytes where the result is `.scratch`; what was in it is gone.
+    func form(
+        _ bytes: UnsafeRawBufferPointer, _ isText: Bool, _ isNumber: Bool, _ type: AttributeType, scratch: inout [UInt8]
+    ) throws(ConversionError) -> ScalarForm? {
+        guard isText || isNumber else { return nil }
+        if let dates {
+            guard let seconds = dates.seconds(bytes, isNumber: isNumber) else {
+                throw .unfit("no date format of the mapping reads \"\(String(decoding: bytes.prefix(60), as: UTF8.self))\"")
+            }
+            return .fixed((seconds + 0).bitPattern, 0)
+        }
+        guard isText, let numbers else { return nil }
+        guard let plain = numbers.plain(bytes) else { throw .malformed(type, String(decoding: bytes, as: UTF8.self)) }
+        return try type.scalarForm(copying: plain, scratch: &scratch)
+    }
+}
+
+extension AttributeType {
+    /// The stored form of a JSON value to which functions were applied, read by the formats of a mapping.
+    func scalarForm(
+        _ value: JSONValue, _ conversion: ResolvedMapping.Conversion?, scratch: inout [UInt8]
+    ) throws(ConversionError) -> ScalarForm {
+        guard let conversion else { return try scalarForm(value, scratch: &scratch) }
+        let (text, isText): (String, Bool)
+        switch value {
+        case .string(let own): (text, isText) = (own, true)
+        case .number(let own): (text, isText) = (own, false)
+        default: return try scalarForm(value, scratch: &scratch)
+        }
+        let form = try Array(text.utf8).withUnsafeBytes { bytes -> Result<ScalarForm?, ConversionError> in
+            Result { () throws(ConversionError) in try conversion.form(bytes, isText, !isText, self, scratch: &scratch) }
+        }.get()
+        if let form { return form }
+        return try scalarForm(value, scratch: &scratch)
+    }
+}
+
+extension [ValueFunction] {
+    /// What these functions make of a value, one after the other.
+    func apply(_ value: JSONValue) throws(ConversionError) -> JSONValue {
+        var value = value
+        for function in self {
+            do throws(ValueFunction.Mismatch) {
+                value = try function.apply(value)
+            } catch {
+                throw .unfit(error.message)
+            }
+        }
+        return value
+    }
+}

@@ -1,0 +1,57 @@
+import Cambium
+
+/// The steps that are about what is stored beside the log.
+extension Demo {
+    func checkpoint(_ store: Store) throws {
+        title("Checkpoint")
+        var receipt: CheckpointReceipt?
+        let seconds = try timed { receipt = try store.checkpoint() }
+        guard let receipt else { return }
+        let size = receipt.byteCount > 0 ? "\(Readable.bytes(receipt.byteCount)), in \(Readable.seconds(seconds))" : "by itself, meanwhile"
+        tell("the graph of transaction \(receipt.transaction) is stored: \(size)")
+    }
+
+    func reopen(_ graph: Graph) throws {
+        title("Reopen")
+        var reopened: Store?
+        let seconds = try timed { reopened = try Store.open(at: store) }
+        guard let reopened else { return }
+        let isSame = reopened.graph.digest() == graph.digest()
+        let replayed = Readable.of(reopened.recovery.transactionCount, "transaction")
+        tell(
+            "from the checkpoint of transaction \(reopened.recovery.checkpoint) and \(replayed) behind it, in "
+                + "\(Readable.seconds(seconds)); the digest of the graph is \(isSame ? "the same" : "ANOTHER ONE")")
+        try reopened.close()
+        guard isSame else { throw CambiumError(.damaged, "What was stored is another graph; please report this.") }
+    }
+
+    func verify() throws {
+        title("Verify")
+        var verification: Verification?
+        let seconds = try timed { verification = try Verification(of: store) }
+        guard let verification else { return }
+        tell(
+            "\(verification.isSound ? "sound" : "DAMAGED"): every checksum of \(Readable.bytes(verification.logByteCount)) of log, "
+                + "a replay of it compared with the checkpoint, the graph's invariants and every page, in \(Readable.seconds(seconds))"
+        )
+        tell("root    \(verification.root)")
+        if let digest = verification.digest { tell("digest  \(digest)") }
+        for finding in verification.findings { tell("- \(finding)") }
+    }
+
+    func compact() throws {
+        title("Compact")
+        let opened = try Store.open(at: store)
+        let before = try Statistics(of: store).logByteCount
+        var compaction: Compaction?
+        let seconds = try timed { compaction = try opened.compact(.since(.label("imported"))) }
+        try opened.close()
+        guard let compaction else { return }
+        let after = try Statistics(of: store).logByteCount
+        tell(
+            "of transactions 1 to \(compaction.retiredEnd) the log keeps who, when, why and a hash, all else of what followed: "
+                + "\(Readable.bytes(before)) are \(Readable.bytes(after)) now, in \(Readable.seconds(seconds))")
+        let verification = try Verification(of: store)
+        tell("\(verification.isSound ? "sound" : "DAMAGED"), and the root of the tree over all transactions is still \(verification.root)")
+    }
+}

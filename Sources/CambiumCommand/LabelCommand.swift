@@ -1,0 +1,44 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+
+struct LabelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "label", abstract: "Name a moment, so that --at label:NAME shows it.",
+        discussion: "A name stays with its moment until --move gives it to another one. Without a name the labels are listed.")
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The name.") var name: String?
+    @Argument(help: "The moment: a transaction number, a time, or label:NAME. Without one, the newest.") var point: Moment?
+    @Flag(help: "Take the name from the moment that has it.") var move = false
+    @OptionGroup var author: AuthorOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        guard let name else {
+            let labels = try ReadOnlyStore(at: store).graph.labels
+            for (name, number) in labels.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) { tell(name, number, verb: nil) }
+            if labels.isEmpty, !output.json { Terminal.print("No moment has a label.") }
+            return
+        }
+        let number = try point.map { try ReadOnlyStore(at: store, point: $0.point).graph.transaction }
+        let opened = try Store.open(at: store)
+        let labelled = try opened.label(name, number, moves: move, author: author.author)
+        try opened.close()
+        tell(name, labelled, verb: "names")
+    }
+
+    private func tell(_ name: String, _ number: TransactionNumber, verb: String?) {
+        if output.json {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.key("label")
+            writer.string(name)
+            writer.key("transaction")
+            writer.number(Int(number.rawValue))
+            writer.endObject()
+            return Terminal.print(writer.text)
+        }
+        Terminal.print(verb.map { "'\(name)' \($0) transaction \(number)." } ?? "\(number)  \(name)")
+    }
+}

@@ -1,0 +1,80 @@
+import CambiumBytes
+package import CambiumModel
+import Synchronization
+
+/// A version as it can be stored: which chunks it is in, and what in them is new. Docs/CHECKPOINTS.md.
+package struct PageImage: Sendable {
+    /// All its pages were born then or before.
+    package let epoch: UInt64
+    /// Where the page is that everything hangs from.
+    package let directory: UInt32
+    /// For each chunk, the granules of 16 bytes that the version has in it.
+    package let live: [UInt16]
+
+    package init(epoch: UInt64, directory: UInt32, live: [UInt16]) {
+        self.epoch = epoch
+        self.directory = directory
+        self.live = live
+    }
+
+    /// Bytes of a chunk.
+    package static let chunkByteCount = PageLayout.chunkByteCount
+    /// The most granules that a chunk has.
+    package static let chunkGranuleCount = PageLayout.chunkGranules
+    /// Images with groups of other sizes cannot be opened.
+    package static let fanOutShift = PageLayout.fanOutShift
+}
+
+extension Timeline {
+    /// A timeline whose newest version is one that was stored. Nothing is rebuilt. Complexity: O(chunks).
+    ///
+    /// - Parameter fingerprint: that of the layout of the pages. Throws `.damaged` where this program lays the schema out in another way.
+    package convenience init(
+        _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, labels: [String: TransactionNumber] = [:],
+        source: any ChunkSource
+    ) throws(CambiumError) {
+        let layout = GraphLayout(try Schema(catalog: schema))
+        guard layout.fingerprint == fingerprint else {
+            throw CambiumError(.damaged, "The pages were laid out by another version of this program.")
+        }
+        // Pages that are made from here on have to be younger than all that are there.
+        Self.epochs.max(image.epoch, ordering: .relaxed)
+        let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source))
+        let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space, labels: labels)
+        self.init(space, version)
+    }
+
+    /// Has nothing written any more into the pages that there are, and returns what the newest version is in. No draft may be under way,
+    /// and the version must not be taken back any more.
+    ///
+    /// - Returns: the image, and the chunks that were frozen by it and have to be stored.
+    /// Complexity: O(chunks + pages that superseded versions hold).
+    package func freeze() -> (image: PageImage, fresh: [Int]) {
+        // In a frozen chunk a page that was released looks as it did: it must not be told twice.
+        precondition(!isTentative, "What may be taken back is not frozen.")
+        reclaim()
+        let version = head.version
+        var live = (0..<space.chunkCount).map { space.live[$0] }
+        // What only older versions reach is not in the image.
+        for older in pinnedVersions {
+            for page in older.dead.elements { live[Int(page >> 12)] -= UInt16(space.chunks.granules(page)) }
+        }
+        let fresh = space.freeze(epoch: version.epoch)
+        return (PageImage(epoch: version.epoch, directory: version.directory, live: live), fresh.filter { live[$0] > 0 })
+    }
+
+    /// The bytes of a frozen chunk. Any thread.
+    package func withBytes<Result>(ofChunk chunk: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        let base = space.chunks.table[chunk] ?? space.supply(chunk)
+        return try body(UnsafeRawBufferPointer(start: base, count: PageLayout.chunkByteCount))
+    }
+
+    /// The frozen chunks that have no page in use.
+    package var unusedChunks: [Int] {
+        let open = Set(space.openChunks.map(Int.init))
+        return (0..<space.chunkCount).filter { space.live[$0] == 0 && !open.contains($0) }
+    }
+
+    /// Has chunks used again, and no others: those must be unused, and in no root that anybody may open.
+    package func reuse(_ chunks: [Int]) { space.setEmpty(chunks) }
+}

@@ -1,0 +1,168 @@
+import CambiumBytes
+public import CambiumModel
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The pages of a stored graph, as its root names them. A chunk is compared with its checksum when it is asked for first.
+///
+/// SAFETY: the mapping, or the memory that a chunk was read into, stays as long as this does; while the root is shared nobody writes into
+/// chunks that it has.
+///
+/// SENDABLE: the root and the mapping do not change, and what was read is under a lock.
+public final class PageFile: @unchecked Sendable {
+    /// The directory of roots has this file where a stored graph was found to be damaged: then each is checked in whole before it is used.
+    static let damageMark = RootRecord.directory + "/DAMAGED"
+    public static let chunkByteCount = 65_536
+    /// What has fewer bytes is checked in whole when it is opened.
+    static let checkedByteCountMax = 8 << 20
+
+    public let root: RootRecord
+    private let volume: any Volume
+    private let path: String
+    private let share: any VolumeLock
+    private let file: any VolumeFile
+    private let mapping: FileMapping?
+    /// Chunks of a volume whose files cannot be mapped.
+    private let read = Guarded<[Int: UnsafeMutableRawPointer]>([:])
+
+    /// The name of a file of pages: 16 hexadecimal digits that no file of this store had before.
+    static func path(_ name: UInt64) -> String { prefix + HexText.encode(withUnsafeBytes(of: name.bigEndian) { Array($0) }) }
+
+    static let prefix = "pages-"
+
+    /// Bytes of all files of pages.
+    public static func byteCount(_ volume: any Volume) throws(CambiumError) -> Int {
+        var byteCount = 0
+        for name in try volume.list("") where isName(name) { byteCount += try volume.byteCount(of: name) }
+        return byteCount
+    }
+
+    /// Whether a name in the directory of a store is one of a file of pages.
+    static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) }
+
+    /// Opens the stored graph of a transaction. Throws `.damaged` where it is none that this program can read, `.notFound` where it
+    /// is gone.
+    public init(_ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int, checksAll: Bool = false)
+        throws(CambiumError)
+    {
+        let record = RootRecord.path(transaction)
+        self.volume = volume
+        share = try volume.share(record)
+        let bytes = try Self.bytes(volume, record)
+        do throws(DecodingError) {
+            root = try RootRecord.decode(bytes, store: store)
+        } catch {
+            throw CambiumError(.damaged, "The checkpoint does not verify (\(error)).", place: .init(file: record))
+        }
+        guard root.transaction == transaction, Int(root.fanOutShift) == fanOutShift else {
+            throw CambiumError(
+                .damaged, "The checkpoint is not the one that its name tells, or of other pages.", place: .init(file: record))
+        }
+        path = Self.path(root.pageFile)
+        file = try volume.open(path, .read)
+        let end = (root.chunks.lastIndex { $0.live > 0 } ?? -1) + 1
+        guard try file.byteCount() >= end * Self.chunkByteCount else {
+            throw CambiumError(.damaged, "The file ends before the pages of checkpoint \(transaction).", place: .init(file: path))
+        }
+        mapping = end > 0 ? try file.map(byteCount: end * Self.chunkByteCount) : nil
+        let chunkCount = root.chunks.count { $0.live > 0 }
+        if checksAll || chunkCount * Self.chunkByteCount <= Self.checkedByteCountMax { try checkAll() }
+    }
+
+    /// The root of a transaction; nil for one that is damaged. Throws where it cannot be read.
+    public static func root(_ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber) throws(CambiumError) -> RootRecord? {
+        let bytes = try bytes(volume, RootRecord.path(transaction))
+        do throws(DecodingError) { return try RootRecord.decode(bytes, store: store) } catch { return nil }
+    }
+
+    /// Takes back that each stored graph is checked in whole.
+    public static func removeDamageMark(_ volume: any Volume) throws(CambiumError) {
+        guard try volume.exists(damageMark) else { return }
+        try volume.remove(damageMark)
+        try volume.syncDirectory(RootRecord.directory)
+    }
+
+    /// What was told when a stored graph was found to be damaged; nil where none was.
+    public static func damageTold(_ volume: any Volume) throws(CambiumError) -> String? {
+        guard try volume.exists(damageMark) else { return nil }
+        return String(decoding: try volume.bytes(of: damageMark), as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+    }
+
+    deinit {
+        read.withLock { for pointer in $0.values { pointer.deallocate() } }
+        file.close()
+    }
+
+    private static func bytes(_ volume: any Volume, _ path: String) throws(CambiumError) -> [UInt8] {
+        let file = try volume.open(path, .read)
+        defer { file.close() }
+        return try file.read(at: 0, count: min(try file.byteCount(), Format.Root.byteCountMax))
+    }
+
+    /// Lets the root be dropped: for who writes to the store, and knows which chunks are in use.
+    public func giveUpShare() { share.unlock() }
+
+    /// Makes the root one of another store with the same log, whose pages are durable. Returns the bytes of its record.
+    func copyRecord(to target: any Volume) throws(CambiumError) -> Int { try root.write(to: target) }
+
+    // MARK: Chunks
+
+    /// Compares every chunk with its checksum. Throws `.damaged` with the first that is not what was stored.
+    public func checkAll() throws(CambiumError) {
+        for chunk in root.chunks.indices where root.chunks[chunk].live > 0 { try check(chunk, try address(chunk)) }
+    }
+
+    /// The address of a chunk's bytes, which are what was stored. Where they are not, has the next opening check what is stored in whole,
+    /// and ends the process, as `DamagedPages` says.
+    public func chunk(_ index: Int) -> UnsafeMutableRawPointer {
+        do throws(CambiumError) {
+            let base = try address(index)
+            try check(index, base)
+            return base
+        } catch {
+            // Where the mark cannot be made the next opening comes here again, and tells the same.
+            try? volume.replace(Self.damageMark, Array("\(error)\n".utf8))
+            DamagedPages.end(error)
+        }
+    }
+
+    private func check(_ index: Int, _ base: UnsafeMutableRawPointer) throws(CambiumError) {
+        let bytes = UnsafeRawBufferPointer(start: base, count: Self.chunkByteCount)
+        guard CRC32C.checksum(bytes) != root.chunks[index].checksum else { return }
+        throw CambiumError(
+            .damaged,
+            "Chunk \(index) of the pages is not what checkpoint \(root.transaction) stored. "
+                + "The next opening uses an older checkpoint, or the log.",
+            place: .init(file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)"))
+    }
+
+    private func address(_ index: Int) throws(CambiumError) -> UnsafeMutableRawPointer {
+        if let mapping { return mapping.base + index * Self.chunkByteCount }
+        return try read.withLock { read throws(CambiumError) in
+            if let pointer = read[index] { return pointer }
+            let bytes = try file.read(at: index * Self.chunkByteCount, count: Self.chunkByteCount)
+            let pointer = UnsafeMutableRawPointer.allocate(byteCount: Self.chunkByteCount, alignment: 4096)
+            pointer.initializeMemory(as: UInt8.self, repeating: 0, count: Self.chunkByteCount)
+            bytes.withUnsafeBytes { pointer.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(pointer), byteCount: $0.count) }
+            read[index] = pointer
+            return pointer
+        }
+    }
+}
+
+/// What becomes of a process that meets damaged pages while it reads a graph, where no error can be thrown.
+public enum DamagedPages {
+    private static let handler = Guarded<(@Sendable (CambiumError) -> Never)?>(nil)
+
+    /// Has the process end in another way than by a trap with the error as its message.
+    public static func setHandler(_ body: @escaping @Sendable (CambiumError) -> Never) { handler.withLock { $0 = body } }
+
+    static func end(_ error: CambiumError) -> Never {
+        if let body = handler.withLock({ $0 }) { body(error) }
+        let message = Array("cambium: \(error)\n".utf8)
+        _ = message.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        abort()
+    }
+}

@@ -1,0 +1,157 @@
+import CambiumBytes
+public import CambiumModel
+
+/// What makes a stored graph one: where its pages are in the file of pages, and all else that opening needs. Docs/CHECKPOINTS.md has the
+/// bytes.
+public struct RootRecord: Sendable {
+    public static let directory = "roots"
+    static let suffix = ".root"
+
+    public struct Chunk: Sendable, Hashable {
+        /// Granules of 16 bytes in use; 0 where the root does not have the chunk.
+        public var live: UInt16
+        public var checksum: UInt32
+
+        public init(live: UInt16 = 0, checksum: UInt32 = 0) {
+            self.live = live
+            self.checksum = checksum
+        }
+    }
+
+    /// 16 bytes.
+    public var store: [UInt8]
+    /// The last one in it.
+    public var transaction: TransactionNumber
+    /// Of that transaction, in microseconds since 1970.
+    public var time: Int64
+    /// Rows of a group of the page space, as a power of two.
+    public var fanOutShift: UInt8
+    /// Of how the schema lies in pages: a program that lays it out in another way cannot use them.
+    public var layout: UInt64
+    /// That of the last frame before the segment that follows the transaction.
+    public var logChecksum: UInt32
+    /// Which file the pages are in.
+    public var pageFile: UInt64
+    public var epoch: UInt64
+    public var pageDirectory: UInt32
+    public var schema: SchemaCatalog
+    /// The requests that are remembered, oldest first.
+    public var requests: NamedTransactions
+    public var labels: NamedTransactions
+    public var chunks: [Chunk]
+
+    public init(
+        store: [UInt8], transaction: TransactionNumber, time: Int64, fanOutShift: UInt8, layout: UInt64, logChecksum: UInt32,
+        pageFile: UInt64, epoch: UInt64, pageDirectory: UInt32, schema: SchemaCatalog, requests: NamedTransactions,
+        labels: NamedTransactions, chunks: [Chunk]
+    ) {
+        self.store = store
+        self.transaction = transaction
+        self.time = time
+        self.fanOutShift = fanOutShift
+        self.layout = layout
+        self.logChecksum = logChecksum
+        self.pageFile = pageFile
+        self.epoch = epoch
+        self.pageDirectory = pageDirectory
+        self.schema = schema
+        self.requests = requests
+        self.labels = labels
+        self.chunks = chunks
+    }
+
+    // MARK: Names
+
+    public static func path(_ transaction: TransactionNumber) -> String {
+        let digits = String(transaction.rawValue)
+        return directory + "/" + String(repeating: "0", count: LogFileName.digitCount - digits.count) + digits + suffix
+    }
+
+    /// The roots of a store, newest first.
+    public static func list(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
+        let numbers = try volume.list(directory).compactMap { name -> TransactionNumber? in
+            guard name.hasSuffix(suffix), let digits = UInt64(name.dropLast(suffix.utf8.count)), digits > 0 else { return nil }
+            return TransactionNumber(rawValue: digits)
+        }
+        return numbers.sorted { $0 > $1 }
+    }
+
+    /// Makes the record a root of a store, whose pages are durable. Returns its bytes.
+    func write(to volume: any Volume) throws(CambiumError) -> Int {
+        let bytes = encode()
+        try volume.replace(Self.path(transaction), bytes)
+        try volume.syncDirectory(Self.directory)
+        return bytes.count
+    }
+
+    // MARK: Bytes
+
+    func encode() -> [UInt8] {
+        var writer = ByteWriter(capacity: Format.Root.headerByteCount + chunks.count * Format.Root.chunkEntryByteCount + 4096)
+        writer.write(Format.Root.magic)
+        writer.write(Format.version)
+        writer.writeByte(fanOutShift)
+        writer.writeByte(0)
+        writer.write(store)
+        writer.write(transaction.rawValue)
+        writer.write(time)
+        writer.write(layout)
+        writer.write(logChecksum)
+        writer.write(pageFile)
+        writer.write(epoch)
+        writer.write(pageDirectory)
+        writer.write(UInt32(chunks.count))
+        let op = OpCodec.encode([.schema(schema)])
+        writer.write(UInt32(op.count))
+        writer.write(op)
+        for names in [requests, labels] {
+            writer.write(UInt32(names.count))
+            writer.write(UInt32(names.bytes.count))
+            writer.write(names.bytes)
+        }
+        for chunk in chunks {
+            writer.write(chunk.live)
+            writer.write(chunk.checksum)
+        }
+        writer.write(CRC32C.checksum(writer.bytes))
+        return writer.bytes
+    }
+
+    /// Throws where the bytes are no record of this store.
+    static func decode(_ bytes: [UInt8], store: [UInt8]) throws(DecodingError) -> RootRecord {
+        guard bytes.count >= Format.Root.headerByteCount + 12 else { throw .truncated(offset: bytes.count) }
+        let checksum: UInt32 = ByteReader.peek(bytes, at: bytes.count - 4)
+        guard checksum == CRC32C.checksum(Array(bytes.dropLast(4))) else {
+            throw .invalid("a checksum that does not fit", offset: bytes.count - 4)
+        }
+        var reader = ByteReader(bytes.dropLast(4))
+        guard try reader.readBytes(8).elementsEqual(Format.Root.magic) else { throw .invalid("no root record", offset: 0) }
+        guard try reader.read(UInt16.self) == Format.version else { throw .invalid("a format that this program does not read", offset: 8) }
+        let fanOutShift = try reader.readByte()
+        guard try reader.readByte() == 0 else { throw .invalid("a kind that this program does not read", offset: 11) }
+        guard try reader.readBytes(16).elementsEqual(store) else { throw .invalid("the root of another store", offset: 12) }
+        let transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
+        let time = try reader.read(Int64.self)
+        let layout = try reader.read(UInt64.self)
+        let logChecksum = try reader.read(UInt32.self)
+        let pageFile = try reader.read(UInt64.self)
+        let epoch = try reader.read(UInt64.self)
+        let pageDirectory = try reader.read(UInt32.self)
+        let chunkCount = Int(try reader.read(UInt32.self))
+        let schemaByteCount = Int(try reader.read(UInt32.self))
+        guard schemaByteCount <= Format.Root.schemaByteCountMax,
+            case .schema(let schema)? = try OpCodec.decode(try reader.readBytes(schemaByteCount)).first
+        else { throw .invalid("no schema", offset: Format.Root.headerByteCount) }
+        let (requests, labels) = (try NamedTransactions(&reader), try NamedTransactions(&reader))
+        guard reader.remaining == chunkCount * Format.Root.chunkEntryByteCount else { throw .truncated(offset: bytes.count) }
+        var chunks: [Chunk] = []
+        chunks.reserveCapacity(chunkCount)
+        for _ in 0..<chunkCount {
+            chunks.append(Chunk(live: try reader.read(UInt16.self), checksum: try reader.read(UInt32.self)))
+        }
+        return RootRecord(
+            store: store, transaction: transaction, time: time, fanOutShift: fanOutShift, layout: layout,
+            logChecksum: logChecksum, pageFile: pageFile, epoch: epoch, pageDirectory: pageDirectory, schema: schema, requests: requests,
+            labels: labels, chunks: chunks)
+    }
+}

@@ -1,0 +1,121 @@
+import CambiumBytes
+public import CambiumModel
+
+/// Copies the files of a store as they are, while somebody may be writing to it.
+public struct LogCopy {
+    /// The last transaction that is in the copy.
+    public private(set) var lastTransaction = TransactionNumber.none
+    public private(set) var byteCount = 0
+    /// Checkpoints that are in the copy.
+    public private(set) var rootCount = 0
+
+    /// The last segment that was copied.
+    private var last = TransactionNumber.none
+    private let source: LogReader
+    private let target: any Volume
+    private static let partByteCount = 1 << 20
+
+    /// Copies the log up to its durable end, and the checkpoints that can be used.
+    ///
+    /// The caller has the lock of the target, which has nothing else in it. Throws `.damaged` where the log is corrupt, `.ioFailure`;
+    /// what was copied by then is no store, because the settings come last. Complexity: O(bytes).
+    public init(_ source: LogReader, to target: any Volume) throws {
+        self.source = source
+        self.target = target
+        let end = try source.scan(makesDurable: true) { _ in }
+        guard let tail = end.tail else { throw CambiumError(.damaged, "The log has no segments.", place: .init(file: source.volume.name)) }
+        lastTransaction = end.lastTransaction
+        try target.createDirectory(LogReader.directory)
+        var isSealed = false
+        for segment in try segments() where segment <= tail.header.firstTransaction {
+            isSealed = try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
+        }
+        // One that was sealed meanwhile is followed by another: of that the header is enough.
+        while isSealed, let next = try segments().first(where: { $0 > last }) {
+            isSealed = try copySegment(next, byteCount: Format.Segment.headerByteCount)
+        }
+        try copyOps()
+        try target.syncDirectory(LogReader.directory)
+        try copyRoots()
+        try target.create(StoreSettings.fileName, source.settings.encode())
+        try target.syncDirectory("")
+    }
+
+    private func segments() throws(CambiumError) -> [TransactionNumber] {
+        try source.volume.list(LogReader.directory).compactMap { name in
+            LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
+        }
+    }
+
+    /// - Parameter byteCount: up to where an open segment is copied; nil for all of it. One that was sealed meanwhile is copied in whole.
+    /// - Returns: whether it was sealed.
+    private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws -> Bool {
+        let path = LogFileName.path(segment, .segment)
+        let file = try source.volume.open(path, .read)
+        defer { file.close() }
+        let (header, _) = try SegmentHeader.decode(try file.read(at: 0, count: Format.Segment.headerByteCount), file: path)
+        let end = try file.byteCount()
+        try copy(file, path, byteCount: header.kind.isSealed ? end : min(byteCount ?? end, end))
+        last = segment
+        return header.kind.isSealed
+    }
+
+    /// The files of ops that the segments name, and perhaps later ones, which opening the copy removes.
+    private mutating func copyOps() throws(CambiumError) {
+        for name in try source.volume.list(LogReader.directory) where LogFileName.parse(name)?.suffix == .ops {
+            let path = LogReader.directory + "/" + name
+            do throws(CambiumError) {
+                let file = try source.volume.open(path, .read)
+                defer { file.close() }
+                try copy(file, path, byteCount: try file.byteCount())
+            } catch {
+                guard error.code == .notFound else { throw error }
+                throw CambiumError(.ioFailure, "The store was compacted while it was copied; make the backup again.", underlying: error)
+            }
+        }
+    }
+
+    private mutating func copy(_ file: any VolumeFile, _ path: String, byteCount: Int) throws(CambiumError) {
+        let copy = try target.open(path, .create)
+        defer { copy.close() }
+        var offset = 0
+        while offset < byteCount {
+            let bytes = try file.read(at: offset, count: min(Self.partByteCount, byteCount - offset))
+            guard !bytes.isEmpty else { throw CambiumError(.ioFailure, "'\(path)' became shorter while it was copied.") }
+            try copy.write(bytes, at: offset)
+            offset += bytes.count
+        }
+        try copy.sync()
+        self.byteCount += byteCount
+    }
+
+    // MARK: Checkpoints
+
+    /// A checkpoint that cannot be opened, or that is behind the copied log, is left out.
+    private mutating func copyRoots() throws(CambiumError) {
+        var copied = Set<String>()
+        for number in try RootRecord.list(source.volume) where number <= lastTransaction {
+            do throws(CambiumError) {
+                guard let root = try PageFile.root(source.volume, store: source.settings.store, number) else { continue }
+                let pages = try PageFile(source.volume, store: source.settings.store, number, fanOutShift: Int(root.fanOutShift))
+                try pages.checkAll()
+                try copyPages(pages, &copied)
+                byteCount += try pages.copyRecord(to: target)
+                rootCount += 1
+            } catch { if error.code != .damaged, error.code != .notFound { throw error } }
+        }
+    }
+
+    private mutating func copyPages(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {
+        var writer = try PageFileWriter(target, pages.root.pageFile)
+        defer { writer.close() }
+        let chunks = pages.root.chunks.indices.filter {
+            pages.root.chunks[$0].live > 0 && copied.insert("\(pages.root.pageFile) \($0)").inserted
+        }
+        _ = try writer.write(chunks) { chunk, body in
+            body(UnsafeRawBufferPointer(start: pages.chunk(chunk), count: PageFile.chunkByteCount))
+        }
+        try writer.sync()
+        byteCount += writer.byteCount
+    }
+}

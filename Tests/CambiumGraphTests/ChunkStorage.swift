@@ -1,0 +1,32 @@
+@testable import CambiumGraph
+
+/// Chunks that were stored, in memory.
+///
+/// SENDABLE: a test uses it from one thread.
+final class ChunkStorage: ChunkSource, @unchecked Sendable {
+    private var chunks: [Int: UnsafeMutableRawPointer] = [:]
+
+    deinit { for chunk in chunks.values { chunk.deallocate() } }
+
+    func store(_ fresh: [Int], of timeline: Timeline) {
+        for chunk in fresh { timeline.withBytes(ofChunk: chunk) { put(chunk, $0) } }
+    }
+
+    /// The chunks as they are, which later ones do not change.
+    func copy() -> ChunkStorage {
+        let copy = ChunkStorage()
+        for (chunk, bytes) in chunks { copy.put(chunk, UnsafeRawBufferPointer(start: bytes, count: PageImage.chunkByteCount)) }
+        return copy
+    }
+
+    private func put(_ chunk: Int, _ bytes: UnsafeRawBufferPointer) {
+        let stored = chunks[chunk] ?? .allocate(byteCount: PageImage.chunkByteCount, alignment: 4096)
+        chunks[chunk] = stored
+        UnsafeMutableRawBufferPointer(start: stored, count: PageImage.chunkByteCount).copyMemory(from: bytes)
+    }
+
+    func chunk(_ index: Int) -> UnsafeMutableRawPointer {
+        guard let chunk = chunks[index] else { preconditionFailure("Chunk \(index) was not stored.") }
+        return chunk
+    }
+}

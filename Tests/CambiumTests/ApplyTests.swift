@@ -1,0 +1,247 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct ApplyTests {
+    /// A source with every kind of op, and what is added to it later.
+    private struct Source {
+        let volume = MemoryVolume()
+        let store: Store
+
+        init(tuning: LogTuning = .standard) throws {
+            store = try Store.create(
+                volume, schema: Notes.schema, durability: .synced, author: Author(actor: "maker"), surroundings: fixedSurroundings(),
+                tuning: tuning)
+        }
+
+        func edit() throws {
+            try store.importing("Note", #"{"id":2,"title":"b","items":[{"key":"y","tags":["red"]},{"key":"x","count":1}],"related":[1]}"#)
+            try store.importing("Note", #"{"id":1,"title":"a","memos":[{"text":"m"},{"text":"n"}]}"#) { $0.missing = .clear }
+            try store.write(Author(actor: "jane", message: "why", requestID: "r1")) { transaction in
+                let note = try transaction.insert("Note", ["id": .int(3)])
+                try transaction.link(note, "memos", transaction.insert("Memo"))
+            }
+            try store.recordDigest()
+        }
+
+        func edit(_ number: Int) throws {
+            try store.write { transaction in
+                let note = try transaction.insert("Note", ["id": .int(Int64(100 + number)), "title": .string("title \(number)")])
+                for _ in 0..<number % 4 { try transaction.link(note, "memos", transaction.insert("Memo", ["text": .string("text")])) }
+                if number % 5 == 4, let other = transaction.find(try transaction.schema.required("Note"), identity: "\(100 + number - 2)") {
+                    try transaction.delete(other)
+                }
+            }
+        }
+    }
+
+    private func apply(_ source: MemoryVolume, to target: any Volume, tuning: LogTuning = .standard) throws -> ApplyReport {
+        try Store.apply(from: source, to: target, surroundings: fixedSurroundings(seed: 9), tuning: tuning)
+    }
+
+    /// What a log says about each of its transactions.
+    private func entries(_ volume: MemoryVolume) throws -> [TransactionMetadata] {
+        var entries: [TransactionMetadata] = []
+        try TransactionLog(volume).forEach { entries.append($0.metadata) }
+        return entries
+    }
+
+    // MARK: What comes of it
+
+    @Test(arguments: [false, true]) func `a target that was not there becomes the same, tree and all`(isTiny: Bool) throws {
+        let source = try Source(tuning: isTiny ? .tiny : .standard)
+        try source.edit()
+        for number in 0..<20 { try source.edit(number) }
+        let target = MemoryVolume()
+        let report = try apply(source.volume, to: target, tuning: isTiny ? .tiny : .standard)
+        #expect(report.appliedCount == 25 && report.presentCount == 0 && report.laterTimeCount == 0)
+        #expect(report.digest == source.store.graph.digest() && report.objectCount == source.store.graph.objectCount)
+        let (mine, theirs) = (try Verification(source.volume), try Verification(target))
+        #expect(theirs.isSound && theirs.root == mine.root && theirs.digest == mine.digest)
+        #expect(try entries(target) == entries(source.volume))
+        #expect(try Store.reopened(target).graph.export == source.store.graph.export)
+    }
+
+    @Test func `applying again changes no byte, and what has come since is applied behind it`() throws {
+        let source = try Source()
+        try source.edit()
+        let target = MemoryVolume()
+        _ = try apply(source.volume, to: target)
+        let segment = "log/00000000000000000001.log"
+        let bytes = target.contents[segment]
+        let again = try apply(source.volume, to: target)
+        #expect(again.appliedCount == 0 && again.presentCount == 5 && target.contents[segment] == bytes)
+        try source.edit(1)
+        try source.edit(2)
+        let more = try apply(source.volume, to: target)
+        #expect(more.appliedCount == 2 && more.presentCount == 5 && more.digest == source.store.graph.digest())
+        #expect(try Verification(target).root == Verification(source.volume).root)
+    }
+
+    @Test func `clones are applied as the events that they are, with the objects that they make`() throws {
+        let source = try Source()
+        try source.edit()
+        let note = try source.store.schema.required("Note")
+        let graph = source.store.graph
+        let id = graph.id(of: try #require(graph.find(note, identity: [.int(1)])))
+        var request = CloneRequest()
+        request.rootValues = ["id": .int(77)]
+        try source.store.write { [request] transaction in _ = try transaction.clone(id, request) }
+        let target = MemoryVolume()
+        #expect(try apply(source.volume, to: target).digest == source.store.graph.digest())
+        #expect(try Verification(target).root == Verification(source.volume).root)
+    }
+
+    @Test func `a request of the source is known in the target`() throws {
+        let source = try Source()
+        try source.edit()
+        let target = MemoryVolume()
+        _ = try apply(source.volume, to: target)
+        let store = try Store.reopened(target)
+        #expect(code { try store.write(Author(requestID: "r1")) { try $0.insert("Note", ["id": .int(9)]) } } == .repeated)
+    }
+
+    @Test func `readers of a store that is open see what is applied to it`() throws {
+        let source = try Source()
+        try source.edit()
+        let target = MemoryVolume()
+        _ = try apply(source.volume, to: target)
+        let store = try Store.open(target, durability: nil, surroundings: fixedSurroundings())
+        try source.edit(3)
+        #expect(try store.apply(from: source.volume).appliedCount == 1)
+        #expect(store.graph.digest() == source.store.graph.digest())
+        #expect(try store.apply(from: source.volume).appliedCount == 0)
+    }
+
+    // MARK: A target that was made before
+
+    @Test func `a store with the same schema and nothing else takes the changes, and says which times it could not keep`() throws {
+        let source = try Source()
+        try source.edit()
+        let target = MemoryVolume()
+        let late = fixedSurroundings()
+        for _ in 0..<100 { _ = late.now() }
+        try Store.create(target, schema: Notes.schema, durability: .synced, surroundings: late).close()
+        let report = try apply(source.volume, to: target)
+        #expect(report.appliedCount == 4 && report.presentCount == 1 && report.laterTimeCount == 4)
+        #expect(report.digest == source.store.graph.digest())
+        let (old, new) = (try entries(source.volume), try entries(target))
+        for (old, new) in zip(old, new).dropFirst() {
+            #expect(new.time - Int64(new.clockLag) == old.time - Int64(old.clockLag) && new.actor == old.actor)
+        }
+        #expect(try apply(source.volume, to: target).appliedCount == 0)
+        try source.edit(1)
+        #expect(try apply(source.volume, to: target).appliedCount == 1)
+    }
+
+    // MARK: What is refused
+
+    @Test func `a target with a transaction of its own is refused, and left as it is`() throws {
+        let source = try Source()
+        try source.edit()
+        let target = MemoryVolume()
+        _ = try apply(source.volume, to: target)
+        let store = try Store.open(target, durability: nil, surroundings: fixedSurroundings())
+        try store.write { try $0.insert("Note", ["id": .int(50)]) }
+        try store.close()
+        let digest = try Verification(target).digest
+        #expect(code { _ = try apply(source.volume, to: target) } == .conflict)
+        try source.edit(1)
+        #expect(code { _ = try apply(source.volume, to: target) } == .conflict)
+        #expect(try Verification(target).digest == digest)
+    }
+
+    @Test func `another store, another schema, and an older copy of the source are refused`() throws {
+        let source = try Source()
+        try source.edit()
+        let target = MemoryVolume()
+        _ = try apply(source.volume, to: target)
+        let other = MemoryVolume()
+        let store = try Store.create(other, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(seed: 5))
+        try store.write { try $0.insert("Note", ["id": .int(50)]) }
+        #expect(code { _ = try apply(other, to: target) } == .conflict)
+        let older = MemoryVolume(contents: source.volume.contents)
+        try source.edit(1)
+        _ = try apply(source.volume, to: target)
+        #expect(code { _ = try apply(older, to: target) } == .conflict)
+        let bare = MemoryVolume()
+        let schema = try Schema(SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("id", .int64) } })
+        try Store.create(bare, schema: schema, durability: .synced, surroundings: fixedSurroundings()).close()
+        #expect(code { _ = try apply(source.volume, to: bare) } == .conflict)
+    }
+
+    @Test func `without a source nothing is made, and a store in memory cannot be compared`() throws {
+        let target = MemoryVolume()
+        #expect(code { _ = try apply(MemoryVolume(), to: target) } == .notFound)
+        #expect(target.contents.isEmpty)
+        let source = try Source()
+        #expect(code { _ = try Store.inMemory(schema: Notes.schema).apply(from: source.volume) } == .invalidInput)
+    }
+
+    @Test func `a damaged source gives what is before the damage, and goes on when it is whole again`() throws {
+        let source = try Source()
+        try source.edit()
+        for number in 0..<20 { try source.edit(number) }
+        try source.store.close()
+        var files = source.volume.contents
+        let path = "log/00000000000000000001.log"
+        let damaged = try #require(files[path]).count * 3 / 4
+        files[path]?[damaged] ^= 1
+        let target = MemoryVolume()
+        #expect(code { _ = try apply(MemoryVolume(contents: files), to: target) } == .damaged)
+        let reached = try entries(target).count
+        #expect(reached > 0 && reached < 25)
+        let report = try apply(source.volume, to: target)
+        #expect(report.presentCount == reached && report.appliedCount == 25 - reached)
+        files[path]?[Format.Segment.headerByteCount + 8] ^= 1
+        let empty = MemoryVolume()
+        #expect(code { _ = try apply(MemoryVolume(contents: files), to: empty) } == .damaged)
+        #expect(empty.contents.keys.allSatisfy { $0 == LogWriter.lockFileName })
+    }
+
+    // MARK: Interrupted
+
+    @Test(arguments: [LogTuning.standard, .tiny]) func `stopped at any moment, it goes on where it was`(tuning: LogTuning) throws {
+        let source = try Source()
+        try source.edit()
+        for number in 0..<6 { try source.edit(number) }
+        try source.store.close()
+        let digest = source.store.graph.digest()
+        let whole = FaultyVolume()
+        _ = try apply(source.volume, to: whole, tuning: tuning)
+        var reached: Set<Int> = []
+        for operation in 0..<whole.operationCount {
+            let disk = FaultyVolume()
+            disk.crash(at: operation)
+            // How many operations there are is not always the same, so the last of these may not be reached.
+            _ = try? apply(source.volume, to: disk, tuning: tuning)
+            let target = MemoryVolume(contents: disk.image(seed: UInt64(operation)))
+            let report = try apply(source.volume, to: target, tuning: tuning)
+            #expect(report.presentCount + report.appliedCount == 11 && report.digest == digest, "operation \(operation)")
+            #expect(try Verification(target).isSound)
+            reached.insert(report.presentCount)
+        }
+        #expect(reached.count > 2 && reached.contains(0))
+    }
+
+    @Test func `a full disk is told, and the next time goes on`() throws {
+        let source = try Source()
+        try source.edit()
+        for number in 0..<6 { try source.edit(number) }
+        let whole = FaultyVolume()
+        _ = try apply(source.volume, to: whole)
+        for operation in 0..<whole.operationCount {
+            let disk = FaultyVolume()
+            disk.fail(at: operation, with: 28)
+            let failure = code { _ = try apply(source.volume, to: disk) }
+            #expect(
+                failure == nil || failure == .ioFailure || failure == .notWritable, "operation \(operation): \(String(describing: failure))"
+            )
+            // How many operations there are is not always the same, so this one may not have come yet.
+            disk.recover()
+            #expect(try apply(source.volume, to: disk).digest == source.store.graph.digest(), "operation \(operation)")
+        }
+    }
+}

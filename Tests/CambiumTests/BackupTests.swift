@@ -1,0 +1,114 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct BackupTests {
+    private let tuning: LogTuning = {
+        var tuning = LogTuning.tiny
+        tuning.largeByteCount = 2000
+        return tuning
+    }()
+
+    private func made(_ volume: any Volume, count: Int = 30) throws -> Store {
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        for number in 0..<count { try add(store, number) }
+        return store
+    }
+
+    private func add(_ store: Store, _ number: Int) throws {
+        try store.write(Author(actor: "actor \(number % 3)")) { transaction in
+            let title = String(repeating: "long title ", count: number % 10 == 3 ? 300 : 3)
+            try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("\(title)\(number)")])
+        }
+    }
+
+    @Test func `a backup has the same transactions, root and graph, and can be written to`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume)
+        try store.checkpoint()
+        for number in 30..<40 { try add(store, number) }
+        let copy = MemoryVolume()
+        let backup = try Backup(LogReader(volume), to: copy)
+        #expect(backup.transaction.rawValue == 41 && backup.checkpointCount == 1 && backup.byteCount > 65_536)
+        let (of, other) = (try Verification(volume), try Verification(copy))
+        #expect(other.isSound && other.findings == [] && other.root == of.root && other.digest == of.digest)
+        let again = try Store.open(copy, durability: nil)
+        #expect(again.recovery.checkpoint.rawValue == 31 && again.graph.export == store.graph.export)
+        try add(again, 99)
+        try again.close()
+        #expect(try Verification(copy).isSound)
+    }
+
+    @Test func `a backup of a store whose log was compacted is whole`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume)
+        try store.compact(.since(.latest))
+        for number in 30..<35 { try add(store, number) }
+        let copy = MemoryVolume()
+        _ = try Backup(LogReader(volume), to: copy)
+        #expect(try Verification(copy).root == Verification(volume).root)
+        #expect(try Store.open(copy, durability: nil).graph.export == store.graph.export)
+    }
+
+    @Test func `backups beside a busy writer open to a moment of it`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 3)
+        let isDone = Atomic(false)
+        DispatchQueue.concurrentPerform(iterations: 2) { thread in
+            do {
+                if thread == 0 {
+                    defer { isDone.store(true, ordering: .releasing) }
+                    for number in 10..<250 {
+                        try add(store, number)
+                        if number % 40 == 0 { try store.checkpoint() }
+                    }
+                } else {
+                    while !isDone.load(ordering: .acquiring) {
+                        let copy = MemoryVolume()
+                        let before = store.graph.transaction
+                        let backup = try Backup(LogReader(volume), to: copy)
+                        let graph = try ReadOnlyStore(copy).graph
+                        #expect(backup.transaction >= before && graph.transaction >= backup.transaction)
+                        let past = try ReadOnlyStore(volume, point: .transaction(graph.transaction)).graph
+                        #expect(graph.digest() == past.digest())
+                    }
+                }
+            } catch { Issue.record("\(error)") }
+        }
+    }
+
+    @Test func `a store is restored as it was at a moment, and goes on from there`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume)
+        let copy = MemoryVolume()
+        let last = TransactionNumber(rawValue: 12)
+        let backup = try Backup(volume, to: copy, last: last, surroundings: fixedSurroundings(seed: 5))
+        #expect(backup.transaction == last)
+        let past = try ReadOnlyStore(volume, point: .transaction(last)).graph
+        let again = try Store.open(copy, durability: nil)
+        #expect(again.graph.digest() == past.digest() && again.graph.export == past.export)
+        try add(again, 500)
+        #expect(again.graph.transaction.rawValue == 13)
+        try again.close()
+        #expect(try Verification(copy).isSound)
+        #expect(store.graph.transaction.rawValue == 31)
+    }
+
+    @Test func `what is in the way of a copy stays, and a copy that fails leaves no store`() throws {
+        let volume = MemoryVolume()
+        _ = try made(volume, count: 5)
+        let taken = MemoryVolume(contents: ["notes.txt": [1]])
+        #expect(code { _ = try Backup(LogReader(volume), to: taken) } == .cannotCreate)
+        #expect(taken.contents["notes.txt"] == [1] && taken.contents.count <= 2)
+        var damaged = volume.contents
+        let path = try #require(damaged.keys.filter { $0.hasSuffix(".log") }.sorted().first)
+        damaged[path]?[200] ^= 1
+        let copy = MemoryVolume()
+        #expect(code { _ = try Backup(LogReader(MemoryVolume(contents: damaged)), to: copy) } == .damaged)
+        #expect(copy.contents[StoreSettings.fileName] == nil)
+    }
+}

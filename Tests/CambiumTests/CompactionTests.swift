@@ -1,0 +1,218 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumBytes
+@testable import CambiumLog
+
+@Suite struct CompactionTests {
+    private let tuning: LogTuning = {
+        var tuning = LogTuning.tiny
+        tuning.largeByteCount = 2000
+        return tuning
+    }()
+
+    private func made(_ volume: any Volume = MemoryVolume(), count: Int = 40) throws -> Store {
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        for number in 0..<count { try add(store, number) }
+        return store
+    }
+
+    private func add(_ store: Store, _ number: Int) throws {
+        try store.write(Author(actor: "actor \(number % 3)", message: "adds \(number)")) { transaction in
+            let title = String(repeating: "a long title ", count: number % 10 == 3 ? 300 : 3)
+            try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("\(title)\(number)")])
+        }
+    }
+
+    private func reopen(_ volume: any Volume) throws -> Store {
+        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3), tuning: tuning)
+    }
+
+    private func envelopes(_ volume: any Volume) throws -> [String] {
+        var found: [String] = []
+        try TransactionLog(volume).forEach { found.append("\($0.number) \($0.metadata)") }
+        return found
+    }
+
+    @Test func `compaction keeps the graph, the envelopes and the root of the tree, and frees the log`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume)
+        let (root, envelopes) = (try Verification(volume).root, try envelopes(volume))
+        let digest = store.graph.digest()
+        let compaction = try store.compact(.since(.latest))
+        #expect(compaction.retiredEnd.rawValue == 41 && compaction.firstMoment.rawValue == 41)
+        #expect(compaction.segmentCount > 3 && compaction.logByteCount > 0)
+        #expect(!volume.contents.keys.contains { $0.hasSuffix(".ops") })
+        for number in 50..<60 { try add(store, number) }
+        try store.close()
+        let again = try reopen(volume)
+        #expect(again.graph.digest() == store.graph.digest() && again.graph.export == store.graph.export)
+        let verification = try Verification(volume)
+        #expect(verification.isSound && verification.digest == store.graph.digest() && verification.transactionCount == 51)
+        #expect(try Array(self.envelopes(volume).prefix(41)) == envelopes)
+        #expect(try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 41))).graph.digest() == digest)
+        var tree = LogTree()
+        _ = try LogReader(volume).scan { if $0.number.rawValue <= 41 { try tree.append($0) } }
+        #expect(HexText.encode(tree.root) == root)
+    }
+
+    @Test func `moments before what is kept are told to be gone, and later ones are shown`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 20)
+        try store.checkpoint()
+        for number in 20..<40 { try add(store, number) }
+        let compaction = try store.compact(.since(.transaction(TransactionNumber(rawValue: 30))))
+        #expect(compaction.retiredEnd.rawValue == 21 && compaction.firstMoment.rawValue == 21)
+        #expect(code { _ = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 20))) } == .notFound)
+        for number: UInt64 in [21, 22, 30, 41] {
+            let graph = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: number))).graph
+            #expect(graph.objectCount == Int(number) - 1)
+        }
+        #expect(try Verification(volume).isSound)
+    }
+
+    @Test func `the checkpoint that stands for what was retired is never dropped`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 10)
+        try store.checkpoint()
+        for number in 10..<20 { try add(store, number) }
+        try store.compact(.since(.transaction(TransactionNumber(rawValue: 15))))
+        for round in 0..<5 {
+            for number in 0..<5 { try add(store, 100 + round * 10 + number) }
+            try store.checkpoint()
+        }
+        #expect(try RootRecord.list(volume).contains(TransactionNumber(rawValue: 11)))
+        let graph = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 16))).graph
+        #expect(graph.objectCount == 15)
+        try store.close()
+        #expect(try reopen(volume).graph.export == store.graph.export)
+    }
+
+    @Test func `a dry run changes nothing and tells what a run would do`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume)
+        try store.checkpoint()
+        let before = volume.contents
+        let told = try store.compact(.checkpoints(1), isDryRun: true)
+        #expect(volume.contents == before)
+        let done = try store.compact(.checkpoints(1))
+        #expect(told.retiredEnd == done.retiredEnd && told.segmentCount == done.segmentCount && done.segmentCount > 0)
+        #expect(try store.compact(.checkpoints(1)).segmentCount == 0)
+        #expect(try store.compact(.all).segmentCount == 0)
+    }
+
+    @Test func `a checkpoint that is not what the log comes to is not trusted with it`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 10)
+        try store.checkpoint()
+        try store.close()
+        // A stored graph of the same log whose pages say something else, with checksums that fit.
+        let other = try made(MemoryVolume(), count: 9)
+        try add(other, 77)
+        try other.checkpoint()
+        try other.close()
+        let reader = try LogReader(volume)
+        let number = TransactionNumber(rawValue: 11)
+        let root = try #require(try PageFile.root(volume, store: reader.settings.store, number))
+        let before = volume.contents
+        let again = try reopen(volume)
+        let path = PageFile.path(root.pageFile)
+        let pages = try #require(volume.contents[path])
+        // One title is another one.
+        let at = try #require(pages.indices.first { pages[$0...].starts(with: Array("a long title a long title a long title 7".utf8)) })
+        let file = try volume.open(path, .update)
+        try file.write([0x62], at: at)
+        var forged = root
+        for chunk in forged.chunks.indices where forged.chunks[chunk].live > 0 {
+            let start = chunk * 65_536
+            forged.chunks[chunk].checksum = CRC32C.checksum(Array(try #require(volume.contents[path])[start..<start + 65_536]))
+        }
+        try volume.replace(RootRecord.path(number), forged.encode())
+        #expect(code { _ = try again.compact(.checkpoints(1)) } == .damaged)
+        #expect(volume.contents.filter { $0.key.hasPrefix("log/") }.keys == before.filter { $0.key.hasPrefix("log/") }.keys)
+        #expect(try !Verification(volume).isSound)
+    }
+
+    @Test func `with the log retired, checkpoints that are damaged are told and nothing is made up`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 10)
+        try store.compact(.since(.latest))
+        try store.close()
+        var contents = volume.contents
+        for name in contents.keys where name.hasPrefix("roots/") { contents[name]?[20] ^= 1 }
+        let damaged = MemoryVolume(contents: contents)
+        #expect(code { _ = try reopen(damaged) } == .damaged)
+        #expect(code { _ = try ReadOnlyStore(damaged) } == .damaged)
+        #expect(try !Verification(damaged).isSound)
+        #expect(damaged.contents.filter { $0.key != "LOCK" } == contents.filter { $0.key != "LOCK" })
+    }
+
+    @Test func `segments that are being sealed are retired after that, never meanwhile`() throws {
+        var tuning = tuning
+        tuning.sealsInBackground = true
+        for round in 0..<10 {
+            let volume = MemoryVolume()
+            let store = try Store.create(
+                volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(seed: UInt64(round)), tuning: tuning)
+            for number in 0..<40 { try add(store, number) }
+            let root = try Verification(volume).root
+            try store.compact(.since(.latest))
+            #expect(store.sealingFailure == nil)
+            try store.close()
+            let verification = try Verification(volume)
+            #expect(verification.isSound && verification.root == root && verification.digest == store.graph.digest())
+        }
+    }
+
+    @Test func `with the log retired, an older checkpoint is gone back to and never removed before there is a new one`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 10)
+        try store.compact(.since(.latest))
+        for number in 20..<25 { try add(store, number) }
+        try store.checkpoint()
+        try store.close()
+        var contents = volume.contents
+        let newest = RootRecord.path(TransactionNumber(rawValue: 16))
+        contents[newest]?[30] ^= 1
+        let damaged = MemoryVolume(contents: contents)
+        for _ in 0..<3 {
+            let again = try reopen(damaged)
+            #expect(again.recovery.checkpoint.rawValue == 11 && again.graph.export == store.graph.export)
+            again.abandon()
+        }
+        let again = try reopen(damaged)
+        try again.checkpoint()
+        try again.close()
+        let last = try reopen(damaged)
+        #expect(last.recovery.checkpoint.rawValue == 16 && last.recovery.notes == [] && last.graph.export == store.graph.export)
+        #expect(try Verification(damaged).isSound)
+    }
+
+    @Test func `a crash at any operation of a compaction leaves the store as before or as after`() throws {
+        let measured = FaultyVolume()
+        let first = try made(measured, count: 12)
+        let begun = measured.operationCount
+        try first.compact(.since(.latest))
+        let operationCount = measured.operationCount
+        #expect(operationCount > begun + 20)
+        let export = first.graph.export
+        for operation in begun...operationCount {
+            let volume = FaultyVolume()
+            let store = try made(volume, count: 12)
+            volume.crash(at: operation)
+            do { try store.compact(.since(.latest)) } catch {}  // The process has died.
+            for seed in 0..<UInt64(4) {
+                let place = "operation \(operation), seed \(seed)"
+                let disk = MemoryVolume(contents: volume.image(seed: seed))
+                let again = try reopen(disk)
+                #expect(again.graph.export == export, "\(place)")
+                try again.compact(.since(.latest))
+                try again.close()
+                let verification = try Verification(disk)
+                #expect(verification.isSound && verification.transactionCount == 13, "\(place): \(verification.findings)")
+                #expect(!disk.contents.keys.contains { $0.hasSuffix(".ops") || $0.hasSuffix(".new") }, "\(place)")
+            }
+        }
+    }
+}

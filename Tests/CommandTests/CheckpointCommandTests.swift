@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@Suite struct CheckpointCommandTests {
+    private func made() throws -> Workplace {
+        let place = try Workplace.withStore()
+        for number in 1...6 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t\(number)").code == 0) }
+        return place
+    }
+
+    private func count(_ place: Workplace, _ options: String...) throws -> Int? {
+        try place.run(executable: Workplace.binary, ["find", "notes", "Note", "--count", "--json"] + options).json.first?["count"] as? Int
+    }
+
+    @Test func `a checkpoint is made once, counted, and what follows it is shown`() throws {
+        let place = try made()
+        let first = try #require(try place.run("checkpoint", "notes", "--json").json.first)
+        #expect(first["transaction"] as? Int == 7 && (first["bytes"] as? Int ?? 0) > 65_536 && first["dropped"] as? Int == 0)
+        let again = try #require(try place.run("checkpoint", "notes", "--json").json.first)
+        #expect(again["transaction"] as? Int == 7 && again["bytes"] as? Int == 0)
+        #expect(try place.run("delete", "notes", "Note/2").code == 0)
+        #expect(try count(place) == 5 && count(place, "--at", "7") == 6 && count(place, "--at", "3") == 2)
+        let statistics = try #require(try place.run("stats", "notes", "--json").json.first)
+        #expect(statistics["checkpoints"] as? Int == 1 && statistics["transactions"] as? Int == 8)
+        #expect(try place.run("verify", "notes", "--json").json.first?["ok"] as? Bool == true)
+    }
+
+    @Test func `damaged pages are never shown`() throws {
+        let place = try made()
+        #expect(try place.run("checkpoint", "notes").code == 0)
+        let pages = try #require(
+            FileManager.default.contentsOfDirectory(atPath: place.directory.appending(path: "notes").path).first { $0.hasPrefix("pages-") })
+        var bytes = try Array(place.bytes(of: "notes/\(pages)"))
+        for index in bytes.indices where index % 997 == 0 { bytes[index] ^= 0xFF }
+        try Data(bytes).write(to: place.directory.appending(path: "notes/\(pages)"))
+        #expect(try count(place) == 6)
+        let verified = try place.run("verify", "notes", "--json")
+        #expect(verified.code == 1)
+        #expect(try verified.json.first?["ok"] as? Bool == false)
+        #expect(try place.run("set", "notes", "Note/1", "title=new").code == 0 && count(place) == 6)
+        #expect(try place.run("checkpoint", "notes").code == 0 && place.run("verify", "notes").code == 0)
+    }
+
+    @Test func `a label shows its moment`() throws {
+        let place = try made()
+        #expect(try place.run("label", "notes", "three", "4", "--json").json.first?["transaction"] as? Int == 4)
+        #expect(try place.run("label", "notes", "now", "--json").json.first?["transaction"] as? Int == 8)
+        #expect(try place.run("delete", "notes", "Note/1").code == 0)
+        #expect(try count(place, "--at", "label:three") == 3 && count(place, "--at", "label:now") == 6 && count(place) == 5)
+        #expect(try place.run("label", "notes", "three").code == 1 && place.run("label", "notes", "three", "--move").code == 0)
+        #expect(try place.run("label", "notes", "--json").json.compactMap { $0["label"] as? String } == ["now", "three"])
+        #expect(try place.run("show", "notes", "Note/1", "--at", "label:none").code == 66)
+        #expect(try place.run("label", "notes", "later", "99").code == 66 && place.run("label", "notes", "").code == 65)
+    }
+
+    @Test func `compaction tells what is gone before and after it is`() throws {
+        let place = try made()
+        #expect(try place.run("checkpoint", "notes").code == 0)
+        for number in 7...9 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t").code == 0) }
+        let told = try #require(try place.run("compact", "notes", "--retain", "since:8", "--dry-run", "--json").json.first)
+        #expect(told["retired"] as? Int == 7 && told["firstMoment"] as? Int == 7 && told["dryRun"] as? Bool == true)
+        #expect(try count(place, "--at", "3") == 2)
+        let early = try #require(try place.run("compact", "notes", "--retain", "since:2001-01-01T00:00:00Z", "--json").json.first)
+        #expect(early["retired"] as? Int == 0 && early["segments"] as? Int == 0 && early["firstMoment"] as? Int == 1)
+        let root = try #require(try place.run("verify", "notes", "--json").json.first?["root"] as? String)
+        let done = try #require(try place.run("compact", "notes", "--retain", "since:8", "--json").json.first)
+        #expect(done["retired"] as? Int == 7 && done["segments"] as? Int == 1)
+        #expect(try place.run("show", "notes", "Note/1", "--at", "3").code == 66)
+        #expect(try count(place, "--at", "7") == 6 && count(place, "--at", "8") == 7 && count(place) == 9)
+        #expect(try place.run("verify", "notes", "--against", root).code == 0)
+        let entries = try place.run("log", "notes", "--ops", "--json").json
+        #expect(entries.count == 10 && entries[0]["retired"] as? Bool == true && entries[0]["ops"] == nil && entries[8]["ops"] != nil)
+        #expect(try place.run("compact", "notes", "--retain", "some").code == 64 && place.run("compact", "notes").code == 64)
+    }
+
+    @Test func `a backup is restored, all of it or to a moment`() throws {
+        let place = try made()
+        let backup = try #require(try place.run("backup", "notes", "copy", "--json").json.first)
+        #expect(backup["transaction"] as? Int == 7)
+        #expect(try place.run("delete", "notes", "Note/1").code == 0)
+        #expect(try place.run("restore", "copy", "again").code == 0)
+        let digests = try ["copy", "again"].map { try place.run("verify", $0, "--json").json.first?["root"] as? String }
+        #expect(digests[0] != nil && digests[0] == digests[1])
+        #expect(try place.run("restore", "notes", "past", "--at", "4").code == 0)
+        #expect(try place.run("find", "past", "Note", "--count", "--json").json.first?["count"] as? Int == 3)
+        #expect(try place.run("backup", "notes", "copy").code == 73 && place.run("backup", "nowhere", "x").code == 66)
+        #expect(try place.run("restore", "notes", "other", "--at", "99").code == 66)
+    }
+}

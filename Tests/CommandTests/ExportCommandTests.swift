@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@Suite struct ExportCommandTests {
+    private static let mapping = """
+        { "entity": "Note", "attributes": { "id": { "from": "key.no", "functions": ["integer"] }, "title": "name",
+            "when": { "dates": ["dd.MM.yyyy", "secondsSince1970"], "zone": "+01:00" } },
+          "nested": { "Item": { "attributes": { "name": "label" } } } }
+        """
+
+    private func place(_ text: String = mapping) throws -> Workplace {
+        let place = try Workplace.withStore()
+        try place.write(text, to: "mapping.json")
+        let rows = #"[{"id":2,"title":"b","when":"1970-01-01T00:00:07Z"},{"id":1,"when":"2026-01-30T23:00:00Z","items":[{"name":"x"}]}]"#
+        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+        return place
+    }
+
+    @Test func `a mapping writes the rows that it reads`() throws {
+        let place = try place()
+        let rows = """
+            {"key":{"no":"1"},"name":"","when":"31.01.2026","items":[{"label":"x"}]}
+            {"key":{"no":"2"},"name":"b","when":7,"items":[]}
+
+            """
+        let exported = try place.run("export", "notes", "Note", "--mapping", "mapping.json", "--include", "items")
+        #expect(exported.output == rows && exported.code == 0, "\(exported.errors)")
+        let flat = try place.run("export", "notes", "--mapping", "mapping.json", "--key-paths", "flat", "--ids-only", "--format", "array")
+        #expect(flat.output == "[{\"key.no\":\"1\"},\n{\"key.no\":\"2\"}]\n", "\(flat.errors)")
+        #expect(try place.run("init", "copy", "--schema", "schema.json").code == 0)
+        #expect(try place.run("import", "copy", "Note", "-", "--mapping", "mapping.json", "--unknown", "error", input: rows).code == 0)
+        #expect(try place.run("export", "copy", "--mapping", "mapping.json", "--include", "items").output == rows)
+    }
+
+    @Test func `what would not read back is bad input, told with its place`() throws {
+        let place = try place(#"{"attributes":{"title":{"functions":["upper"]}}}"#)
+        let refused = try place.run("export", "notes", "Note", "--mapping", "mapping.json")
+        #expect(refused.code == 65 && refused.errors.contains("at /attributes/title"), "\(refused.errors)")
+        #expect(refused.errors.contains(#"Note/1 cannot be written: 'title': "b" would be read as "B""#), "\(refused.errors)")
+        #expect(try place.run("export", "notes", "--mapping", "mapping.json").code == 64)
+        #expect(try place.run("export", "notes", "Note", "--mapping", "mapping.json", "--format", "csv").code == 64)
+        #expect(try place.run("export", "notes", "Note", "--mapping", "nowhere.json").code == 66)
+        try place.write(#"{"attributes":{"nope":"x"}}"#, to: "mapping.json")
+        #expect(try place.run("export", "notes", "Note", "--mapping", "mapping.json").code == 65)
+    }
+
+    @Test(arguments: ["lines", "csv"]) func `a hierarchy goes there and back without a mapping`(format: String) throws {
+        let place = try Workplace()
+        try place.write(
+            """
+            { "entities": {
+                "Animal": {"identity": ["name"], "abstract": true, "attributes": {"name": {"type": "string"}}},
+                "Dog": {"parent": "Animal", "attributes": {"breed": {"type": "string", "optional": true}}},
+                "Cat": {"parent": "Animal", "attributes": {"lives": {"type": "int16", "default": 9}}} } }
+            """, to: "schema.json")
+        for store in ["zoo", "copy"] { #expect(try place.run("init", store, "--schema", "schema.json").code == 0) }
+        #expect(try place.run("insert", "zoo", "Dog", "name=Rex", "breed=collie").code == 0)
+        #expect(try place.run("insert", "zoo", "Cat", "name=Tom", "lives=7").code == 0)
+        let rows = try place.run("export", "zoo", "Animal", "--references", "identity", "--format", format).output
+        let read = format == "csv" ? "csv" : "json"
+        let imported = try place.run("import", "copy", "Animal", "-", "--format", read, "--unknown", "error", "--json", input: rows)
+        #expect(try imported.json.first?["inserted"] as? Int == 2, "\(imported.errors)")
+        #expect(try place.run("export", "copy", "Animal", "--references", "identity", "--format", format).output == rows)
+    }
+}
