@@ -96,7 +96,7 @@ public struct LogCopy {
         var copied = Set<String>()
         for number in try RootRecord.list(source.volume) where number <= lastTransaction {
             do throws(CambiumError) {
-                guard let root = try PageFile.root(source.volume, store: source.settings.store, number) else { continue }
+                guard let root = try PageFile.root(source.volume, store: source.settings.store, number)?.record else { continue }
                 let pages = try PageFile(source.volume, store: source.settings.store, number, fanOutShift: Int(root.fanOutShift))
                 try pages.checkAll()
                 try copyPages(pages, &copied)

@@ -20,8 +20,10 @@ public struct LogTuning: Sendable {
     public var checkpointInterval: Int64 = 300_000_000
     /// From how many on one is made when the store is closed.
     public var closingCheckpointByteCount = 1 << 20
-    /// How many checkpoints are kept: the newest, and one to go back to.
-    public var rootCountMax = 2
+    /// How many checkpoints are kept whatever the settings say: the newest, and one to go back to.
+    public var newestRootCount = 2
+    /// What checkpoints of the past may take however little the newest one has.
+    public var pastByteCountMin = 64 << 20
 
     public static let standard = LogTuning()
 

@@ -138,6 +138,8 @@ public final class FaultyVolume: Volume {
         try shares.share(path, on: self)
     }
 
+    public func isShared(_ path: String) throws(CambiumError) -> Bool { shares.isShared(path) }
+
     public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
 
     fileprivate func with<Result>(

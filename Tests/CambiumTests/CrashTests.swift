@@ -114,7 +114,7 @@ private struct History {
     @Test(arguments: [Durability.synced, .buffered(every: .seconds(3600))], [MemoryBudget.standard, MemoryBudget(byteCount: 0)])
     func `a crash while checkpoints are made leaves the store as before or as after`(durability: Durability, memory: MemoryBudget) throws {
         var tuning = LogTuning.tiny
-        tuning.rootCountMax = 1
+        (tuning.newestRootCount, tuning.pastByteCountMin) = (1, 0)
         let (states, operationCount) = states(durability, tuning, checkpoints: true, memory: memory)
         for operation in 0...operationCount {
             let volume = FaultyVolume()

@@ -34,8 +34,8 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) private var pageFile: UInt64
     /// Roots that could not be used when the store was opened. They stay until there is a new one: what is left may be all that there is.
     @exclusivity(unchecked) private var passedOver: [TransactionNumber]
-    /// For each root that is kept, its file and whether it has a chunk.
-    @exclusivity(unchecked) private var kept: [TransactionNumber: (pageFile: UInt64, chunks: [Bool])] = [:]
+    @exclusivity(unchecked) private var kept: [TransactionNumber: KeptRoot] = [:]
+    @exclusivity(unchecked) private var policy: CheckpointPolicy
 
     private let state: Guarded<State>
     private let queue = DispatchQueue(label: "cambium.store.checkpoint", qos: .utility)
@@ -79,9 +79,11 @@ final class Checkpointer: @unchecked Sendable {
     ///   - tailByteCount: the bytes of log behind it.
     ///   - newFile: a number that no file of the store had before.
     init(
-        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, tailByteCount: Int, tuning: LogTuning, newFile: UInt64
+        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, tailByteCount: Int, tuning: LogTuning, policy: CheckpointPolicy,
+        newFile: UInt64
     ) throws(CambiumError) {
         self.volume = volume
+        self.policy = policy
         timeline = stored.timeline
         self.tuning = tuning
         store = log.store
@@ -212,7 +214,7 @@ final class Checkpointer: @unchecked Sendable {
             RootRecord.Chunk(live: live, checksum: live > 0 && chunk < chunks.count ? chunks[chunk].checksum : 0)
         }
         for (chunk, checksum) in zip(fresh, checksums) { next[chunk].checksum = checksum }
-        try writer.finish(
+        let recordByteCount = try writer.finish(
             RootRecord(
                 store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
                 layout: snapshot.layout, logChecksum: snapshot.logChecksum, pageFile: pageFile, epoch: snapshot.image.epoch,
@@ -221,7 +223,7 @@ final class Checkpointer: @unchecked Sendable {
         chunks = next
         unstored.subtract(fresh)
         inFile.subtract(fresh)
-        kept[snapshot.transaction] = (pageFile, live.map { $0 > 0 })
+        kept[snapshot.transaction] = KeptRoot(pageFile: pageFile, chunks: live.map { $0 > 0 }, recordByteCount: recordByteCount)
         return writer.byteCount
     }
 
@@ -229,6 +231,7 @@ final class Checkpointer: @unchecked Sendable {
     private func dropPassedOver(but newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
             if try volume.exists(RootRecord.path(number)) { try volume.remove(RootRecord.path(number)) }
+            kept[number] = nil
         }
         if !passedOver.isEmpty { try volume.syncDirectory(RootRecord.directory) }
         passedOver = []
@@ -238,12 +241,39 @@ final class Checkpointer: @unchecked Sendable {
     /// Calls `body` while no checkpoint is made.
     func whileNoneIsMade<Result>(_ body: () throws -> Result) rethrows -> Result { try making.hold { try body() } }
 
-    /// Drops the roots that are too many, but for those that somebody reads, and the one that stands for what was retired.
+    /// Has a policy followed from the next checkpoint on.
+    func set(_ policy: CheckpointPolicy) { making.hold { self.policy = policy } }
+
+    /// Drops the roots that the policy does not keep, but for those that somebody reads, and the one that stands for what was retired.
     private func dropRoots() throws -> Int {
         let retiredEnd = try LogReader(volume).retiredEnd()
-        let roots = try RootRecord.list(volume)
-        let anchor = retiredEnd == .none ? nil : roots.last { $0 >= retiredEnd }
-        return try drop(roots.dropFirst(tuning.rootCountMax).filter { $0 != anchor })
+        let numbers = try RootRecord.list(volume)
+        let anchor = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
+        let fixed = Set(numbers.prefix(tuning.newestRootCount)).union(anchor.map { [$0] } ?? [])
+        var dropped: [TransactionNumber] = []
+        var roots: [(number: TransactionNumber, root: KeptRoot)] = []
+        for number in numbers.reversed() {
+            if let root = try keptRoot(number) {
+                roots.append((number, root))
+            } else if !fixed.contains(number) {
+                // What cannot be read is of no use to anybody.
+                dropped.append(number)
+            }
+        }
+        try measure(&roots)
+        dropped += policy.dropped(from: roots, pastByteCountMin: tuning.pastByteCountMin) { fixed.contains($0) }
+        return try drop(dropped)
+    }
+
+    /// Finds out how much log there is before roots of which that is not known.
+    private func measure(_ roots: inout [(number: TransactionNumber, root: KeptRoot)]) throws(CambiumError) {
+        guard let first = roots.firstIndex(where: { $0.root.logByteCount == nil }) else { return }
+        let start = first == 0 ? TransactionNumber.none : roots[first - 1].number
+        let byteCounts = try LogReader.byteCounts(volume, behind: start, upTo: roots[first...].map(\.number))
+        for (place, byteCount) in zip(roots.indices[first...], byteCounts) where roots[place].root.logByteCount == nil {
+            roots[place].root.logByteCount = byteCount
+            kept[roots[place].number]?.logByteCount = byteCount
+        }
     }
 
     /// Drops roots that nobody reads. Only while `making` is held.
@@ -251,7 +281,10 @@ final class Checkpointer: @unchecked Sendable {
         var droppedCount = 0
         for number in roots {
             guard try volume.removeUnlessShared(RootRecord.path(number)) else { continue }
-            kept[number] = nil
+            let gone = kept.removeValue(forKey: number)
+            if let next = kept.keys.filter({ $0 > number }).min(), let before = kept[next]?.logByteCount {
+                kept[next]?.logByteCount = gone?.logByteCount.map { $0 + before }
+            }
             droppedCount += 1
         }
         // A root that comes back from the disk must not name chunks that were used again.
@@ -259,13 +292,20 @@ final class Checkpointer: @unchecked Sendable {
         return droppedCount
     }
 
+    /// What is known of a root; nil where it cannot be read.
+    private func keptRoot(_ number: TransactionNumber) throws -> KeptRoot? {
+        if let root = kept[number] { return root }
+        guard let (record, byteCount) = try PageFile.root(volume, store: store, number) else { return nil }
+        let root = KeptRoot(pageFile: record.pageFile, chunks: record.chunks.map { $0.live > 0 }, recordByteCount: byteCount)
+        kept[number] = root
+        return root
+    }
+
     /// For each chunk, whether a root that is kept has it; nil where that of one of them cannot be told.
     private func keptChunks() throws -> [Bool]? {
         var taken: [Bool] = []
         for number in try RootRecord.list(volume) {
-            let root = try kept[number] ?? PageFile.root(volume, store: store, number).map { ($0.pageFile, $0.chunks.map { $0.live > 0 }) }
-            guard let root else { return nil }
-            kept[number] = root
+            guard let root = try keptRoot(number) else { return nil }
             if root.pageFile != pageFile { continue }
             let has = root.chunks
             if taken.count < has.count { taken += repeatElement(false, count: has.count - taken.count) }

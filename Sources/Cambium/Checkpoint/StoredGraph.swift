@@ -29,20 +29,19 @@ struct StoredGraph {
         (flaws, passedOver) = ([], [])
     }
 
-    /// The newest stored graph that is not behind a point. Checkpoints that cannot be used are told in `flaws`.
+    /// The newest stored graph that is not behind a moment. Checkpoints that cannot be used are told in `flaws`.
     ///
     /// Throws `.ioFailure` where the system refuses. Complexity: O(chunks).
     ///
     /// - Parameter memory: what pages are kept in; those for which there is none in a file without a name.
-    init(_ reader: LogReader, notAfter point: Point = .latest, memory: MemoryBudget = .standard) throws(CambiumError) {
+    init(_ reader: LogReader, notAfter moment: PastMoment = .latest, memory: MemoryBudget = .standard) throws(CambiumError) {
         let told = try PageFile.damageTold(reader.volume)
         var flaws = told.map { ["the checkpoints are checked in whole: \($0)"] } ?? []
         var passedOver: [TransactionNumber] = []
         for number in try RootRecord.list(reader.volume) {
-            if case .transaction(let last) = point, number > last { continue }
+            if try Self.isBehind(moment, number, reader) { continue }
             do throws(CambiumError) {
                 let found = try StoredGraph(reader, of: number, checksAll: told != nil, memory: memory)
-                if case .time(let time) = point, let root = found.pages?.root, root.time > time { continue }
                 (timeline, pages) = (found.timeline, found.pages)
                 (self.flaws, self.passedOver) = (flaws, passedOver)
                 return
@@ -56,7 +55,32 @@ struct StoredGraph {
         }
         (timeline, pages) = (Timeline(on: reader.volume, memory: memory), nil)
         (self.flaws, self.passedOver) = (flaws, passedOver)
-        try Self.checkNotRetired(reader, point, flaws: flaws)
+        try Self.checkNotRetired(reader, moment, flaws: flaws)
+    }
+
+    /// Whether there is a checkpoint behind a transaction that is not behind a moment. Complexity: O(checkpoints), their records where it
+    /// is a time.
+    static func isThereOne(
+        _ reader: LogReader, notAfter moment: PastMoment, behind transaction: TransactionNumber
+    ) throws(CambiumError) -> Bool {
+        for number in try RootRecord.list(reader.volume) where number > transaction {
+            if try !isBehind(moment, number, reader) { return true }
+        }
+        return false
+    }
+
+    /// Of a checkpoint that cannot be read it is not said: who opens it tells why.
+    private static func isBehind(
+        _ moment: PastMoment, _ number: TransactionNumber, _ reader: LogReader
+    ) throws(CambiumError) -> Bool {
+        if let last = moment.number, number > last { return true }
+        guard let time = moment.time else { return false }
+        do throws(CambiumError) {
+            return try PageFile.root(reader.volume, store: reader.settings.store, number).map { $0.record.time > time } ?? false
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return true  // Who writes has dropped it since.
+        }
     }
 
     /// The stored graph of one transaction. Throws `.notFound` and `.damaged`.
@@ -75,11 +99,11 @@ struct StoredGraph {
 
     /// Throws where the log does not have what the first transactions did, which then cannot be replayed: `.notFound` where an early moment
     /// was asked for, `.damaged` where the checkpoints are that stand for them.
-    private static func checkNotRetired(_ reader: LogReader, _ point: Point, flaws: [String]) throws(CambiumError) {
+    private static func checkNotRetired(_ reader: LogReader, _ moment: PastMoment, flaws: [String]) throws(CambiumError) {
         let retiredEnd = try reader.retiredEnd()
         if retiredEnd == .none { return }
         let oldest = try RootRecord.list(reader.volume).last
-        if point != .latest, let oldest, flaws.isEmpty {
+        if moment != .latest, let oldest, flaws.isEmpty {
             throw CambiumError(
                 .notFound, "What transactions 1 to \(retiredEnd) did was retired; the first moment that is kept is \(oldest).")
         }

@@ -17,11 +17,17 @@ public struct RecoveryReport: Sendable, Equatable {
 
     init() {}
 
-    init(_ reader: LogReader, _ stored: StoredGraph, _ end: LogReader.End, transactionCount: Int) {
+    /// - Parameters:
+    ///   - end: nil where the log was not read so far.
+    ///   - reached: the last transaction that was read then.
+    init(
+        _ reader: LogReader, _ stored: StoredGraph, _ end: LogReader.End?, reached: TransactionNumber = .none, transactionCount: Int
+    ) {
         notes = reader.flaws + stored.flaws
         checkpoint = stored.transaction
-        lastTransaction = end.lastTransaction
+        lastTransaction = end?.lastTransaction ?? reached
         self.transactionCount = transactionCount
+        guard let end else { return }
         switch end.verdict {
         case .clean: break
         case .tornTail(let file, let offset, let byteCount):
@@ -152,7 +158,9 @@ extension Store {
         for segment in log.sealableSegments(end) { sealing.add(segment) }
         // Who writes knows which chunks are in use, and must be able to drop the root.
         stored.pages?.giveUpShare()
-        let checkpointer = try Checkpointer(volume, log: log, stored, tailByteCount: end.byteCount, tuning: tuning, newFile: newFile)
+        let checkpointer = try Checkpointer(
+            volume, log: log, stored, tailByteCount: end.byteCount, tuning: tuning, policy: CheckpointPolicy(reader.settings),
+            newFile: newFile)
         let committer = Committer(
             timeline: stored.timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
             sealing: sealing, checkpointer: checkpointer)

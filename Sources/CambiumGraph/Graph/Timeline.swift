@@ -41,6 +41,14 @@ public final class Timeline: @unchecked Sendable {
         return pinned.count
     }
 
+    /// Bytes in pages that only superseded versions reach. Complexity: O(such versions and pages).
+    public var pinnedByteCount: Int {
+        reclaim()
+        return pinned.elements.reduce(0) { sum, version in
+            version.dead.elements.reduce(sum) { $0 + space.chunks.granules($1) * PageLayout.granule }
+        }
+    }
+
     /// Bytes in pages that some version can reach.
     public var pageByteCount: Int { space.liveGranules * PageLayout.granule }
 

@@ -56,10 +56,12 @@ public struct PageFileWriter {
     /// Makes what was written durable.
     public func sync() throws(CambiumError) { try file.sync() }
 
-    /// Makes what was written durable, and then the root.
-    public mutating func finish(_ root: RootRecord) throws(CambiumError) {
+    /// Makes what was written durable, and then the root. Returns the bytes of the root's record.
+    public mutating func finish(_ root: RootRecord) throws(CambiumError) -> Int {
         try sync()
-        byteCount += try root.write(to: volume)
+        let recordByteCount = try root.write(to: volume)
+        byteCount += recordByteCount
+        return recordByteCount
     }
 
     // MARK: Dropping

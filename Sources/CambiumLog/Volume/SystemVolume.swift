@@ -129,6 +129,19 @@ public struct SystemVolume: Volume {
         return SystemShare(file: file)
     }
 
+    public func isShared(_ path: String) throws(CambiumError) -> Bool {
+        let path = full(path)
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return false }
+        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
+        // The lock, where it is had, goes with the descriptor; who wants to share the file meanwhile waits for that.
+        defer { Glibc.close(descriptor) }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return false }
+        let code = errno
+        guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", path, code) }
+        return true
+    }
+
     public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
         let path = full(path)
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)

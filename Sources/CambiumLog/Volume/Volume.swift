@@ -22,6 +22,8 @@ public protocol Volume: Sendable {
     /// Takes a lock on a file that is there and that many may have, and that ends with the process. Throws `.notFound` where there is no
     /// such file any more.
     func share(_ path: String) throws(CambiumError) -> any VolumeLock
+    /// Whether somebody shares a file; false where there is none.
+    func isShared(_ path: String) throws(CambiumError) -> Bool
     /// Removes a file that nobody shares. False where somebody does: then it stays.
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool
     /// A file without a name, which ends when it is closed; nil where the volume has none.
