@@ -16,20 +16,27 @@ public struct RandomProgram: Sendable {
         case derivable
     }
 
-    let schema: Schema
+    private(set) var schema: Schema
     let scope: Scope
     var random: SplitMix64
     var values = RandomValues()
     /// Links that objects just made need for their fewest members.
     private var pending: [Op] = []
-    let concrete: [Entity]
-    let relationships: [Relationship]
-    let identifying: Set<ObjectIdentifier>
+    private(set) var concrete: [Entity] = []
+    private(set) var relationships: [Relationship] = []
+    private(set) var identifying: Set<ObjectIdentifier> = []
 
     public init(schema: Schema, seed: UInt64, scope: Scope = .everything) {
         self.schema = schema
         self.scope = scope
         random = SplitMix64(seed: seed)
+        adopt(schema)
+    }
+
+    /// Goes on with another schema.
+    public mutating func adopt(_ schema: Schema) {
+        self.schema = schema
+        pending = []
         concrete = schema.entities.filter { !$0.isAbstract }
         relationships = schema.entities.flatMap { entity in entity.relationships.filter { $0.entity == entity.number } }
         identifying = Set(

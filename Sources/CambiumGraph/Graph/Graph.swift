@@ -138,9 +138,9 @@ public struct ObjectSequence: Sequence, Sendable {
 }
 
 extension Reader {
-    func forEachRow(of table: TableLayout, _ body: (UInt32) -> Void) {
+    func forEachRow(of table: TableLayout, groups: Range<Int>? = nil, _ body: (UInt32) -> Void) {
         let rows = rows(table.index)
-        for index in 0..<groupCount(table.index) {
+        for index in groups ?? 0..<groupCount(table.index) {
             guard let group = rows.group(at: index) else { continue }
             for half in 0..<PageLayout.fanOut / 64 {
                 var bits = group.load(fromByteOffset: GroupLayout.liveBitsOffset + 8 * half, as: UInt64.self)
