@@ -20,11 +20,11 @@ extension RandomSchema {
 
     private mutating func change(_ random: inout SplitMix64) {
         guard let entity = entities.indices.randomElement(using: &random) else { return addEntity(parent: nil, &random) }
-        switch Int.random(in: 0..<24, using: &random) {
+        switch Int.random(in: 0..<30, using: &random) {
         case 0, 1: entities[entity].attributes.append(attribute(&random))
         case 2: removeAttribute(entity, &random)
         case 3, 4: renameAttribute(entity, &random)
-        case 5, 6, 7: changeAttribute(entity, &random)
+        case 5, 6, 7, 24, 25, 26: changeAttribute(entity, &random)
         case 8: addSets(entity, &random)
         case 9: removeSets(entity, &random)
         case 10: addEntity(parent: random.isTrue(1, outOf: 2) ? nil : entities[entity].name, &random)
@@ -34,7 +34,7 @@ extension RandomSchema {
         case 14: entities[entity].isAbstract.toggle()
         case 15: addRelationships(&random)
         case 16: removeRelationship(entity, &random)
-        case 17, 18, 19: changeRelationship(entity, &random)
+        case 17, 18, 19, 27, 28, 29: changeRelationship(entity, &random)
         case 20: joinOrPart(entity, &random)
         case 21: entities.shuffle(using: &random)
         case 22: entities[entity].attributes.shuffle(using: &random)
@@ -71,18 +71,18 @@ extension RandomSchema {
     private mutating func changeAttribute(_ entity: Int, _ random: inout SplitMix64) {
         guard let place = entities[entity].attributes.indices.randomElement(using: &random) else { return }
         var attribute = entities[entity].attributes[place]
-        switch Int.random(in: 0..<6, using: &random) {
-        case 0:
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0, 1:
             attribute.presence = attribute.presence == .optional ? .mandatory : .optional
             if random.isTrue(1, outOf: 2) { attribute.defaultValue = Self.defaultValue(attribute.type) }
-        case 1: attribute.defaultValue = random.isTrue(1, outOf: 2) ? nil : Self.defaultValue(attribute.type)
-        case 2:
+        case 2: attribute.defaultValue = random.isTrue(1, outOf: 2) ? nil : Self.defaultValue(attribute.type)
+        case 3:
             switch attribute.type {
             case .int16, .int32, .int64, .double, .float, .decimal: attribute.max = .number("\(Int.random(in: 5...40_000, using: &random))")
             case .string, .data, .uri: attribute.maxLength = Int.random(in: 20...300, using: &random)
             default: attribute.min = nil
             }
-        case 3: (attribute.max, attribute.maxLength) = (nil, nil)
+        case 4: (attribute.max, attribute.maxLength) = (nil, nil)
         default:
             let wider = AttributeType.allCases.filter { attribute.type != $0 && attribute.type.widens(to: $0) }
             attribute.type =

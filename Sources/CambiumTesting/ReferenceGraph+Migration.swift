@@ -109,12 +109,27 @@ extension ReferenceGraph {
                 if value.isNull, !attribute.isOptional, attribute.defaultValue.isNull, !object.isStub, was.map(\.isOptional) ?? true {
                     add(.mandatoryAttribute(attribute.name))
                 }
-                if was != nil, let reason = attribute.constraints.check(value) { add(.valueRefused(attribute.name, reason)) }
+                if let was, rulesDiffer(attribute, was, old), let reason = attribute.constraints.check(value) {
+                    add(.valueRefused(attribute.name, reason))
+                }
             }
             for relationship in object.entity.relationships {
                 addViolations(relationship, before.relationship(relationship.number), id, object.isStub, old, add)
             }
         }
+    }
+
+    /// Whether an attribute's rules for values are not those that it had.
+    private func rulesDiffer(_ attribute: Attribute, _ was: Attribute, _ old: Schema) -> Bool {
+        func rules(_ attribute: Attribute, _ schema: Schema) -> AttributeDefinition? {
+            let entity = schema.definition.entities.first { $0.number == attribute.entity.rawValue }
+            guard let found = entity?.attributes.first(where: { $0.number == attribute.number.rawValue }) else { return nil }
+            var rules = AttributeDefinition("", found.type)
+            (rules.min, rules.max, rules.allowed, rules.regex) = (found.min, found.max, found.allowed, found.regex)
+            (rules.minLength, rules.maxLength) = (found.minLength, found.maxLength)
+            return rules
+        }
+        return rules(attribute, schema) != rules(was, old)
     }
 
     private func addViolations(

@@ -47,7 +47,7 @@ struct ProgramRun {
         var draft = timeline.draft()
         var after = reference
         var ops: [Op] = []
-        if random.isTrue(1, outOf: 6), let schema = try migrated() {
+        if random.isTrue(program.scope == .migrations ? 4 : 1, outOf: 8), let schema = try migrated() {
             let op = Op.schema(schema.catalog)
             ops.append(op)
             var (found, expected): (CambiumError.Code?, CambiumError.Code?) = (nil, nil)

@@ -56,20 +56,35 @@ public struct MigrationReport: Sendable {
 
 extension MigrationReport.Entry {
     fileprivate func write(to writer: inout JSONWriter) {
-        let texts = [
-            ("change", change.kind.rawValue), ("entity", change.entity), ("property", change.property), ("aspect", change.aspect),
-            ("before", change.before), ("after", change.after), ("handling", handling.rawValue), ("reason", change.reason),
-        ]
         writer.beginObject()
-        for (key, text) in texts {
-            guard let text else { continue }
-            writer.key(key)
-            writer.string(text)
-        }
+        change.writeMembers(to: &writer)
+        writer.key("handling")
+        writer.string(handling.rawValue)
         writer.key("objects")
         writer.number(objectCount)
         writer.key("lost")
         writer.number(lostCount)
         writer.endObject()
+    }
+}
+
+extension SchemaChange {
+    /// The change as the log command gives it.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writeMembers(to: &writer)
+        writer.endObject()
+    }
+
+    fileprivate func writeMembers(to writer: inout JSONWriter) {
+        let texts = [
+            ("change", kind.rawValue), ("entity", entity), ("property", property), ("aspect", aspect), ("before", before),
+            ("after", after), ("reason", reason),
+        ]
+        for (key, text) in texts {
+            guard let text else { continue }
+            writer.key(key)
+            writer.string(text)
+        }
     }
 }

@@ -29,6 +29,39 @@ struct SchemaMatcher {
         try mistakes.throwIfAny()
     }
 
+    /// As the numbers of both tell, which is what the log goes by.
+    init(numbersOf old: Schema, _ new: Schema) {
+        self.old = old
+        self.new = new
+        for entity in new.entities {
+            guard let before = old.entity(entity.number), before.root == entity.root else { continue }
+            entities[entity.name] = before.name
+        }
+        let oldKeys = Self.keysByNumber(old)
+        for (place, key) in Self.keysByNumber(new) { properties[key] = oldKeys[place] }
+    }
+
+    private struct Place: Hashable {
+        let root: EntityNumber
+        let property: PropertyNumber
+        let isAttribute: Bool
+    }
+
+    private static func keysByNumber(_ schema: Schema) -> [Place: Key] {
+        var keys: [Place: Key] = [:]
+        for entity in schema.entities {
+            for attribute in entity.attributes where attribute.entity == entity.number {
+                keys[Place(root: entity.root, property: attribute.number, isAttribute: true)] = Key(
+                    entity: entity.name, property: attribute.name)
+            }
+            for relationship in entity.relationships where relationship.entity == entity.number {
+                let place = Place(root: entity.root, property: relationship.number, isAttribute: false)
+                keys[place] = Key(entity: entity.name, property: relationship.name)
+            }
+        }
+        return keys
+    }
+
     // MARK: Entities
 
     private mutating func matchEntities() {

@@ -19,6 +19,13 @@ public struct SchemaMigration: Sendable {
         changes = SchemaComparison(matcher, numbered).changes
     }
 
+    /// A change of the schema that is in a log: what has the same number is the same.
+    public init(logged before: Schema, _ after: Schema) {
+        self.before = before
+        self.after = after
+        changes = SchemaComparison(SchemaMatcher(numbersOf: before, after), after.definition).changes
+    }
+
     public var isEmpty: Bool { changes.isEmpty }
 
     /// Those that need a migration by the user.
