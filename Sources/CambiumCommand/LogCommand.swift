@@ -15,50 +15,76 @@ struct LogCommand: ParsableCommand {
     @Flag(help: "Go on with each transaction that another process commits, up to the last one asked for.") var follow = false
     @OptionGroup var output: OutputOptions
 
-    func run() throws {
+    /// The schema at a place of the log, by which the ops behind it are told.
+    private struct Reading {
         var schema = Schema.empty
+        /// The last transaction of which only who made it is left.
+        var retired: TransactionNumber?
+        /// What `--object` and `--entity` name, once a schema knows the name. Numbers mean the same for ever.
+        var object: ObjectID?
+        var root: EntityNumber?
+        /// The changes of the schema in a transaction, in their order.
+        var migrations: [SchemaMigration] = []
+    }
+
+    func run() throws {
         let log = try TransactionLog(of: store)
+        var reading = Reading()
+        // Names are those that the store uses; one that it does not use any more is taken for what had it first.
+        if object != nil || entity != nil { resolveNames(&reading, try ReadOnlyStore(at: store).graph.schema) }
         if follow {
             try log.follow { entry in
-                try tellIfWanted(entry, &schema)
+                try tellIfWanted(entry, &reading)
                 return entry.number.rawValue < to
             }
         } else {
-            try log.forEach { try tellIfWanted($0, &schema) }
+            try log.forEach { try tellIfWanted($0, &reading) }
+            if let object, reading.object == nil { _ = try reading.schema.parsedID(object) }
+            if let entity, reading.root == nil { _ = try reading.schema.required(entity) }
         }
     }
 
-    private func tellIfWanted(_ entry: TransactionLog.Entry, _ schema: inout Schema) throws {
-        var ops: [Op] = []
+    private func resolveNames(_ reading: inout Reading, _ schema: Schema) {
+        if let object, reading.object == nil { reading.object = schema.id(object)?.id }
+        if let entity, reading.root == nil { reading.root = schema.entity(entity)?.root }
+    }
+
+    private func tellIfWanted(_ entry: TransactionLog.Entry, _ reading: inout Reading) throws {
+        if entry.isRetired {
+            reading.retired = entry.number
+        } else if let retired = reading.retired {
+            reading.schema = try ReadOnlyStore(at: store, point: .transaction(retired)).graph.schema
+            reading.retired = nil
+        }
         // The schema is in the log, and names are needed to understand what follows it.
-        let isRetired = entry.isRetired
-        if isRetired, schema.entities.isEmpty { schema = try ReadOnlyStore(at: store).graph.schema }
-        if !isRetired, entry.number.rawValue == 1 || self.ops || object != nil || entity != nil { ops = try entry.ops() }
-        for case .schema(let catalog) in ops { schema = try Schema(catalog: catalog) }
-        guard entry.number.rawValue >= from, entry.number.rawValue <= to, try isWanted(entry, ops, schema) else { return }
-        if self.ops, ops.isEmpty, !isRetired { ops = try entry.ops() }
-        tell(entry, self.ops && !isRetired ? ops : nil, schema)
+        let needsOps = ops || object != nil || entity != nil
+        let ops = needsOps && !entry.isRetired ? try entry.ops() : []
+        reading.migrations = []
+        for case .schema(let catalog) in ops {
+            let schema = try Schema(catalog: catalog)
+            reading.migrations.append(SchemaMigration(logged: reading.schema, schema))
+            reading.schema = schema
+            resolveNames(&reading, schema)
+        }
+        guard entry.number.rawValue >= from, entry.number.rawValue <= to, isWanted(entry, ops, reading) else { return }
+        tell(entry, self.ops && !entry.isRetired ? ops : nil, reading)
     }
 
-    private func isWanted(_ entry: TransactionLog.Entry, _ ops: [Op], _ schema: Schema) throws -> Bool {
+    private func isWanted(_ entry: TransactionLog.Entry, _ ops: [Op], _ reading: Reading) -> Bool {
         if let actor, entry.metadata.actor != actor { return false }
-        if let object {
-            guard !schema.entities.isEmpty else { return false }
-            let (id, _) = try schema.parsedID(object)
-            if !ops.contains(where: { $0.names(id, schema) }) { return false }
+        if object != nil {
+            guard let id = reading.object, ops.contains(where: { $0.names(id, reading.schema) }) else { return false }
         }
-        if let entity {
-            guard !schema.entities.isEmpty else { return false }
-            let root = try schema.required(entity).root
-            if !ops.contains(where: { $0.roots(schema).contains(root) }) { return false }
+        if entity != nil {
+            guard let root = reading.root, ops.contains(where: { $0.roots(reading.schema).contains(root) }) else { return false }
         }
         return true
     }
 
-    private func tell(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ schema: Schema) {
+    private func tell(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ reading: Reading) {
         if output.json {
             var writer = JSONWriter()
-            write(entry, ops, schema, to: &writer)
+            write(entry, ops, reading, to: &writer)
             return Terminal.print(writer.text)
         }
         var line = "\(entry.number)  \(Timestamp.text(microseconds: entry.metadata.time))  \(Readable.of(entry.byteCount, "byte"))"
@@ -67,10 +93,17 @@ struct LogCommand: ParsableCommand {
         if entry.isRetired { line += "  (what it did was retired)" }
         if entry.metadata.clockLag > 0 { line += "  (the clock was \(Double(entry.metadata.clockLag) / 1e6) s behind)" }
         Terminal.print(line)
-        for op in ops ?? [] { Terminal.print("    " + OpText.line(op, schema)) }
+        var migrations = reading.migrations[...]
+        for op in ops ?? [] {
+            if case .schema = op, let migration = migrations.popFirst() {
+                for line in OpText.lines(migration) { Terminal.print("    " + line) }
+            } else {
+                Terminal.print("    " + OpText.line(op, reading.schema))
+            }
+        }
     }
 
-    private func write(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ schema: Schema, to writer: inout JSONWriter) {
+    private func write(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ reading: Reading, to writer: inout JSONWriter) {
         func text(_ key: String, _ value: String?) {
             writer.key(key)
             if let value { writer.string(value) } else { writer.null() }
@@ -95,7 +128,14 @@ struct LogCommand: ParsableCommand {
         if let ops {
             writer.key("ops")
             writer.beginArray()
-            for op in ops { OpText.write(op, schema, to: &writer) }
+            var migrations = reading.migrations[...]
+            for op in ops {
+                if case .schema = op, let migration = migrations.popFirst() {
+                    OpText.write(migration, to: &writer)
+                } else {
+                    OpText.write(op, reading.schema, to: &writer)
+                }
+            }
             writer.endArray()
         }
         writer.endObject()

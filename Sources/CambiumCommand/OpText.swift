@@ -15,11 +15,31 @@ enum OpText {
         }.joined(separator: " ")
     }
 
+    /// A change of the schema, and what it changed.
+    static func lines(_ migration: SchemaMigration) -> [String] {
+        if migration.before.entities.isEmpty { return ["schema of \(migration.after.entities.map(\.name).joined(separator: ", "))"] }
+        return ["schema \(Readable.of(migration.changes.count, "change"))"]
+            + migration.changes.map { "  \($0.subject) \(MigrationText.line($0))" }
+    }
+
+    static func write(_ migration: SchemaMigration, to writer: inout JSONWriter) {
+        writer.beginObject()
+        text("op", "schema", &writer)
+        number("entities", migration.after.entities.count, &writer)
+        if !migration.before.entities.isEmpty {
+            writer.key("changes")
+            writer.beginArray()
+            for change in migration.changes { change.write(to: &writer) }
+            writer.endArray()
+        }
+        writer.endObject()
+    }
+
     static func write(_ op: Op, _ schema: Schema, to writer: inout JSONWriter) {
         writer.beginObject()
         text("op", op.kindName, &writer)
         switch op {
-        case .schema: break
+        case .schema: break  // Told as a migration.
         case .insert(let id, let entity, let assignments):
             text("object", name(id, schema.entity(entity), schema), &writer)
             values(assignments, schema.entity(entity), &writer)

@@ -11,25 +11,34 @@ public struct RandomProgram: Sendable {
         case everything
         /// Everything, and more clones than anything else.
         case clones
+        /// Everything; whoever runs the program changes the schema often.
+        case migrations
         /// Only what ops can be derived from: nothing is cloned or deleted, no serial is handed out late,
         /// nothing throws.
         case derivable
     }
 
-    let schema: Schema
-    let scope: Scope
+    private(set) var schema: Schema
+    public let scope: Scope
     var random: SplitMix64
     var values = RandomValues()
     /// Links that objects just made need for their fewest members.
     private var pending: [Op] = []
-    let concrete: [Entity]
-    let relationships: [Relationship]
-    let identifying: Set<ObjectIdentifier>
+    private(set) var concrete: [Entity] = []
+    private(set) var relationships: [Relationship] = []
+    private(set) var identifying: Set<ObjectIdentifier> = []
 
     public init(schema: Schema, seed: UInt64, scope: Scope = .everything) {
         self.schema = schema
         self.scope = scope
         random = SplitMix64(seed: seed)
+        adopt(schema)
+    }
+
+    /// Goes on with another schema.
+    public mutating func adopt(_ schema: Schema) {
+        self.schema = schema
+        pending = []
         concrete = schema.entities.filter { !$0.isAbstract }
         relationships = schema.entities.flatMap { entity in entity.relationships.filter { $0.entity == entity.number } }
         identifying = Set(
@@ -49,7 +58,7 @@ public struct RandomProgram: Sendable {
 
     /// An op of a random kind; nil where the graph has nothing that such an op could change.
     private mutating func op(_ graph: ReferenceGraph) -> Op? {
-        if random.isTrue(scope == .clones ? 15 : scope == .everything ? 2 : 0, outOf: 50) { return clone(graph) }
+        if random.isTrue(scope == .clones ? 15 : scope == .derivable ? 0 : 2, outOf: 50) { return clone(graph) }
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<15: return insert(graph)
         case 15..<27: return set(graph)

@@ -7,7 +7,7 @@ public import CambiumModel
 ///     let schema = try RandomSchema.make(&random)
 public struct RandomSchema {
     var entities: [EntityDefinition] = []
-    private var nameCount = 0
+    var nameCount = 0
 
     /// One to five hierarchies with attributes of all types, identities, unique sets, relationships of every kind, and rules
     /// for clones.
@@ -42,21 +42,21 @@ public struct RandomSchema {
         }
     }
 
-    private mutating func addEntity(parent: String?, _ random: inout SplitMix64) {
+    mutating func addEntity(parent: String?, _ random: inout SplitMix64) {
         var entity = EntityDefinition(name("Entity"), parent: parent)
         for _ in 0..<Int.random(in: 0...6, using: &random) { entity.attributes.append(attribute(&random)) }
         if parent == nil { entity.attributes.append(AttributeDefinition(name("key"), .int64, .optional)) }
         entities.append(entity)
     }
 
-    private mutating func attribute(_ random: inout SplitMix64) -> AttributeDefinition {
+    mutating func attribute(_ random: inout SplitMix64) -> AttributeDefinition {
         let type = random.pick(AttributeType.allCases) ?? .string
         var attribute = AttributeDefinition(name("attribute"), type, random.isTrue(1, outOf: 3) ? .mandatory : .optional)
         if random.isTrue(1, outOf: 3) { attribute.defaultValue = Self.defaultValue(type) }
         return attribute
     }
 
-    private static func defaultValue(_ type: AttributeType) -> JSONValue {
+    static func defaultValue(_ type: AttributeType) -> JSONValue {
         switch type {
         case .bool: .bool(true)
         case .int16, .int32, .int64: .number("3")
@@ -72,7 +72,7 @@ public struct RandomSchema {
 
     // MARK: Identities and unique sets
 
-    private mutating func addSets(_ index: Int, _ random: inout SplitMix64) {
+    mutating func addSets(_ index: Int, _ random: inout SplitMix64) {
         let lineage = self.lineage(index)
         let names = lineage.flatMap { entities[$0].attributes.map(\.name) }
         // An entity below an ancestor with an identity has that one; parents stand before their children here.
@@ -89,7 +89,7 @@ public struct RandomSchema {
         return random.isTrue(1, outOf: 2) ? [addRebuilt(index)] : some + [addRebuilt(index)]
     }
 
-    private func someOf(_ names: [String], _ random: inout SplitMix64) -> [String] {
+    func someOf(_ names: [String], _ random: inout SplitMix64) -> [String] {
         Array(names.shuffled(using: &random).prefix(random.isTrue(2, outOf: 3) ? 1 : Int.random(in: 1...3, using: &random)))
     }
 
@@ -103,7 +103,7 @@ public struct RandomSchema {
 
     // MARK: Relationships
 
-    private mutating func addRelationships(_ random: inout SplitMix64) {
+    mutating func addRelationships(_ random: inout SplitMix64) {
         let source = Int.random(in: 0..<entities.count, using: &random)
         let target = random.isTrue(1, outOf: 3) ? source : Int.random(in: 0..<entities.count, using: &random)
         var first = relationship(to: entities[target].name, &random)

@@ -31,6 +31,7 @@ extension ReferenceGraph {
     public func brokenRules() -> BrokenRules {
         var broken = BrokenRules()
         for id in noted where contains(id) { addViolations(of: id, to: &broken) }
+        if let schemaBefore { addViolations(since: schemaBefore, to: &broken) }
         for denial in denials {
             let members = Set(denial.members.filter(contains).map(text))
             if members.isEmpty { continue }

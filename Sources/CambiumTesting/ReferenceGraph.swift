@@ -10,7 +10,7 @@ public import CambiumModel
 ///     reference.commit()
 public struct ReferenceGraph: Sendable {
     struct Object: Sendable {
-        let entity: Entity
+        var entity: Entity
         var attributes: [PropertyNumber: Value]
         var isStub: Bool
     }
@@ -28,7 +28,7 @@ public struct ReferenceGraph: Sendable {
         let members: [ObjectID]
     }
 
-    public let schema: Schema
+    public internal(set) var schema: Schema
     var objects: [ObjectID: Object] = [:]
     /// The members of each object at each side, in order of linking or as placed; sides without members are absent.
     var members: [Side: [ObjectID: [ObjectID]]] = [:]
@@ -38,6 +38,8 @@ public struct ReferenceGraph: Sendable {
     /// The objects whose rules the transaction under way may have broken.
     var noted = Set<ObjectID>()
     var denials: [Denial] = []
+    /// The schema before, where the transaction under way has changed it.
+    var schemaBefore: Schema?
 
     public init(schema: Schema) { self.schema = schema }
 
@@ -88,7 +90,8 @@ public struct ReferenceGraph: Sendable {
     /// Applies one op. Throws `.notFound`, `.invalidInput` and `.ruleViolated` where the engine has to; nothing is changed then.
     public mutating func apply(_ op: Op) throws(CambiumError) {
         switch op {
-        case .schema, .label, .digest: break
+        case .schema(let catalog): try migrate(to: try Schema(catalog: catalog))
+        case .label, .digest: break
         case .insert(let id, let entity, let assignments): try insert(id, entity, assignments)
         case .set(let id, let assignments): try set(id, assignments)
         case .link(let id, let property, let target, let index): try link(id, property, target, index)
@@ -105,6 +108,7 @@ public struct ReferenceGraph: Sendable {
     public mutating func commit() {
         noted = []
         denials = []
+        schemaBefore = nil
     }
 
     private mutating func insert(_ id: ObjectID, _ number: EntityNumber, _ assignments: [Assignment]) throws(CambiumError) {

@@ -6,7 +6,6 @@ import CambiumTesting
 struct ProgramRun {
     private var random: SplitMix64
     private var program: RandomProgram
-    private let schema: Schema
     private var timeline: Timeline
     /// With none, pages are in what is stored from the first chunk on.
     private let memory: MemoryBudget
@@ -18,7 +17,7 @@ struct ProgramRun {
 
     init(seed: UInt64, scope: RandomProgram.Scope = .everything) throws {
         random = SplitMix64(seed: seed)
-        schema = try RandomSchema.make(&random)
+        let schema = try RandomSchema.make(&random)
         program = RandomProgram(schema: schema, seed: random.next(), scope: scope)
         reference = ReferenceGraph(schema: schema)
         memory = random.isTrue(1, outOf: 2) ? MemoryBudget(byteCount: 0) : .standard
@@ -53,7 +52,19 @@ struct ProgramRun {
         var draft = timeline.draft()
         var after = reference
         var ops: [Op] = []
-        for _ in 0..<Int.random(in: 1...8, using: &random) {
+        if random.isTrue(program.scope == .migrations ? 4 : 1, outOf: 8), let schema = try migrated() {
+            let op = Op.schema(schema.catalog)
+            ops.append(op)
+            var (found, expected): (CambiumError.Code?, CambiumError.Code?) = (nil, nil)
+            do throws(CambiumError) { try draft.apply(op) } catch { found = error.code }
+            do throws(CambiumError) { try after.apply(op) } catch { expected = error.code }
+            if found != expected {
+                throw Finding("a migration threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing")")
+            }
+            if found != nil { return try drop(draft) }
+            program.adopt(schema)
+        }
+        for _ in 0..<Int.random(in: (ops.isEmpty ? 1 : 0)...8, using: &random) {
             let proposed = program.next(for: after)
             var op = proposed
             var expected: CambiumError.Code?
@@ -84,15 +95,36 @@ struct ProgramRun {
         try publish(draft, after, ops)
     }
 
+    /// Another schema for the graph; nil where nothing would change.
+    private mutating func migrated() throws -> Schema? {
+        let definition = RandomSchema.changed(reference.schema, &random)
+        let migration = try SchemaMigration(from: reference.schema, to: definition)
+        return migration.isEmpty ? nil : migration.after
+    }
+
+    /// Packs all that there is, however little.
+    private mutating func pack() throws {
+        let digest = timeline.head.digest()
+        var limits = PackingLimits()
+        (limits.sparseness, limits.groupCountMin) = (1, 2)
+        (limits.wasteByteCountMin, limits.wastePercentMin, limits.usedPercentMax) = (0, 0, 100)
+        for _ in 0..<10 where try !timeline.pack(limits) { break }
+        if timeline.head.digest() != digest { throw Finding("packing changed the graph") }
+        try Finding.check(timeline.head.invariantFindings(), "invariants after packing")
+        try Finding.check(PageChecker.findings(in: timeline), "pages after packing")
+    }
+
     /// Stores the pages, and opens what was stored; the program goes on in one or the other.
     private mutating func store() throws {
         let (image, fresh, inFile) = timeline.freeze()
         storage.store(fresh.filter { !inFile.contains($0) }, of: timeline)
         let layout = timeline.head.layout
-        let opened = try Timeline(image, layout: layout.fingerprint, schema: schema.catalog, source: storage.copy(), memory: memory)
+        let opened = try Timeline(
+            image, layout: layout.fingerprint, schema: reference.schema.catalog, source: storage.copy(), memory: memory)
         if opened.head.digest() != timeline.head.digest() { throw Finding("what was stored has another digest") }
         try Finding.check(opened.head.invariantFindings(), "invariants of what was stored")
         try Finding.check(PageChecker.findings(in: opened), "pages of what was stored")
+        try pack()
         let unused = timeline.unusedChunks.filter { $0 >= image.live.count || image.live[$0] == 0 }
         timeline.reuse(unused)
         if random.isTrue(1, outOf: 3) {
@@ -122,13 +154,14 @@ struct ProgramRun {
     private mutating func drop(_ draft: consuming Draft) throws {
         let digest = draft.original.digest()
         _ = consume draft
+        program.adopt(reference.schema)
         if timeline.head.digest() != digest { throw Finding("a draft that was dropped changed the digest") }
         try Finding.check(difference(timeline.head, reference), "after a draft was dropped")
         try Finding.check(PageChecker.findings(in: timeline), "pages after a draft was dropped")
     }
 
     private mutating func publish(_ draft: consuming Draft, _ after: ReferenceGraph, _ ops: [Op]) throws {
-        if random.isTrue(1, outOf: 5) {
+        if random.isTrue(1, outOf: 5), after.schema === reference.schema {
             try publishBefore(timeline.draft(), draft)
         } else {
             try timeline.publish(draft)

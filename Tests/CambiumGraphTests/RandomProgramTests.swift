@@ -26,6 +26,13 @@ import Testing
         }
     }
 
+    @Test func `random migrations come to what a naive migration comes to`() throws {
+        for seed in Self.seeds(40) {
+            var run = try ProgramRun(seed: seed, scope: .migrations)
+            do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
+        }
+    }
+
     @Test func `derived ops lead to the same digest`() throws {
         for seed in Self.seeds(120) {
             var run = try DerivationRun(seed: seed)

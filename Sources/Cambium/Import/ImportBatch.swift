@@ -231,7 +231,7 @@ extension Violation.Rule {
         switch self {
         case .mandatoryAttribute: .missingMandatory
         case .duplicate: .duplicate
-        case .tooFewMembers, .tooManyMembers, .deleteDenied: .ruleViolated
+        case .tooFewMembers, .tooManyMembers, .deleteDenied, .wrongMember, .valueRefused: .ruleViolated
         }
     }
 }

@@ -42,10 +42,11 @@ public struct WriteTransaction: ~Copyable {
     /// Throws `.invalidInput` for an abstract entity, an unknown name or a value of the wrong type, `.ruleViolated` for a
     /// value that the attribute does not allow.
     public mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
+        let entity = try own(entity)
         guard !entity.isAbstract else {
             throw CambiumError(.invalidInput, "'\(entity.name)' is abstract; insert one of its sub-entities.")
         }
-        for (attribute, value) in values { try check(attribute, value, entity) }
+        for (attribute, value) in values { _ = try check(attribute, value, entity) }
         let serial = draft.nextSerial(of: entity.root)
         guard serial <= ObjectID.serialMax else {
             throw CambiumError(.limitExceeded, "The hierarchy of '\(entity.name)' has handed out all of its serials.")
@@ -81,7 +82,7 @@ public struct WriteTransaction: ~Copyable {
         var changed: [Assignment] = []
         changed.reserveCapacity(values.count)
         for (attribute, value) in values {
-            try check(attribute, value, entity)
+            let attribute = try check(attribute, value, entity)
             if !draft.holds(value, attribute, at: place) { changed.append(Assignment(attribute.number, value)) }
         }
         if !changed.isEmpty { try record(.set(id, changed)) }
@@ -196,17 +197,25 @@ public struct WriteTransaction: ~Copyable {
         return entity
     }
 
+    /// The entity of the schema as it is that one is, which may be of a schema from before.
+    private borrowing func own(_ entity: Entity) throws(CambiumError) -> Entity {
+        if let own = schema.entity(entity.number), own === entity || (own.name == entity.name && own.root == entity.root) { return own }
+        throw CambiumError(.invalidInput, "The schema has no entity '\(entity.name)' any more; ask the transaction's schema for it.")
+    }
+
     private borrowing func missing(_ id: ObjectID) -> CambiumError {
         CambiumError(.notFound, "There is no object \(schema.entity(id.root)?.name ?? "?")/\(id.serial).")
     }
 
-    private borrowing func check(_ attribute: Attribute, _ value: Value, _ entity: Entity) throws(CambiumError) {
-        // The caller's attribute may be of an equal schema: the one that the store was made with, say.
+    /// Returns the attribute as the schema has it.
+    private borrowing func check(_ attribute: Attribute, _ value: Value, _ entity: Entity) throws(CambiumError) -> Attribute {
+        // The caller's attribute may be of an equal schema, the one that the store was made with, say, or of one from before.
         guard let own = entity.attribute(attribute.number), own === attribute || own.name == attribute.name else {
             throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'.")
         }
-        if let violation = attribute.constraints.check(value) {
+        if let violation = own.constraints.check(value) {
             throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)': \(violation)")
         }
+        return own
     }
 }

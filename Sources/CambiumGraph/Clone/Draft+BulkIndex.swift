@@ -29,7 +29,7 @@ extension Draft {
     }
 
     /// - Parameter other: memory that is used, and can be used again.
-    private mutating func addEntries(
+    mutating func addEntries(
         _ table: TableLayout, _ index: IndexLayout, _ entries: inout [UInt64], _ other: inout [UInt64], isUnique: Bool
     ) {
         if !Self.isInOrder(entries) { RadixSort.sortByHighBits(&entries, &other) }
@@ -60,10 +60,10 @@ extension Draft {
     private static let prefetchDistanceMin = 12
 
     /// A batch of so many groups is sorted at a time: 4 MiB, which is used again for the next.
-    private static let batchPageCount = (1 << 18) / PageLayout.fanOut
+    static let batchPageCount = (1 << 18) / PageLayout.fanOut
 
     /// What of a hash a bucket looks at: the bits that splits go by and the fragment.
-    private static let hashMask: UInt64 = 0xFFFF_FFFF_0000_0000
+    static let hashMask: UInt64 = 0xFFFF_FFFF_0000_0000
 
     /// Adds the high half of the hash of each row's key, with the row in the low half. Rows without a key are left out.
     private func addHashes(

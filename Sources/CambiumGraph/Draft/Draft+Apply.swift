@@ -48,17 +48,9 @@ extension Draft {
     // MARK: Schema
 
     private mutating func adopt(_ catalog: SchemaCatalog) throws(CambiumError) {
-        guard layout.tables.isEmpty else {
-            throw CambiumError(.unsupportedFormat, "This version cannot change the schema of a graph that has one.")
-        }
+        guard layout.tables.isEmpty else { return try migrate(to: GraphLayout(try Schema(catalog: catalog))) }
         layout = GraphLayout(try Schema(catalog: catalog))
-        let byteCount = DirectoryPage.tablesOffset + 4 * layout.tables.count
-        guard byteCount <= PageLayout.chunkByteCount else {
-            throw CambiumError(.limitExceeded, "A schema has at most 16,000 root entities and many-to-many links.")
-        }
-        let page = allocate(byteCount, .directory)
-        chunks[page].storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
-        chunks[page].storeBytes(of: .empty, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
+        let page = try newDirectory(sharedBlobs: .empty)
         for table in layout.tables {
             chunks[page].storeBytes(
                 of: try newTable(table), toByteOffset: DirectoryPage.tablesOffset + 4 * table.index, as: PageRef.self)
@@ -67,7 +59,19 @@ extension Draft {
         directory = page
     }
 
-    private mutating func newTable(_ table: TableLayout) throws(CambiumError) -> PageRef {
+    /// A directory for the layout, whose tables are not in it yet.
+    mutating func newDirectory(sharedBlobs: RadixVector) throws(CambiumError) -> PageRef {
+        let byteCount = DirectoryPage.tablesOffset + 4 * layout.tables.count
+        guard byteCount <= PageLayout.chunkByteCount else {
+            throw CambiumError(.limitExceeded, "A schema has at most 16,000 root entities and many-to-many links.")
+        }
+        let page = allocate(byteCount, .directory)
+        chunks[page].storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
+        chunks[page].storeBytes(of: sharedBlobs, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
+        return page
+    }
+
+    mutating func newTable(_ table: TableLayout) throws(CambiumError) -> PageRef {
         guard max(table.pageByteCount, table.groupByteCount) <= PageLayout.chunkByteCount else {
             throw CambiumError(.limitExceeded, "The hierarchy of '\(table.root?.name ?? "")' has too many properties.")
         }

@@ -20,6 +20,7 @@ extension Draft {
         for place in pending.objects where seen.insert(place).inserted && isLive(place) { found += violations(at: place) }
         for duplicate in pending.duplicates { found += violation(of: duplicate) }
         for denial in pending.denials { found += violation(of: denial) }
+        if let checks = pending.migration { found += violations(of: checks) }
         pending = PendingChecks()
         return found
     }
@@ -75,7 +76,7 @@ extension Draft {
 
     package func place(of id: ObjectID) -> ObjectPlace? { reader.place(of: id, layout) }
 
-    private func text(_ place: ObjectPlace) -> String {
+    func text(_ place: ObjectPlace) -> String {
         "\(entity(at: place)?.name ?? "?")/\(id(place).serial)"
     }
 }

@@ -66,13 +66,13 @@ extension Draft {
     }
 
     /// Whether the rule of an end is `noAction`: what it does to the other side is not checked.
-    private func isUnchecked(_ end: EndLayout, _ place: ObjectPlace) -> Bool {
+    func isUnchecked(_ end: EndLayout, _ place: ObjectPlace) -> Bool {
         let link = schema.links[end.link]
         guard let property = (end.end == 0 ? link.first : link.second).property else { return false }
         return entity(at: place)?.relationship(property)?.deleteRule == .noAction
     }
 
-    private mutating func unlinkAll(_ end: EndLayout, _ row: UInt32) {
+    mutating func unlinkAll(_ end: EndLayout, _ row: UInt32) {
         switch end.layout {
         case .pair(let tables, let slots):
             clearPair(end, tables, slots, row)
@@ -92,7 +92,7 @@ extension Draft {
     }
 
     /// Clears the columns of an object and gives up its row.
-    private mutating func erase(_ place: ObjectPlace) {
+    mutating func erase(_ place: ObjectPlace) {
         let table = layout.tables[Int(place.table)]
         for index in table.indexes { removeFromIndex(table, index, place.row) }
         for (slot, kind) in table.columns.enumerated() where slot != table.entitySlot {

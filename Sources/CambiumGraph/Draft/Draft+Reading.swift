@@ -35,12 +35,12 @@ extension Draft {
 
     public borrowing func memberCount(_ relationship: Relationship, of id: ObjectID) -> Int? {
         guard let place = place(of: id) else { return nil }
-        return reader.memberCount(layout.end(relationship), owner: place.row)
+        return layout.own(relationship).map { reader.memberCount(layout.end($0), owner: place.row) } ?? 0
     }
 
     /// Whether two objects are linked. Complexity: O(1) expected.
     public borrowing func isLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
-        guard let owner = place(of: id), let row = place(of: target) else { return false }
+        guard let owner = place(of: id), let row = place(of: target), let relationship = layout.own(relationship) else { return false }
         return reader.isLinked(layout.end(relationship), owner: owner.row, target: row.row)
     }
 

@@ -12,6 +12,8 @@ struct PendingChecks {
     private(set) var objects: [ObjectPlace] = []
     private(set) var duplicates: [(table: Int, index: Int, row: UInt32)] = []
     var denials: [Denial] = []
+    /// What a migration brought.
+    var migration: MigrationChecks?
 
     /// Mandatory attributes and numbers of members are looked at again.
     @inline(__always) mutating func noteObject(_ table: Int, _ row: UInt32) {
@@ -19,7 +21,7 @@ struct PendingChecks {
         objects.append(place)
     }
 
-    var isEmpty: Bool { objects.isEmpty && duplicates.isEmpty && denials.isEmpty }
+    var isEmpty: Bool { objects.isEmpty && duplicates.isEmpty && denials.isEmpty && migration == nil }
 
     var objectCount: Int { objects.count }
 
@@ -37,6 +39,10 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         /// Another object has the same values.
         case duplicate(attributes: [String], of: String)
         case deleteDenied(relationship: String, by: String)
+        /// After a migration: a value that the attribute does not allow any more, and why.
+        case valueRefused(String, String)
+        /// After a migration: a member that is not of the entity that the relationship holds.
+        case wrongMember(String, String, wanted: String)
     }
 
     /// Such as `Note/42`.
@@ -60,6 +66,10 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
             "\(object): \(attributes.map { "'\($0)'" }.joined(separator: ", ")) must be unique, and \(other) has the same"
         case .deleteDenied(let relationship, let member):
             "\(object): cannot be deleted while '\(relationship)' has \(member)"
+        case .valueRefused(let name, let reason):
+            "\(object): '\(name)' \(reason)"
+        case .wrongMember(let name, let member, let wanted):
+            "\(object): '\(name)' holds '\(wanted)', and \(member) is none"
         }
     }
 }

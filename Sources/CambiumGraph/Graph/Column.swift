@@ -4,6 +4,12 @@ public import CambiumModel
 struct LeafDirectory {
     private let leaves: [UnsafeMutableRawPointer]
 
+    /// Leaves without content for whatever row a graph has.
+    init(emptyFor layout: GraphLayout, _ reader: Reader, _ kind: ColumnKind, _ constants: ConstantPages) {
+        let groupCount = layout.tables.map { reader.groupCount($0.index) }.max() ?? 0
+        leaves = [UnsafeMutableRawPointer](repeating: reader.chunks[kind.emptyLeaf(constants)], count: groupCount)
+    }
+
     /// Complexity: O(rows / 128).
     init(_ reader: Reader, _ table: Int, _ slot: Int, _ kind: ColumnKind, _ constants: ConstantPages) {
         let rows = reader.rows(table)
@@ -41,7 +47,10 @@ public struct Column {
     private let version: Version
 
     init(_ field: Field, _ version: Version) {
-        directory = LeafDirectory(version.reader, field.table, field.slot, field.kind, version.space.constants)
+        directory =
+            field.isAbsent
+            ? LeafDirectory(emptyFor: version.layout, version.reader, field.kind, version.space.constants)
+            : LeafDirectory(version.reader, field.table, field.slot, field.kind, version.space.constants)
         kind = field.kind
         type = field.type
         self.field = field

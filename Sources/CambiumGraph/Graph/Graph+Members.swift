@@ -1,14 +1,35 @@
 public import CambiumModel
 
-/// A relationship resolved for reading.
+/// A relationship resolved for reading. Made once, used for any graph; soonest for graphs with the same schema.
 public struct EndHandle: Sendable {
-    let end: EndLayout
+    /// Nil where the graph that it is resolved for has no such relationship.
+    private let resolved: EndLayout?
     let targetTable: Int
     let isOrdered: Bool
+    /// Which relationship it is, and of which layout the rest is.
+    let root: EntityNumber
+    let property: PropertyNumber
+    let layout: UInt64
+
+    init(_ end: EndLayout?, targetTable: Int, isOrdered: Bool, root: EntityNumber, property: PropertyNumber, layout: UInt64) {
+        resolved = end
+        self.targetTable = targetTable
+        self.isOrdered = isOrdered
+        self.root = root
+        self.property = property
+        self.layout = layout
+    }
+
+    var isAbsent: Bool { resolved == nil }
+
+    var end: EndLayout {
+        guard let resolved else { preconditionFailure("Whoever follows a relationship has seen that it is there.") }
+        return resolved
+    }
 }
 
 extension Graph {
-    /// Resolves a relationship for reading.
+    /// Resolves a relationship for reading. One that the graph does not have, because its schema is from before or after, has no members.
     public func end(_ relationship: Relationship) -> EndHandle {
         layout.handle(relationship)
     }
@@ -16,6 +37,8 @@ extension Graph {
     /// The object that a to-one relationship leads to. Complexity: O(1).
     @inline(__always)
     public func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
+        let handle = layout.current(handle)
+        if handle.isAbsent { return nil }
         var found: ObjectPlace?
         reader.forEachMember(handle.end, owner: place.row) { found = ObjectPlace(table: handle.targetTable, row: $0) }
         return found
@@ -23,16 +46,19 @@ extension Graph {
 
     /// The objects that a relationship leads to: in order where it is ordered, else in no order that means anything.
     public func members(_ handle: EndHandle, of place: ObjectPlace) -> MemberSequence {
-        MemberSequence(reader: reader, handle: handle, owner: place.row, version: version)
+        MemberSequence(reader: reader, handle: layout.current(handle), owner: place.row, version: version)
     }
 
     /// Complexity: O(1).
     public func memberCount(_ handle: EndHandle, of place: ObjectPlace) -> Int {
-        reader.memberCount(handle.end, owner: place.row)
+        let handle = layout.current(handle)
+        return handle.isAbsent ? 0 : reader.memberCount(handle.end, owner: place.row)
     }
 
     /// The member at an index of an ordered relationship. Complexity: O(log n) expected.
     public func member(_ handle: EndHandle, of place: ObjectPlace, at index: Int) -> ObjectPlace? {
+        let handle = layout.current(handle)
+        if handle.isAbsent { return nil }
         switch handle.end.layout {
         case .list(let list, let childEnd) where handle.end.end != childEnd:
             return reader.member(list, owner: place.row, at: index).map { ObjectPlace(table: handle.targetTable, row: $0) }
@@ -53,20 +79,42 @@ extension Graph {
     }
 
     public func memberIDs(_ handle: EndHandle, of place: ObjectPlace) -> [ObjectID] {
-        reader.memberIDs(handle, of: place, layout)
+        reader.memberIDs(layout.current(handle), of: place, layout)
     }
 }
 
 extension GraphLayout {
-    func handle(_ relationship: Relationship) -> EndHandle {
+    func handle(_ relationship: Relationship) -> EndHandle { handle(relationship.root, relationship.number, own(relationship)) }
+
+    private func handle(_ root: EntityNumber, _ property: PropertyNumber, _ own: Relationship?) -> EndHandle {
         EndHandle(
-            end: end(relationship), targetTable: tableIndex(ofKnown: relationship.destinationRoot),
-            isOrdered: relationship.isOrdered)
+            own.map { end($0) }, targetTable: own.map { tableIndex(ofKnown: $0.destinationRoot) } ?? -1,
+            isOrdered: own?.isOrdered ?? false, root: root, property: property, layout: number)
+    }
+
+    /// The entity of this schema that one is, which may be of a schema before or after.
+    func own(_ entity: Entity) -> Entity? {
+        guard let found = schema.entity(entity.number), found.root == entity.root else { return nil }
+        return found
+    }
+
+    /// The relationship of this schema that one is, which may be of a schema before or after.
+    func own(_ relationship: Relationship) -> Relationship? {
+        let found = schema.entity(relationship.entity)?.relationship(relationship.number)
+        if let found, found.root == relationship.root { return found }
+        return schema.relationship(relationship.number, ofRoot: relationship.root)
+    }
+
+    /// The handle as it is in this layout.
+    @inline(__always) func current(_ handle: EndHandle) -> EndHandle {
+        handle.layout == number
+            ? handle : self.handle(handle.root, handle.property, schema.relationship(handle.property, ofRoot: handle.root))
     }
 }
 
 extension Reader {
     func memberIDs(_ handle: EndHandle, of place: ObjectPlace, _ layout: GraphLayout) -> [ObjectID] {
+        if handle.isAbsent { return [] }
         var ids: [ObjectID] = []
         var isAscending = true
         forEachMember(handle.end, owner: place.row) { row in
@@ -108,10 +156,11 @@ public struct MemberSequence: Sequence {
         private let version: Version
 
         init(_ sequence: MemberSequence) {
-            let reader = sequence.reader
-            let end = sequence.handle.end
             targetTable = sequence.handle.targetTable
             version = sequence.version
+            if sequence.handle.isAbsent { return }
+            let reader = sequence.reader
+            let end = sequence.handle.end
             switch end.layout {
             case .pair(let tables, let slots):
                 single = reader.rows(tables[end.end]).link(sequence.owner, slots[end.end])

@@ -1,16 +1,23 @@
 public import CambiumModel
 
 /// An attribute resolved for reading: where its column is and how its values are stored. Made once, used for any number of
-/// objects of any graph with the same schema.
+/// objects of any graph; soonest for graphs with the same schema.
 public struct Field: Sendable {
+    /// -1 where the graph that it is resolved for has no such attribute.
     let table: Int
     let slot: Int
     let kind: ColumnKind
     public let type: AttributeType
+    /// Which attribute it is, and of which layout table, slot and type are.
+    let root: EntityNumber
+    let property: PropertyNumber
+    let layout: UInt64
+
+    var isAbsent: Bool { table < 0 }
 }
 
 extension Graph {
-    /// Resolves an attribute for reading.
+    /// Resolves an attribute for reading. One that the graph does not have, because its schema is from before or after, is null everywhere.
     public func field(_ attribute: Attribute) -> Field {
         layout.field(attribute)
     }
@@ -22,12 +29,14 @@ extension Graph {
     }
 
     /// The value of a resolved attribute. Complexity: O(1), O(bytes) for text and data.
-    public func value(of field: Field, at place: ObjectPlace) -> Value { reader.value(of: field, at: place) }
+    public func value(of field: Field, at place: ObjectPlace) -> Value { reader.value(of: layout.current(field), at: place) }
 
     /// Calls `body` with a stored value, without copying it.
     @inline(__always)
     package func withCell<R>(_ field: Field, _ place: ObjectPlace, _ body: (Cell) -> R) -> R {
-        reader.rows(field.table).withCell(place.row, field.slot, field.kind, body)
+        let field = layout.current(field)
+        if field.isAbsent { return body(.null) }
+        return reader.rows(field.table).withCell(place.row, field.slot, field.kind, body)
     }
 
     // MARK: Identity
@@ -45,22 +54,37 @@ extension Graph {
 }
 
 extension GraphLayout {
-    func field(_ attribute: Attribute) -> Field {
-        let table = tables[tableIndex(ofKnown: attribute.root)]
-        let slot = table.slot(of: attribute.number)
-        return Field(table: table.index, slot: slot, kind: table.columns[slot], type: attribute.type)
+    func field(_ attribute: Attribute) -> Field { field(attribute.root, attribute.number, attribute.type) }
+
+    /// - Parameter type: that of the attribute where the layout does not have it.
+    private func field(_ root: EntityNumber, _ property: PropertyNumber, _ type: AttributeType) -> Field {
+        guard let table = table(of: root), table.hasSlot(for: property) else {
+            return Field(table: -1, slot: -1, kind: .fixed(width: 8), type: type, root: root, property: property, layout: number)
+        }
+        let slot = table.slot(of: property)
+        return Field(
+            table: table.index, slot: slot, kind: table.columns[slot], type: table.type(of: property), root: root, property: property,
+            layout: number)
+    }
+
+    /// The field as it is in this layout.
+    @inline(__always) func current(_ field: Field) -> Field {
+        field.layout == number ? field : self.field(field.root, field.property, field.type)
     }
 }
 
 extension Reader {
     func find(_ entity: Entity, identity text: String, _ layout: GraphLayout) -> ObjectPlace? {
-        guard let index = layout.identityIndex(entity), index.layout.kinds.count == 1, index.layout.kinds[0] == .string else { return nil }
+        guard let entity = layout.own(entity), let index = layout.identityIndex(entity), index.layout.kinds.count == 1,
+            index.layout.kinds[0] == .string
+        else { return nil }
         let row = text.utf8Span.span.bytes.withUnsafeBytes { self.row(index.table, index.layout, key: .bytes($0)) }
         return place(row, index.table, entity, layout)
     }
 
     func value(of field: Field, at place: ObjectPlace) -> Value {
-        rows(field.table).withCell(place.row, field.slot, field.kind) { cell in
+        if field.isAbsent { return .null }
+        return rows(field.table).withCell(place.row, field.slot, field.kind) { cell in
             switch cell.kind {
             case .null: .null
             case .fixed: Value(stored: .fixed(cell.low, cell.high), type: field.type) ?? .null
@@ -70,7 +94,9 @@ extension Reader {
     }
 
     func find(_ entity: Entity, identity values: [Value], _ layout: GraphLayout) -> ObjectPlace? {
-        guard values.count == entity.identity.count, !values.isEmpty, !values.contains(.null) else { return nil }
+        guard let entity = layout.own(entity), values.count == entity.identity.count, !values.isEmpty, !values.contains(.null) else {
+            return nil
+        }
         var forms: [StoredForm] = []
         for (value, attribute) in zip(values, entity.identity) {
             guard let form = StoredForm(value, type: attribute.type) else { return nil }

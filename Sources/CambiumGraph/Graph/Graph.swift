@@ -30,7 +30,7 @@ public struct Graph: Sendable {
 
     /// How many objects of an entity, sub-entities included, there are. Complexity: O(sub-entities).
     public func count(of entity: Entity) -> Int {
-        guard let table = layout.table(of: entity.root) else { return 0 }
+        guard let entity = layout.own(entity), let table = layout.table(of: entity.root) else { return 0 }
         return entity.family.reduce(0) { $0 + reader.count(of: $1, in: table) }
     }
 
@@ -102,9 +102,11 @@ public struct ObjectSequence: Sequence, Sendable {
         private let end: UInt64
 
         init(graph: Graph, entity: Entity) {
+            let own = graph.layout.own(entity)
+            let entity = own ?? entity
             self.graph = graph
             self.entity = entity
-            table = graph.layout.table(of: entity.root)
+            table = own.flatMap { graph.layout.table(of: $0.root) }
             isWholeTable = table.map { $0.entities.allSatisfy(entity.family.contains) } ?? true
             end = table.map { graph.reader.nextSerial($0.index) } ?? 0
         }
@@ -138,9 +140,9 @@ public struct ObjectSequence: Sequence, Sendable {
 }
 
 extension Reader {
-    func forEachRow(of table: TableLayout, _ body: (UInt32) -> Void) {
+    func forEachRow(of table: TableLayout, groups: Range<Int>? = nil, _ body: (UInt32) -> Void) {
         let rows = rows(table.index)
-        for index in 0..<groupCount(table.index) {
+        for index in groups ?? 0..<groupCount(table.index) {
             guard let group = rows.group(at: index) else { continue }
             for half in 0..<PageLayout.fanOut / 64 {
                 var bits = group.load(fromByteOffset: GroupLayout.liveBitsOffset + 8 * half, as: UInt64.self)

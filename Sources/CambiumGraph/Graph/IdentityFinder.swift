@@ -18,7 +18,8 @@ public struct IdentityFinder {
     private let version: Version
 
     init?(_ entity: Entity, _ version: Version) {
-        guard let index = version.layout.identityIndex(entity), index.layout.slots.count == 1 else { return nil }
+        guard let entity = version.layout.own(entity), let index = version.layout.identityIndex(entity), index.layout.slots.count == 1
+        else { return nil }
         let reader = version.reader
         table = index.table
         slot = index.layout.slots[0]

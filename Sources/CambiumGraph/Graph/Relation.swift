@@ -8,12 +8,14 @@ public struct Relation {
         /// To many, without an order: a column of the owner has the first member, one of the members the next.
         case chain
         case other
+        /// The graph has no such relationship.
+        case none
     }
 
     private let shape: Shape
     private let owners: LeafDirectory
     private let members: LeafDirectory
-    private let end: EndLayout
+    private let end: EndLayout?
     private let targetTable: Int
     /// Keeps the pages.
     private let version: Version
@@ -21,6 +23,15 @@ public struct Relation {
     init(_ handle: EndHandle, _ version: Version) {
         let directory = { (table: Int, slot: Int) in
             LeafDirectory(version.reader, table, slot, .rows, version.space.constants)
+        }
+        self.version = version
+        targetTable = handle.targetTable
+        if handle.isAbsent {
+            shape = .none
+            end = nil
+            owners = LeafDirectory(emptyFor: version.layout, version.reader, .rows, version.space.constants)
+            members = owners
+            return
         }
         switch handle.end.layout {
         case .pair(let tables, let slots):
@@ -47,8 +58,6 @@ public struct Relation {
             members = owners
         }
         end = handle.end
-        targetTable = handle.targetTable
-        self.version = version
     }
 
     /// Calls `body` with each object at the other end: in order where the relationship is ordered.
@@ -63,7 +72,9 @@ public struct Relation {
                 body(ObjectPlace(table: targetTable, row: row))
                 row = members.link(row)
             }
+        case .none: break
         case .other:
+            guard let end else { return }
             version.reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
         }
     }
@@ -76,7 +87,7 @@ public struct Relation {
     }
 
     /// Complexity: O(1).
-    public func count(of place: ObjectPlace) -> Int { version.reader.memberCount(end, owner: place.row) }
+    public func count(of place: ObjectPlace) -> Int { end.map { version.reader.memberCount($0, owner: place.row) } ?? 0 }
 }
 
 extension Graph {

@@ -1,8 +1,12 @@
 package import CambiumModel
+import Synchronization
 
 /// How a schema lies in pages: which tables there are, which columns they have, and how each link is kept.
 package final class GraphLayout: Sendable {
     package let schema: Schema
+    /// Which layout of this process it is: what was resolved for another one has to be resolved again.
+    let number = GraphLayout.count.wrappingAdd(1, ordering: .relaxed).newValue
+    private static let count = Atomic<UInt64>(0)
     /// A table for each root entity, in the order of `schema.roots`; then one for each link that is kept as edges.
     let tables: [TableLayout]
     /// As `schema.links`.
@@ -139,6 +143,7 @@ final class TableLayout: Sendable {
     /// The entities of the hierarchy, in the order of their counts in the table page.
     let entities: [EntityNumber]
     private let slotOfProperty: [Int32]
+    private let typeOfProperty: [AttributeType]
 
     init(_ draft: TableDraft) {
         index = draft.index
@@ -148,6 +153,7 @@ final class TableLayout: Sendable {
         indexes = draft.indexes
         entities = draft.entities
         slotOfProperty = draft.slotOfProperty
+        typeOfProperty = draft.typeOfProperty
         indexesOfSlot = draft.columns.indices.map { slot in
             draft.indexes.indices.filter { draft.indexes[$0].slots.contains(slot) }
         }
@@ -155,6 +161,9 @@ final class TableLayout: Sendable {
 
     /// The column of an attribute of this hierarchy.
     @inline(__always) func slot(of property: PropertyNumber) -> Int { Int(slotOfProperty[Int(property.rawValue)]) }
+
+    /// The type of an attribute of this hierarchy.
+    @inline(__always) func type(of property: PropertyNumber) -> AttributeType { typeOfProperty[Int(property.rawValue)] }
 
     func hasSlot(for property: PropertyNumber) -> Bool {
         Int(property.rawValue) < slotOfProperty.count && slotOfProperty[Int(property.rawValue)] >= 0

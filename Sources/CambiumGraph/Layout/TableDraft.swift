@@ -9,6 +9,8 @@ struct TableDraft {
     private(set) var indexes: [IndexLayout] = []
     private(set) var entities: [EntityNumber] = []
     private(set) var slotOfProperty: [Int32] = []
+    /// The type of each attribute, by its number; of others it says nothing.
+    private(set) var typeOfProperty: [AttributeType] = []
 
     /// The table of a hierarchy: provenance, the entity where there are several, then each attribute of each entity.
     init(index: Int, root: Entity, schema: Schema) {
@@ -19,7 +21,7 @@ struct TableDraft {
         if members.count > 1 { entitySlot = add(.fixed(width: 2)) }
         for entity in members {
             for attribute in entity.attributes where attribute.entity == entity.number {
-                setSlot(attribute.number, add(attribute.type.byteCount.map { .fixed(width: $0) } ?? .string))
+                setSlot(attribute.number, attribute.type, add(attribute.type.byteCount.map { .fixed(width: $0) } ?? .string))
             }
         }
         for entity in members {
@@ -52,9 +54,13 @@ struct TableDraft {
         return columns.count - 1
     }
 
-    private mutating func setSlot(_ property: PropertyNumber, _ slot: Int) {
+    private mutating func setSlot(_ property: PropertyNumber, _ type: AttributeType, _ slot: Int) {
         let number = Int(property.rawValue)
-        while slotOfProperty.count <= number { slotOfProperty.append(-1) }
+        while slotOfProperty.count <= number {
+            slotOfProperty.append(-1)
+            typeOfProperty.append(.bool)
+        }
         slotOfProperty[number] = Int32(slot)
+        typeOfProperty[number] = type
     }
 }

@@ -38,7 +38,7 @@ extension Schema {
         }
     }
 
-    private convenience init(resolving definition: SchemaDefinition) throws(CambiumError) {
+    convenience init(resolving definition: SchemaDefinition) throws(CambiumError) {
         var resolver = SchemaResolver(definition)
         let (entities, links) = try resolver.resolve()
         self.init(entities: entities, links: links, definition: definition)
@@ -52,6 +52,7 @@ extension SchemaDefinition {
     /// With a number for each entity, and for each property within its hierarchy, in declaration order.
     func numbered() throws(CambiumError) -> SchemaDefinition {
         var numbered = self
+        numbered.nextNumber = nil
         var next: [String: UInt16] = [:]
         let propertyCount = entities.reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
         guard entities.count < 65_000, propertyCount < 65_000 else {
@@ -60,6 +61,7 @@ extension SchemaDefinition {
         let roots = rootNames()
         for index in entities.indices {
             numbered.entities[index].number = UInt16(index + 1)
+            numbered.entities[index].nextNumber = nil
             let root = roots[entities[index].name] ?? entities[index].name
             for place in entities[index].attributes.indices {
                 next[root, default: 0] += 1

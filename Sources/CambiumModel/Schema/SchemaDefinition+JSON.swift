@@ -24,6 +24,7 @@ extension SchemaDefinition {
     package init(json value: JSONValue, acceptsNumbers: Bool) throws(CambiumError) {
         var reader = DefinitionReader(acceptsNumbers: acceptsNumbers)
         self.init(entities: reader.entities(value))
+        nextNumber = reader.nextNumber
         try reader.mistakes.throwIfAny()
     }
 }
@@ -32,11 +33,13 @@ extension SchemaDefinition {
 struct DefinitionReader {
     let acceptsNumbers: Bool
     var mistakes = SchemaMistakes()
+    private(set) var nextNumber: Int?
 
     init(acceptsNumbers: Bool) { self.acceptsNumbers = acceptsNumbers }
 
     mutating func entities(_ value: JSONValue) -> [EntityDefinition] {
         guard let members = members(value, .top, known: ["entities"]) else { return [] }
+        if acceptsNumbers { nextNumber = count(members["nextNumber"], SchemaPlace.top["nextNumber"]) }
         guard let entities = members["entities"] else {
             mistakes.add("", "'entities' is missing")
             return []
@@ -62,6 +65,7 @@ struct DefinitionReader {
         entity.userInfo = stringMap(members["userInfo"], place["userInfo"])
         entity.formerName = string(members["renamedFrom"], place["renamedFrom"])
         entity.number = number(members["number"], place["number"])
+        if acceptsNumbers { entity.nextNumber = count(members["nextNumber"], place["nextNumber"]) }
         return entity
     }
 
@@ -138,7 +142,7 @@ struct DefinitionReader {
             mistakes.add(place.pointer, "an object is wanted, and \(value.kindName) found")
             return nil
         }
-        for member in members where !known.contains(member.key) && !(acceptsNumbers && member.key == "number") {
+        for member in members where !known.contains(member.key) && !(acceptsNumbers && ["number", "nextNumber"].contains(member.key)) {
             mistakes.add(place[member.key].pointer, "there is no such key here; the keys are: \(known.joined(separator: " "))")
         }
         return Dictionary(members.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })

@@ -8,7 +8,8 @@ extension SchemaDefinition {
 
     /// The JSON spelling with the numbers that were given out.
     var catalogJSON: JSONValue {
-        .object([.init("entities", .object(entities.map { .init($0.name, $0.json(withNumbers: true)) }))])
+        let entities = JSONValue.Member("entities", .object(entities.map { .init($0.name, $0.json(withNumbers: true)) }))
+        return .object([entities] + (nextNumber.map { [.init("nextNumber", .number(String($0)))] } ?? []))
     }
 }
 
@@ -37,9 +38,12 @@ private struct Members {
 }
 
 extension EntityDefinition {
-    fileprivate func json(withNumbers: Bool) -> JSONValue {
+    func json(withNumbers: Bool) -> JSONValue {
         var members = Members()
-        if withNumbers { members.add("number", number.map { Int($0) }) }
+        if withNumbers {
+            members.add("number", number.map { Int($0) })
+            members.add("nextNumber", nextNumber)
+        }
         members.add("parent", parent)
         members.add("abstract", ifTrue: isAbstract)
         members.add("identity", identity)
@@ -54,7 +58,7 @@ extension EntityDefinition {
 }
 
 extension AttributeDefinition {
-    fileprivate func json(withNumbers: Bool) -> JSONValue {
+    func json(withNumbers: Bool) -> JSONValue {
         var members = Members()
         if withNumbers { members.add("number", number.map { Int($0) }) }
         members.add("type", type.rawValue)
@@ -74,7 +78,7 @@ extension AttributeDefinition {
 }
 
 extension RelationshipDefinition {
-    fileprivate func json(withNumbers: Bool) -> JSONValue {
+    func json(withNumbers: Bool) -> JSONValue {
         var members = Members()
         if withNumbers { members.add("number", number.map { Int($0) }) }
         members.add("to", destination)

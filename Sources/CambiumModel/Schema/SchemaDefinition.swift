@@ -18,6 +18,8 @@ public struct SchemaDefinition: Sendable, Hashable {
     public var entities: [EntityDefinition]
     /// What the source has that a schema cannot carry, one sentence each.
     public var warnings: [String] = []
+    /// The number that the next entity gets, where it is more than one above the greatest; nil else.
+    package var nextNumber: Int?
 
     public init(entities: [EntityDefinition]) { self.entities = entities }
 
@@ -47,6 +49,8 @@ public struct EntityDefinition: Sendable, Hashable {
     public var formerName: String?
     /// The number that a store gave to the entity; nil before that.
     package var number: UInt16?
+    /// Of a root entity: the number that the next property of its hierarchy gets, where it is more than one above the greatest; nil else.
+    package var nextNumber: Int?
 
     public init(
         _ name: String, parent: String? = nil, identity: [String] = [],

@@ -1,0 +1,94 @@
+import Cambium
+import CambiumJSON
+
+/// What a change of the schema came to, or would come to.
+struct MigrationText {
+    private let report: MigrationReport
+    private let isDone: Bool
+
+    init(_ report: MigrationReport, isDone: Bool) {
+        self.report = report
+        self.isDone = isDone
+    }
+
+    /// How many violations people are shown.
+    private static let shownViolationCountMax = 20
+
+    func tell(json: Bool) {
+        if json {
+            var writer = JSONWriter()
+            report.write(to: &writer)
+            return Terminal.print(writer.text)
+        }
+        let count = Readable.of(report.entries.count, "change")
+        if report.isEmpty {
+            return Terminal.print("The store has this schema already; nothing was written.")
+        } else if let transaction = report.transaction {
+            Terminal.print("\(count) in transaction \(transaction), \(Readable.of(report.logByteCount, "byte")) of log")
+        } else if report.isRefused {
+            Terminal.print("\(count); this would be refused, and nothing was written")
+        } else {
+            Terminal.print("\(count) would be made; nothing was written")
+        }
+        let width = report.entries.map(\.change.subject.count).max() ?? 0
+        for entry in report.entries { Terminal.print("  \(entry.change.subject.padded(to: width))  \(line(entry))") }
+        for violation in report.violations.prefix(Self.shownViolationCountMax) { Terminal.print("- \(violation)") }
+        let rest = report.violations.count - Self.shownViolationCountMax
+        if rest > 0 { Terminal.print("- and \(Readable.count(rest)) more") }
+    }
+
+    private func line(_ entry: MigrationReport.Entry) -> String {
+        let change = entry.change
+        var text = Self.line(change)
+        if entry.handling == .refused { text += " NEEDS A PROGRAM: \(change.reason ?? "")" }
+        if entry.objectCount > 0 { text += ", \(affected(entry))" }
+        if entry.lostCount > 0 {
+            let noun = change.property == nil ? "object" : isRelationship(change) ? "link" : "value"
+            let verb = isDone ? "lost" : "would be lost"
+            text += ": \(Readable.of(entry.lostCount, noun)) \(verb)"
+        }
+        return text
+    }
+
+    /// What a change is, without what it touches.
+    static func line(_ change: SchemaChange) -> String {
+        switch change.kind {
+        case .added: "added" + (change.after.map { ", \($0)" } ?? "")
+        case .removed: "removed" + (change.before.map { ", was \($0)" } ?? "")
+        case .renamed: "renamed, was \(change.before ?? "")"
+        case .moved: "moved from \(change.before ?? "") to \(change.after ?? "")"
+        case .replaced: pair(change.before, change.after)
+        case .changed: changed(change)
+        }
+    }
+
+    private static func changed(_ change: SchemaChange) -> String {
+        let aspect = change.aspect ?? ""
+        switch (aspect, change.before, change.after) {
+        case ("order", _, _): return "in another order"
+        case ("optional", nil, _): return "optional"
+        case ("optional", _, nil): return "mandatory"
+        case (_, let before, "true"?) where before == nil: return aspect
+        case (_, "true"?, nil): return "not \(aspect)"
+        default: return "\(aspect) \(pair(change.before, change.after))"
+        }
+    }
+
+    private static func pair(_ before: String?, _ after: String?) -> String { "\(before ?? "none") -> \(after ?? "none")" }
+
+    private func affected(_ entry: MigrationReport.Entry) -> String {
+        let change = entry.change
+        switch (change.kind, change.aspect) {
+        case (.changed, "many"), (.changed, "ordered"): return "\(Readable.of(entry.objectCount, "link")) kept"
+        case (.changed, "type"): return "\(Readable.of(entry.objectCount, "value")) converted"
+        case (.changed, "identity"), (.changed, "unique"): return "\(Readable.of(entry.objectCount, "object")) looked at"
+        case (.changed, "parent"): return Readable.of(entry.objectCount, "object")
+        default: return "the default for \(Readable.of(entry.objectCount, "object"))"
+        }
+    }
+
+    /// What is removed tells where a relationship led; entities have other names than types.
+    private func isRelationship(_ change: SchemaChange) -> Bool {
+        change.before.map { AttributeType(rawValue: $0) == nil } ?? false
+    }
+}

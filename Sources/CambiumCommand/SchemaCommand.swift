@@ -1,0 +1,77 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+
+struct SchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Print the schema of a store, or change it.",
+        discussion:
+            "--set gives the whole new schema: what it does not name is removed, what was called otherwise says so with \"renamedFrom\". "
+            + "Values and links are carried over where that loses nothing; Docs/MIGRATION.md has the rules. "
+            + "Exits with 1 where the change needs a program, or objects would break a rule: then nothing is written.")
+
+    @Argument(help: "The store.") var store: String
+    @Option(help: "The new schema: JSON, or a Core Data model.") var set: String?
+    @Flag(help: "Tell what --set would do, and write nothing.") var dryRun = false
+    @OptionGroup var point: PointOptions
+    @OptionGroup var author: AuthorOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if dryRun, set == nil { throw ValidationError("--dry-run tells what --set would do; give it a schema.") }
+        if set != nil, point.at != nil { throw ValidationError("--at shows the schema of a moment, which cannot be changed.") }
+    }
+
+    func run() throws {
+        guard let set else { return try show() }
+        // Every mistake of the file is told with its place, before the store is looked at.
+        let definition = try SchemaFile.read(set).definition
+        if dryRun {
+            let report = try Store.previewMigration(of: store, to: definition)
+            MigrationText(report, isDone: false).tell(json: output.json)
+            if report.isRefused { throw ExitCode(Failure.badNews) }
+            return
+        }
+        do {
+            let opened = try Store.open(at: store)
+            let report: MigrationReport
+            do {
+                report = try opened.migrate(to: definition, author.author)
+            } catch {
+                try opened.close()
+                throw error
+            }
+            try opened.close()
+            MigrationText(report, isDone: true).tell(json: output.json)
+        } catch let error as CambiumError where error.code == .repeated {
+            guard let request = error.underlying as? RepeatedRequest else { throw error }
+            try Repetition(store, request).tell(json: output.json)
+        }
+    }
+
+    private func show() throws {
+        let schema = try point.open(store).graph.schema
+        if output.json { return Terminal.print(schema.definition.json.text) }
+        for entity in schema.entities { describe(entity, schema) }
+    }
+
+    private func describe(_ entity: Entity, _ schema: Schema) {
+        var title = entity.name
+        if let parent = entity.parent.flatMap({ schema.entity($0) }) { title += ": \(parent.name)" }
+        if entity.isAbstract { title += " (abstract)" }
+        if !entity.identity.isEmpty { title += "  identity \(entity.identity.map(\.name).joined(separator: ", "))" }
+        Terminal.print(title)
+        let width = (entity.attributes.map(\.name) + entity.relationships.map(\.name)).map(\.count).max() ?? 0
+        for attribute in entity.attributes {
+            let presence = attribute.isOptional ? "" : " mandatory"
+            let standard = attribute.defaultValue.isNull ? "" : " default \(attribute.defaultValue.text)"
+            Terminal.print("  \(attribute.name.padded(to: width))  \(attribute.type.rawValue)\(presence)\(standard)")
+        }
+        for relationship in entity.relationships {
+            let destination = schema.entity(relationship.destination)?.name ?? ""
+            let kind = relationship.isOrdered ? " ordered" : relationship.isToMany ? " many" : ""
+            let rule = relationship.deleteRule == .nullify ? "" : ", on delete \(relationship.deleteRule.rawValue)"
+            Terminal.print("  \(relationship.name.padded(to: width))  -> \(destination)\(kind)\(rule)")
+        }
+    }
+}

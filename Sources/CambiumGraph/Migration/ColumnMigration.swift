@@ -1,0 +1,79 @@
+import CambiumModel
+
+/// Where a column of a new layout comes from, and what becomes of its values.
+struct ColumnMigration {
+    struct Conversion {
+        let slot: Int
+        let from: AttributeType
+        let to: AttributeType
+    }
+
+    /// The old column whose leaves are taken as they are.
+    let keptSlot: Int?
+    /// The old column whose values are converted.
+    let conversion: Conversion?
+    /// Nulls of objects of these entities, but for stubs, become this.
+    let filler: StoredCell?
+    let filledEntities: Set<EntityNumber>
+    /// Objects of these entities do not have the attribute any more.
+    let clearedEntities: Set<EntityNumber>
+    /// Of a table that gets a column for the entity: the one that all objects are of.
+    let onlyEntity: EntityNumber?
+
+    init(
+        _ role: ColumnRole, _ slot: Int?, _ table: TableLayout, from old: Schema, to new: Schema
+    ) throws(CambiumError) {
+        guard case .attribute(let number) = role else {
+            keptSlot = slot
+            conversion = nil
+            filler = nil
+            (filledEntities, clearedEntities) = ([], [])
+            onlyEntity = role == .entity && slot == nil ? table.root?.number : nil
+            return
+        }
+        onlyEntity = nil
+        let root = table.root?.number ?? EntityNumber(rawValue: 0)
+        let attribute = new.attribute(number, ofRoot: root)
+        let before = old.attribute(number, ofRoot: root)
+        if let slot, let attribute, let before, before.type != attribute.type {
+            guard before.type.widens(to: attribute.type) else {
+                throw CambiumError(.invalidInput, "'\(attribute.name)' cannot become \(attribute.type.rawValue).")
+            }
+            keptSlot = nil
+            conversion = Conversion(slot: slot, from: before.type, to: attribute.type)
+        } else {
+            keptSlot = slot
+            conversion = nil
+        }
+        var (filled, cleared): (Set<EntityNumber>, Set<EntityNumber>) = ([], [])
+        for number in table.entities {
+            guard let entity = new.entity(number), let oldEntity = old.entity(number), let attribute else { continue }
+            let had = oldEntity.attribute(attribute.number)
+            let has = entity.attribute(attribute.number)
+            if had != nil, has == nil { cleared.insert(number) }
+            let isTightened = had.map { $0.isOptional && !attribute.isOptional } ?? true
+            if has != nil, isTightened { filled.insert(number) }
+        }
+        clearedEntities = cleared
+        if let attribute, !attribute.defaultValue.isNull, !filled.isEmpty {
+            filler = try StoredCell(attribute.defaultValue, attribute)
+            filledEntities = filled
+        } else {
+            filler = nil
+            filledEntities = []
+        }
+    }
+
+    /// Whether its values are what they were.
+    var isUntouched: Bool { keptSlot != nil && filler == nil && clearedEntities.isEmpty }
+}
+
+extension Schema {
+    /// The attribute with a number in the hierarchy of a root entity.
+    func attribute(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Attribute? {
+        for entity in entities where entity.root == root {
+            if let found = entity.attribute(number) { return found }
+        }
+        return nil
+    }
+}

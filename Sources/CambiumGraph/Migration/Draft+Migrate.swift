@@ -1,0 +1,180 @@
+import CambiumModel
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+extension Draft {
+    /// Changes the schema of a graph that has one. Algorithm 1, Docs/MIGRATION.md.
+    ///
+    /// Throws `.invalidInput` for what no migration can do by itself, or behind changes that are still to be checked; `.ruleViolated` where
+    /// an entity that has objects is to be abstract; `.limitExceeded`.
+    mutating func migrate(to newLayout: GraphLayout) throws(CambiumError) {
+        guard pending.isEmpty, touched == nil else {
+            throw CambiumError(.invalidInput, "A schema is changed at the beginning of a transaction.")
+        }
+        let plan = try MigrationPlan(from: layout, to: newLayout)
+        for entity in newLayout.schema.entities where entity.isAbstract {
+            guard let table = layout.table(of: entity.root), table.entities.contains(entity.number) else { continue }
+            let count = reader.count(of: entity.number, in: table)
+            if count > 0 {
+                throw CambiumError(.ruleViolated, "'\(entity.name)' cannot be abstract as long as \(count) objects are just that.")
+            }
+        }
+        leaveOldEntities(plan)
+        let members = plan.links.indices.map { collectMembers(ofLink: $0, plan) }
+        let converted = try rebuild(plan)
+        for (table, columns) in zip(plan.tables, converted) { setValues(table, columns) }
+        for (link, members) in members.enumerated() { if let members { relink(link, members) } }
+        for table in plan.tables {
+            for (number, index) in table.indexes.enumerated() where index == nil && table.new.root != nil {
+                buildIndex(table.new, table.new.indexes[number])
+            }
+        }
+        if !plan.checks.isEmpty { pending.migration = plan.checks }
+    }
+
+    // MARK: Objects and links that go
+
+    /// Deletes objects of entities that are gone, and takes others out of relationships that they do not have any more.
+    private mutating func leaveOldEntities(_ plan: MigrationPlan) {
+        let kept = Set(plan.links.compactMap(\.old))
+        for table in layout.tables where table.root != nil {
+            let dying = plan.dyingEntities(ofTable: table.index)
+            if dying.isEmpty { continue }
+            for row in liveRows(of: table, dying) {
+                let place = ObjectPlace(table: table.index, row: row)
+                for link in layout.links.indices where kept.contains(link) { unlinkAll(place, link) }
+                erase(place)
+            }
+        }
+        for (end, entities) in plan.lostEnds {
+            for row in liveRows(of: layout.tables[layout.startTable(end)], entities) { unlinkAll(end, row) }
+        }
+        translatePending(plan)
+    }
+
+    private mutating func unlinkAll(_ place: ObjectPlace, _ link: Int) {
+        for end in 0...1 {
+            let end = layout.end(link, end)
+            guard layout.startTable(end) == Int(place.table) else { continue }
+            let noted = pending.objectCount
+            unlinkAll(end, place.row)
+            if isUnchecked(end, place) { pending.forgetObjects(after: noted) }
+        }
+    }
+
+    /// The rows of some entities, ascending.
+    private func liveRows(of table: TableLayout, _ entities: Set<EntityNumber>) -> [UInt32] {
+        let rows = reader.rows(table.index)
+        var found: [UInt32] = []
+        reader.forEachRow(of: table) { if entities.contains(rows.entity($0, table)) { found.append($0) } }
+        return found
+    }
+
+    /// Objects whose numbers of members have to be looked at stay where they are in their tables, which have other numbers.
+    private mutating func translatePending(_ plan: MigrationPlan) {
+        let numbers = Dictionary(
+            plan.tables.compactMap { table in table.old.map { ($0.index, table.new.index) } }, uniquingKeysWith: { first, _ in first })
+        let noted = pending.objects
+        pending = PendingChecks()
+        for place in noted { if let table = numbers[Int(place.table)] { pending.noteObject(table, place.row) } }
+    }
+
+    // MARK: Values
+
+    /// Converts, fills and clears the values of a table that need it.
+    private mutating func setValues(_ table: TableMigration, _ converted: [ConvertedColumn]) {
+        for column in converted { convert(table, column) }
+        for (slot, column) in table.columns.enumerated() {
+            if let entity = column.onlyEntity { forEachLiveRow(of: table.new) { $0.setFixed(table.new.index, $1, slot, entity.rawValue) } }
+            guard column.filler != nil || !column.clearedEntities.isEmpty else { continue }
+            let kind = table.new.columns[slot]
+            forEachLiveRow(of: table.new) { draft, row in
+                let rows = draft.reader.rows(table.new.index)
+                let entity = rows.entity(row, table.new)
+                let isNull = rows.isNull(row, slot, kind)
+                if !isNull, column.clearedEntities.contains(entity) { draft.store(table.new.index, row, slot, kind, .null) }
+                if let filler = column.filler, isNull, !rows.isStub(row), column.filledEntities.contains(entity) {
+                    filler.withCell { draft.store(table.new.index, row, slot, kind, $0) }
+                }
+            }
+        }
+    }
+
+    private mutating func forEachLiveRow(of table: TableLayout, _ body: (inout Draft, UInt32) -> Void) {
+        for index in 0..<reader.groupCount(table.index) {
+            guard let group = reader.rows(table.index).group(at: index) else { continue }
+            for half in 0..<PageLayout.fanOut / 64 {
+                var bits = group.load(fromByteOffset: GroupLayout.liveBitsOffset + 8 * half, as: UInt64.self)
+                while bits != 0 {
+                    body(&self, UInt32(index << PageLayout.fanOutShift + half << 6 + bits.trailingZeroBitCount))
+                    bits &= bits - 1
+                }
+            }
+        }
+    }
+
+    /// Writes the values of old leaves into a column of another type, and lets go of the leaves.
+    private mutating func convert(_ table: TableMigration, _ column: ConvertedColumn) {
+        let (from, to) = (column.conversion.from, column.conversion.to)
+        let oldKind = from.byteCount.map { ColumnKind.fixed(width: $0) } ?? .string
+        let kind = table.new.columns[column.slot]
+        for (group, page) in column.leaves {
+            for place in 0..<UInt32(PageLayout.fanOut) {
+                let row = group << PageLayout.rowShift | place
+                guard let value = oldValue(page, row, oldKind, from), let widened = from.widened(value, to: to),
+                    let form = StoredForm(widened, type: to)
+                else { continue }
+                switch form {
+                case .fixed(let low, let high): store(table.new.index, row, column.slot, kind, .fixed(low, high))
+                case .bytes(let bytes): bytes.withUnsafeBytes { store(table.new.index, row, column.slot, kind, .bytes($0)) }
+                }
+            }
+            discardLeaf(page, oldKind)
+        }
+    }
+
+    private func oldValue(_ page: PageRef, _ row: UInt32, _ kind: ColumnKind, _ type: AttributeType) -> Value? {
+        let leaf = chunks[page]
+        guard case .fixed(let width) = kind else {
+            let cell = StringLeaf.cell(leaf, row)
+            if cell == 0 { return nil }
+            let bytes =
+                StringLeaf.isBlob(cell) ? Blob.bytes(StringLeaf.blob(leaf, cell).page, chunks) : [UInt8](StringLeaf.inlineBytes(leaf, cell))
+            return Value(stored: .bytes(bytes), type: type)
+        }
+        guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
+        var bits: UInt64 = 0
+        withUnsafeMutableBytes(of: &bits) { target in
+            // SAFETY: what widens has up to 8 bytes, and the leaf has as many for each of its rows.
+            target.copyMemory(
+                from: UnsafeRawBufferPointer(
+                    start: leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), count: min(width, 8)))
+        }
+        return Value(stored: .fixed(bits, 0), type: type)
+    }
+
+    // MARK: Indexes
+
+    /// Puts every row of a table in an index that is empty.
+    private mutating func buildIndex(_ table: TableLayout, _ index: IndexLayout) {
+        var entries: [UInt64] = []
+        var other: [UInt64] = []
+        let groupCount = reader.groupCount(table.index)
+        var first = 0
+        while first < groupCount {
+            let end = min(first + Self.batchPageCount, groupCount)
+            entries.removeAll(keepingCapacity: true)
+            let reader = reader
+            let rows = reader.rows(table.index)
+            reader.forEachRow(of: table, groups: first..<end) { row in
+                guard index.coversTable || index.family.contains(rows.entity(row, table)), let hash = reader.keyHash(index, rows, row)
+                else { return }
+                entries.append(hash & Self.hashMask | UInt64(row))
+            }
+            first = end
+            addEntries(table, index, &entries, &other, isUnique: false)
+        }
+    }
+}

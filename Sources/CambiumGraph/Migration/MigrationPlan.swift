@@ -1,0 +1,112 @@
+import CambiumModel
+
+/// What of a graph laid out for one schema goes where in the layout of another one. It follows from the two schemas alone, by their
+/// numbers; Docs/MIGRATION.md has the rules.
+struct MigrationPlan {
+    let old: GraphLayout
+    let new: GraphLayout
+    /// Where each new link's members come from.
+    let links: [LinkSource]
+    /// For each table of the new layout, what it is made of.
+    let tables: [TableMigration]
+    /// Old tables that nothing continues.
+    let droppedTables: [Int]
+    let checks: MigrationChecks
+
+    /// Throws `.invalidInput` where something with the number of an old thing cannot be that.
+    init(from old: GraphLayout, to new: GraphLayout) throws(CambiumError) {
+        self.old = old
+        self.new = new
+        for entity in new.schema.entities {
+            guard let before = old.schema.entity(entity.number), before.root != entity.root else { continue }
+            throw CambiumError(.invalidInput, "'\(entity.name)' cannot move to another hierarchy.")
+        }
+        links = try LinkSource.all(from: old, to: new)
+        var tables: [TableMigration] = []
+        for table in new.tables { tables.append(try TableMigration(table, from: old, to: new, links)) }
+        self.tables = tables
+        let continued = Set(tables.compactMap { $0.old?.index })
+        droppedTables = old.tables.indices.filter { !continued.contains($0) }
+        checks = MigrationChecks(from: old.schema, to: new.schema, links)
+    }
+
+    /// Old entities whose objects go while others of their table stay.
+    func dyingEntities(ofTable index: Int) -> Set<EntityNumber> {
+        if droppedTables.contains(index) { return [] }
+        return Set(old.tables[index].entities.filter { new.schema.entity($0) == nil })
+    }
+
+    /// Old ends of links that stay, and the entities whose objects are at them no more.
+    var lostEnds: [(end: EndLayout, entities: Set<EntityNumber>)] {
+        var found: [(EndLayout, Set<EntityNumber>)] = []
+        let continued = Set(links.compactMap(\.old))
+        for (number, link) in old.schema.links.enumerated() where continued.contains(number) {
+            for (side, end) in [link.first, link.second].enumerated() where !(side == 1 && link.isSymmetric) {
+                guard let property = end.property, new.schema.relationship(property, ofRoot: end.root) != nil else { continue }
+                let losers = old.schema.entities.filter { entity in
+                    guard entity.relationship(property) != nil, entity.root == end.root else { return false }
+                    return new.schema.entity(entity.number).map { $0.relationship(property) == nil } ?? false
+                }
+                if !losers.isEmpty { found.append((old.end(number, side), Set(losers.map(\.number)))) }
+            }
+        }
+        return found
+    }
+}
+
+extension Schema {
+    /// The relationship with a number in the hierarchy of a root entity.
+    func relationship(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Relationship? {
+        for entity in entities where entity.root == root {
+            if let found = entity.relationship(number) { return found }
+        }
+        return nil
+    }
+}
+
+/// Where the members of a link come from.
+struct LinkSource: Sendable {
+    /// The old link; nil for a link that begins without members.
+    let old: Int?
+    /// Whether the first end was the second one.
+    let isSwapped: Bool
+    /// Whether its columns can be taken as they are.
+    let isKept: Bool
+
+    static func all(from old: GraphLayout, to new: GraphLayout) throws(CambiumError) -> [LinkSource] {
+        var found: [(link: Int, isSwapped: Bool)?] = []
+        for link in new.schema.links { found.append(try source(of: link, old.schema)) }
+        return found.enumerated().map { number, source in
+            guard let source else { return LinkSource(old: nil, isSwapped: false, isKept: false) }
+            let isOnly = found.count { $0?.link == source.link } == 1
+            let before = old.schema.links[source.link]
+            let link = new.schema.links[number]
+            let ends = source.isSwapped ? [before.second, before.first] : [before.first, before.second]
+            let isAlike = zip([link.first, link.second], ends).allSatisfy { $0.isToMany == $1.isToMany && $0.isOrdered == $1.isOrdered }
+            // The index over the pairs of a many-to-many link hashes its first end first.
+            let isTurned = source.isSwapped && link.first.isToMany && link.second.isToMany
+            return LinkSource(old: source.link, isSwapped: source.isSwapped, isKept: isOnly && isAlike && !isTurned)
+        }
+    }
+
+    private static func source(of link: Link, _ old: Schema) throws(CambiumError) -> (link: Int, isSwapped: Bool)? {
+        var found: (link: Int, isSwapped: Bool)?
+        for (side, end) in [link.first, link.second].enumerated() where !(side == 1 && link.isSymmetric) {
+            guard let property = end.property, let before = old.relationship(property, ofRoot: end.root) else { continue }
+            if let found, found.link != before.link || found.isSwapped != (before.end != side) {
+                throw CambiumError(.invalidInput, "'\(before.name)' cannot become the inverse of another relationship.")
+            }
+            found = (before.link, before.end != side)
+            try check(link, old.links[before.link], isSwapped: before.end != side, before.name)
+        }
+        return found
+    }
+
+    private static func check(_ link: Link, _ before: Link, isSwapped: Bool, _ name: String) throws(CambiumError) {
+        let ends = isSwapped ? [before.second, before.first] : [before.first, before.second]
+        let isFitting = zip([link.first, link.second], ends).allSatisfy { $0.root == $1.root && ($0.isToMany || !$1.isToMany) }
+        guard isFitting, link.isSymmetric == before.isSymmetric else {
+            throw CambiumError(.invalidInput, "The members of '\(name)' cannot become what it is to hold.")
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import CambiumModel
+
+/// What a table of a new layout is made of.
+struct TableMigration {
+    let new: TableLayout
+    /// The table that it goes on from; nil for one that begins empty.
+    let old: TableLayout?
+    /// For each column, where it comes from.
+    let columns: [ColumnMigration]
+    /// Columns of the old table that nothing takes as they are.
+    let droppedSlots: [Int]
+    /// For each index, the old one that it is; nil for one that has to be built.
+    let indexes: [Int?]
+    let droppedIndexes: [Int]
+
+    init(_ table: TableLayout, from old: GraphLayout, to new: GraphLayout, _ links: [LinkSource]) throws(CambiumError) {
+        self.new = table
+        let places = new.columnRoles(of: table.index)
+        guard let source = Self.source(of: table, old, new, links) else {
+            self.old = nil
+            (columns, droppedSlots, droppedIndexes) = ([], [], [])
+            indexes = table.indexes.map { _ in nil }
+            return
+        }
+        self.old = source
+        let oldRoles = old.columnRoles(of: source.index)
+        let oldSlots = Dictionary(oldRoles.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        var columns: [ColumnMigration] = []
+        for role in places {
+            let slot = role.inOld(links).flatMap { oldSlots[$0] }
+            columns.append(try ColumnMigration(role, slot, table, from: old.schema, to: new.schema))
+        }
+        self.columns = columns
+        let kept = Set(columns.compactMap(\.keptSlot))
+        let converted = Set(columns.compactMap { $0.conversion?.slot })
+        droppedSlots = source.columns.indices.filter { !kept.contains($0) && !converted.contains($0) }
+        indexes = Self.indexes(table, source, columns)
+        let keptIndexes = Set(indexes.compactMap(\.self))
+        droppedIndexes = source.indexes.indices.filter { !keptIndexes.contains($0) }
+    }
+
+    private static func source(of table: TableLayout, _ old: GraphLayout, _ new: GraphLayout, _ links: [LinkSource]) -> TableLayout? {
+        if let root = table.root { return old.table(of: root.number) }
+        for (number, link) in new.links.enumerated() {
+            guard case .edges(table.index, _, _) = link, links[number].isKept, let before = links[number].old,
+                case .edges(let index, _, _) = old.links[before]
+            else { continue }
+            return old.tables[index]
+        }
+        return nil
+    }
+
+    /// An index stays where the same entities are in it and none of its values is touched.
+    private static func indexes(_ table: TableLayout, _ old: TableLayout, _ columns: [ColumnMigration]) -> [Int?] {
+        var free = Set(old.indexes.indices)
+        let staying = Set(old.entities).intersection(table.entities)
+        return table.indexes.map { index in
+            let slots = index.slots.map { columns[$0].isUntouched ? columns[$0].keptSlot : nil }
+            guard !slots.contains(nil) else { return nil }
+            let found = free.sorted().first { number in
+                let before = old.indexes[number]
+                // Of a table of edges there is one, over the pair.
+                let hasSameRows = before.family.intersection(staying) == index.family.intersection(staying)
+                return before.slots == slots.compactMap(\.self) && hasSameRows && before.coversTable == index.coversTable
+            }
+            if let found { free.remove(found) }
+            return found
+        }
+    }
+
+    /// Whether its groups can stay as they are.
+    var hasSameColumns: Bool {
+        old?.columns.count == columns.count && columns.enumerated().allSatisfy { $0.element.keptSlot == $0.offset }
+    }
+
+    /// Whether the table's page can stay as it is, too.
+    var hasSamePage: Bool {
+        guard let old, hasSameColumns, droppedIndexes.isEmpty, old.entities == new.entities else { return false }
+        return indexes.enumerated().allSatisfy { $0.element == $0.offset }
+    }
+}
+
+/// What is in a column, told in a way that does not depend on where in the layout it stands.
+enum ColumnRole: Hashable {
+    case created, changed, source, virtualPage, entity
+    case attribute(PropertyNumber)
+    case link(Int, LinkPart)
+
+    enum LinkPart: Hashable {
+        /// The row at the other end of a one-to-one link, at one of its ends.
+        case partner(end: Int)
+        /// A member's owner, in the list of an end.
+        case owner(end: Int)
+        case first(end: Int), last(end: Int), count(end: Int), previous(end: Int), next(end: Int)
+        case root(end: Int), left(end: Int), right(end: Int), up(end: Int), size(end: Int)
+
+        var swapped: LinkPart {
+            switch self {
+            case .partner(let end): .partner(end: 1 - end)
+            case .owner(let end): .owner(end: 1 - end)
+            case .first(let end): .first(end: 1 - end)
+            case .last(let end): .last(end: 1 - end)
+            case .count(let end): .count(end: 1 - end)
+            case .previous(let end): .previous(end: 1 - end)
+            case .next(let end): .next(end: 1 - end)
+            case .root(let end): .root(end: 1 - end)
+            case .left(let end): .left(end: 1 - end)
+            case .right(let end): .right(end: 1 - end)
+            case .up(let end): .up(end: 1 - end)
+            case .size(let end): .size(end: 1 - end)
+            }
+        }
+    }
+
+    /// What the column was in the old layout; nil where it was not there.
+    func inOld(_ links: [LinkSource]) -> ColumnRole? {
+        guard case .link(let link, let part) = self else { return self }
+        guard links[link].isKept, let old = links[link].old else { return nil }
+        return .link(old, links[link].isSwapped ? part.swapped : part)
+    }
+}
+
+extension GraphLayout {
+    /// What each column of a table holds.
+    func columnRoles(of table: Int) -> [ColumnRole] {
+        let layout = tables[table]
+        var roles = [ColumnRole](repeating: .created, count: layout.columns.count)
+        if layout.root != nil {
+            (roles[TableLayout.changedSlot], roles[TableLayout.sourceSlot]) = (.changed, .source)
+            roles[TableLayout.virtualPageSlot] = .virtualPage
+            if let slot = layout.entitySlot { roles[slot] = .entity }
+            for entity in layout.entities {
+                for attribute in schema.entity(entity)?.attributes ?? [] {
+                    roles[layout.slot(of: attribute.number)] = .attribute(attribute.number)
+                }
+            }
+        }
+        for (number, link) in links.enumerated() {
+            switch link {
+            case .pair(let tables, let slots):
+                for end in [1, 0] where tables[end] == table { roles[slots[end]] = .link(number, .partner(end: end)) }
+            case .list(let list, let childEnd): list.setRoles(&roles, table, number, end: 1 - childEnd)
+            case .edges(_, let lists, _):
+                for end in 0...1 { lists[end].setRoles(&roles, table, number, end: end) }
+            }
+        }
+        return roles
+    }
+}
+
+extension ListLayout {
+    fileprivate func setRoles(_ roles: inout [ColumnRole], _ table: Int, _ link: Int, end: Int) {
+        func set(_ holder: Int, _ slot: Int, _ part: ColumnRole.LinkPart) {
+            if holder == table { roles[slot] = .link(link, part) }
+        }
+        set(memberTable, ownerSlot, .owner(end: end))
+        switch shape {
+        case .chain(let first, let last, let count, let previous, let next):
+            set(ownerTable, first, .first(end: end))
+            set(ownerTable, last, .last(end: end))
+            set(ownerTable, count, .count(end: end))
+            set(memberTable, previous, .previous(end: end))
+            set(memberTable, next, .next(end: end))
+        case .tree(let root, let left, let right, let up, let size):
+            set(ownerTable, root, .root(end: end))
+            set(memberTable, left, .left(end: end))
+            set(memberTable, right, .right(end: end))
+            set(memberTable, up, .up(end: end))
+            set(memberTable, size, .size(end: end))
+        }
+    }
+}

@@ -1,0 +1,24 @@
+extension AttributeType {
+    /// Whether each value of the type is exactly one value of another type, and two of them stand in the same order.
+    package func widens(to other: AttributeType) -> Bool {
+        switch (self, other) {
+        case (.int16, .int32), (.int16, .int64), (.int16, .float), (.int16, .double), (.int16, .decimal), (.int32, .int64),
+            (.int32, .double), (.int32, .decimal), (.int64, .decimal), (.float, .double), (.uri, .string):
+            true
+        default: self == other
+        }
+    }
+
+    /// What a value of the type is in a type that it widens to; nil where it does not.
+    package func widened(_ value: Value, to other: AttributeType) -> Value? {
+        guard widens(to: other) else { return nil }
+        switch (value, other) {
+        case (.int(let number), .float): return .float(Float(number))
+        case (.int(let number), .double): return .double(Double(number))
+        case (.int(let number), .decimal): return .decimal(DecimalNumber(number))
+        case (.float(let number), .double): return .double(Double(number))
+        case (.uri(let text), .string): return .string(text)
+        default: return value
+        }
+    }
+}

@@ -1,0 +1,175 @@
+internal import CambiumJSON
+
+/// Lists what of a new schema is not as it was.
+struct SchemaComparison {
+    private let matcher: SchemaMatcher
+    private let old: SchemaDefinition
+    private let new: SchemaDefinition
+    private(set) var changes: [SchemaChange] = []
+    /// The new names of old entities that stay.
+    private let newNames: [String: String]
+    /// The new places of old properties that stay.
+    private let newKeys: [SchemaMatcher.Key: SchemaMatcher.Key]
+    private let oldByName: [String: EntityDefinition]
+
+    init(_ matcher: SchemaMatcher, _ new: SchemaDefinition) {
+        self.matcher = matcher
+        old = matcher.old.definition
+        self.new = new
+        newNames = Dictionary(matcher.entities.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+        newKeys = Dictionary(matcher.properties.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+        oldByName = Dictionary(uniqueKeysWithValues: old.entities.map { ($0.name, $0) })
+        for entity in new.entities { compare(entity) }
+        compareOrder()
+        let replacedEntities = Set(matcher.replacedEntities.values.map(\.old))
+        for entity in old.entities where newNames[entity.name] == nil && !replacedEntities.contains(entity.name) {
+            changes.append(SchemaChange(.removed, entity.name, old: .init(entity.number), new: nil))
+        }
+        for entity in old.entities where newNames[entity.name] != nil { tellRemoved(entity) }
+    }
+
+    // MARK: Entities
+
+    private mutating func compare(_ entity: EntityDefinition) {
+        let subject = SchemaChange.Subject(entity.number)
+        guard let before = matcher.entities[entity.name].flatMap({ oldByName[$0] }) else {
+            if let (name, reason) = matcher.replacedEntities[entity.name] {
+                let number = oldByName[name]?.number
+                changes.append(SchemaChange(.replaced, entity.name, before: name, reason: reason, old: .init(number), new: subject))
+            } else {
+                changes.append(SchemaChange(.added, entity.name, old: nil, new: subject))
+            }
+            return
+        }
+        let oldSubject = SchemaChange.Subject(before.number)
+        if before.name != entity.name {
+            changes.append(SchemaChange(.renamed, entity.name, before: before.name, after: entity.name, old: oldSubject, new: subject))
+        }
+        compare(
+            named(before).json(withNumbers: false), entity.json(withNumbers: false), entity.name, nil,
+            isRenamed: before.name != entity.name, oldSubject, subject)
+        for attribute in entity.attributes {
+            compareProperty(entity, attribute.name, attribute.number, attribute.json(withNumbers: false))
+        }
+        for relationship in entity.relationships {
+            compareProperty(entity, relationship.name, relationship.number, relationship.json(withNumbers: false))
+        }
+    }
+
+    /// Tells each key of two objects that says something else.
+    private mutating func compare(
+        _ before: JSONValue, _ after: JSONValue, _ entity: String, _ property: String?, isRenamed: Bool, _ old: SchemaChange.Subject,
+        _ new: SchemaChange.Subject
+    ) {
+        guard case .object(let members) = before, case .object(let others) = after else { return }
+        var keys = others.map(\.key)
+        keys += members.map(\.key).filter { !keys.contains($0) }
+        for key in keys where key != "attributes" && key != "relationships" && !(isRenamed && key == "renamedFrom") {
+            // A null says nothing.
+            let (was, becomes) = (before[key].flatMap { $0 == .null ? nil : $0 }, after[key].flatMap { $0 == .null ? nil : $0 })
+            if was == becomes { continue }
+            changes.append(
+                SchemaChange(
+                    .changed, entity, property, aspect: key, before: was?.text, after: becomes?.text, old: old, new: new))
+        }
+    }
+
+    // MARK: Properties
+
+    private mutating func compareProperty(_ entity: EntityDefinition, _ name: String, _ number: UInt16?, _ json: JSONValue) {
+        let key = SchemaMatcher.Key(entity: entity.name, property: name)
+        let subject = SchemaChange.Subject(entity.number, number)
+        guard let oldKey = matcher.properties[key], let holder = oldByName[oldKey.entity] else {
+            if let (oldKey, reason) = matcher.replaced[key] {
+                changes.append(
+                    SchemaChange(
+                        .replaced, entity.name, name, before: Self.summary(property(oldKey)?.json), after: Self.summary(json),
+                        reason: reason,
+                        old: .init(oldByName[oldKey.entity]?.number, property(oldKey)?.number), new: subject))
+            } else {
+                changes.append(SchemaChange(.added, entity.name, name, after: Self.summary(json), old: nil, new: subject))
+            }
+            return
+        }
+        let oldSubject = SchemaChange.Subject(holder.number, number)
+        if oldKey.entity != matcher.entities[entity.name] {
+            let from = newNames[oldKey.entity] ?? oldKey.entity
+            changes.append(SchemaChange(.moved, entity.name, name, before: from, after: entity.name, old: oldSubject, new: subject))
+        }
+        if oldKey.property != name {
+            changes.append(SchemaChange(.renamed, entity.name, name, before: oldKey.property, after: name, old: oldSubject, new: subject))
+        }
+        guard let before = property(oldKey)?.json else { return }
+        compare(before, json, entity.name, name, isRenamed: oldKey.property != name, oldSubject, subject)
+    }
+
+    /// What a property of the old schema says, in the names of the new one.
+    private func property(_ key: SchemaMatcher.Key) -> (json: JSONValue, number: UInt16?)? {
+        guard let entity = oldByName[key.entity] else { return nil }
+        if let attribute = entity.attributes.first(where: { $0.name == key.property }) {
+            return (attribute.json(withNumbers: false), attribute.number)
+        }
+        guard var relationship = entity.relationships.first(where: { $0.name == key.property }) else { return nil }
+        relationship.inverse = relationship.inverse.map { name in
+            newKeys[.init(entity: relationship.destination, property: name)]?.property ?? name
+        }
+        relationship.destination = newNames[relationship.destination] ?? relationship.destination
+        return (relationship.json(withNumbers: false), relationship.number)
+    }
+
+    /// An entity of the old schema, in the names of the new one.
+    private func named(_ entity: EntityDefinition) -> EntityDefinition {
+        var named = entity
+        let lineage = Set(matcher.old.entities.filter { $0.family.contains(EntityNumber(rawValue: entity.number ?? 0)) }.map(\.name))
+        let names = Dictionary(
+            newKeys.filter { lineage.contains($0.key.entity) }.map { ($0.key.property, $0.value.property) },
+            uniquingKeysWith: { first, _ in first })
+        let renamed = { (set: [String]) in set.map { names[$0] ?? $0 } }
+        named.identity = renamed(entity.identity)
+        named.unique = entity.unique.map(renamed)
+        named.indexes = entity.indexes.map(renamed)
+        named.parent = entity.parent.map { newNames[$0] ?? $0 }
+        return named
+    }
+
+    /// The type of an attribute, the destination of a relationship.
+    private static func summary(_ json: JSONValue?) -> String? {
+        if case .string(let type)? = json?["type"] { return type }
+        guard case .string(let destination)? = json?["to"] else { return nil }
+        return json?["ordered"] != nil ? "ordered \(destination)" : json?["many"] != nil ? "many \(destination)" : destination
+    }
+
+    private mutating func tellRemoved(_ entity: EntityDefinition) {
+        let gone = Set(matcher.replaced.values.map(\.old))
+        let entityName = newNames[entity.name] ?? entity.name
+        for (name, number) in entity.attributes.map({ ($0.name, $0.number) }) + entity.relationships.map({ ($0.name, $0.number) }) {
+            let key = SchemaMatcher.Key(entity: entity.name, property: name)
+            if newKeys[key] != nil || gone.contains(key) { continue }
+            let before = Self.summary(property(key)?.json)
+            changes.append(SchemaChange(.removed, entityName, name, before: before, old: .init(entity.number, number), new: nil))
+        }
+    }
+
+    // MARK: Order
+
+    /// What stays may stand in another order, in which objects are shown.
+    private mutating func compareOrder() {
+        let entities = (old.entities.compactMap(\.number), new.entities.compactMap(\.number))
+        if Self.isReordered(entities.0, entities.1), let first = new.entities.first {
+            changes.append(SchemaChange(.changed, first.name, aspect: "order", old: .init(first.number), new: .init(first.number)))
+        }
+        for entity in new.entities {
+            guard let before = matcher.entities[entity.name].flatMap({ oldByName[$0] }) else { continue }
+            let isReordered =
+                Self.isReordered(before.attributes.compactMap(\.number), entity.attributes.compactMap(\.number))
+                || Self.isReordered(before.relationships.compactMap(\.number), entity.relationships.compactMap(\.number))
+            if isReordered {
+                changes.append(SchemaChange(.changed, entity.name, aspect: "order", old: .init(before.number), new: .init(entity.number)))
+            }
+        }
+    }
+
+    private static func isReordered(_ before: [UInt16], _ after: [UInt16]) -> Bool {
+        before.filter(after.contains) != after.filter(before.contains)
+    }
+}

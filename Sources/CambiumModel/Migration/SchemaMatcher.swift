@@ -1,0 +1,240 @@
+/// Finds for each entity and property of a new schema the one of the old schema that it is, by their names, and why what has the name of
+/// an old one cannot be it.
+struct SchemaMatcher {
+    struct Key: Hashable {
+        let entity: String
+        let property: String
+    }
+
+    let old: Schema
+    /// The new one; its numbers say nothing.
+    let new: Schema
+    /// The old names of new entities.
+    private(set) var entities: [String: String] = [:]
+    private(set) var properties: [Key: Key] = [:]
+    /// What has the place of an old one and cannot be it, and why.
+    private(set) var replacedEntities: [String: (old: String, reason: String)] = [:]
+    private(set) var replaced: [Key: (old: Key, reason: String)] = [:]
+    var mistakes = SchemaMistakes()
+
+    init(old: Schema, new: Schema) throws(CambiumError) {
+        self.old = old
+        self.new = new
+        matchEntities()
+        matchRoots()
+        for entity in new.entities { matchProperties(entity) }
+        matchMoved()
+        checkAttributes()
+        checkRelationships()
+        try mistakes.throwIfAny()
+    }
+
+    /// As the numbers of both tell, which is what the log goes by.
+    init(numbersOf old: Schema, _ new: Schema) {
+        self.old = old
+        self.new = new
+        for entity in new.entities {
+            guard let before = old.entity(entity.number), before.root == entity.root else { continue }
+            entities[entity.name] = before.name
+        }
+        let oldKeys = Self.keysByNumber(old)
+        for (place, key) in Self.keysByNumber(new) { properties[key] = oldKeys[place] }
+    }
+
+    private struct Place: Hashable {
+        let root: EntityNumber
+        let property: PropertyNumber
+        let isAttribute: Bool
+    }
+
+    private static func keysByNumber(_ schema: Schema) -> [Place: Key] {
+        var keys: [Place: Key] = [:]
+        for entity in schema.entities {
+            for attribute in entity.attributes where attribute.entity == entity.number {
+                keys[Place(root: entity.root, property: attribute.number, isAttribute: true)] = Key(
+                    entity: entity.name, property: attribute.name)
+            }
+            for relationship in entity.relationships where relationship.entity == entity.number {
+                let place = Place(root: entity.root, property: relationship.number, isAttribute: false)
+                keys[place] = Key(entity: entity.name, property: relationship.name)
+            }
+        }
+        return keys
+    }
+
+    // MARK: Entities
+
+    private mutating func matchEntities() {
+        let names = { (schema: Schema) in schema.definition.entities.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) } }
+        let match = NameMatch(old: names(old), new: names(new))
+        entities = match.oldNames
+        for name in match.ambiguous { tellAmbiguous(name, SchemaPlace.entity(name.name)) }
+    }
+
+    private mutating func tellAmbiguous(_ name: NameMatch.Name, _ place: SchemaPlace) {
+        let former = name.formerName ?? ""
+        mistakes.add(
+            place["renamedFrom"].pointer, "'\(name.name)' cannot have been '\(former)' as long as there is a '\(former)' beside it")
+    }
+
+    /// An object's id has the number of its root, so no entity leaves its hierarchy.
+    private mutating func matchRoots() {
+        var isSettled = false
+        while !isSettled {
+            isSettled = true
+            for entity in new.entities {
+                guard let name = entities[entity.name], let oldRoot = old.entity(name).flatMap({ old.entity($0.root) }) else { continue }
+                let root = new.entity(entity.root)?.name ?? ""
+                if entities[root] == oldRoot.name { continue }
+                entities[entity.name] = nil
+                replacedEntities[entity.name] = (
+                    name,
+                    "it would move from the hierarchy of '\(oldRoot.name)' to that of '\(root)', and ids have the number of their root"
+                )
+                isSettled = false
+            }
+        }
+    }
+
+    func oldEntity(_ name: String) -> Entity? { entities[name].flatMap { old.entity($0) } }
+
+    // MARK: Properties
+
+    private mutating func matchProperties(_ entity: Entity) {
+        guard let oldEntity = oldEntity(entity.name) else { return }
+        let match = NameMatch(old: Self.names(oldEntity, old), new: Self.names(entity, new))
+        for name in match.ambiguous { tellAmbiguous(name, SchemaPlace.entity(entity.name)[Self.kind(name.name, entity)][name.name]) }
+        for (name, oldName) in match.oldNames {
+            let keys = (Key(entity: entity.name, property: name), Key(entity: oldEntity.name, property: oldName))
+            if (entity.attribute(name) == nil) == (oldEntity.attribute(oldName) == nil) {
+                properties[keys.0] = keys.1
+            } else {
+                replaced[keys.0] = (keys.1, "an attribute and a relationship are not the same")
+            }
+        }
+    }
+
+    private static func kind(_ name: String, _ entity: Entity) -> String { entity.attribute(name) == nil ? "relationships" : "attributes" }
+
+    private static func names(_ entity: Entity, _ schema: Schema) -> [NameMatch.Name] {
+        guard let definition = schema.definition.entities.first(where: { $0.name == entity.name }) else { return [] }
+        return definition.attributes.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) }
+            + definition.relationships.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) }
+    }
+
+    /// A property that an entity declares which did not is one that stood above or below it, where it can only be that one.
+    private mutating func matchMoved() {
+        let known = Set(properties.values).union(replaced.values.map(\.old))
+        var candidates: [(key: Key, old: [Key])] = []
+        for entity in new.entities {
+            for name in Self.names(entity, new) {
+                let key = Key(entity: entity.name, property: name.name)
+                if properties[key] != nil || replaced[key] != nil { continue }
+                let found = oldPlaces(of: name, entity).filter { !known.contains($0) && isAttribute($0, old) == isAttribute(key, new) }
+                if !found.isEmpty { candidates.append((key, found)) }
+            }
+        }
+        for (key, found) in candidates {
+            let isOnly = candidates.count { $0.old.contains(found[0]) } == 1
+            if found.count == 1, isOnly {
+                properties[key] = found[0]
+            } else if found.count == 1 {
+                replaced[key] = (found[0], "'\(found[0].entity).\(found[0].property)' could be any of several")
+            } else {
+                replaced[key] = (found[0], "it could be any of " + found.map { "'\($0.entity).\($0.property)'" }.joined(separator: ", "))
+            }
+        }
+    }
+
+    /// The properties of the name, or the former one, that old entities above and below declare.
+    private func oldPlaces(of name: NameMatch.Name, _ entity: Entity) -> [Key] {
+        oldRelatives(of: entity).flatMap { relative in
+            let names = Self.names(relative, old).map(\.name)
+            let wanted = [name.formerName, name.name].compactMap(\.self).first(where: names.contains)
+            return wanted.map { [Key(entity: relative.name, property: $0)] } ?? []
+        }
+    }
+
+    private func isAttribute(_ key: Key, _ schema: Schema) -> Bool { schema.entity(key.entity)?.attribute(key.property) != nil }
+
+    /// The old entities that stood above or below, or are what now stands there.
+    private func oldRelatives(of entity: Entity) -> [Entity] {
+        guard let oldRoot = new.entity(entity.root).flatMap({ oldEntity($0.name) }) else { return [] }
+        var names = Set(
+            new.entities.filter { $0.number != entity.number && ($0.family.contains(entity.number) || entity.family.contains($0.number)) }
+                .compactMap { entities[$0.name] })
+        if let before = oldEntity(entity.name) {
+            names.formUnion(
+                old.entities.filter {
+                    $0.number != before.number && ($0.family.contains(before.number) || before.family.contains($0.number))
+                }
+                .map(\.name))
+        }
+        return old.entities.filter { names.contains($0.name) && $0.root == oldRoot.number }
+    }
+
+    // MARK: What a property can become
+
+    private mutating func checkAttributes() {
+        for (key, oldKey) in properties {
+            guard let attribute = new.entity(key.entity)?.attribute(key.property),
+                let before = old.entity(oldKey.entity)?.attribute(oldKey.property), !before.type.widens(to: attribute.type)
+            else { continue }
+            replace(key, "not every \(before.type.rawValue) is exactly one \(attribute.type.rawValue)")
+        }
+    }
+
+    private mutating func replace(_ key: Key, _ reason: String) {
+        guard let oldKey = properties.removeValue(forKey: key) else { return }
+        replaced[key] = (oldKey, reason)
+    }
+
+    /// A link has two ends: where one of them is another one, so is the other.
+    private mutating func checkRelationships() {
+        let keys = new.entities.flatMap { entity in
+            entity.relationships.filter { $0.entity == entity.number }.map { Key(entity: entity.name, property: $0.name) }
+        }
+        var isSettled = false
+        while !isSettled {
+            isSettled = true
+            for key in keys {
+                guard let oldKey = properties[key], let relationship = new.entity(key.entity)?.relationship(key.property),
+                    let before = old.entity(oldKey.entity)?.relationship(oldKey.property), let reason = objection(relationship, before)
+                else { continue }
+                replace(key, reason)
+                isSettled = false
+            }
+        }
+    }
+
+    private func objection(_ relationship: Relationship, _ before: Relationship) -> String? {
+        let root = new.entity(relationship.destinationRoot)?.name ?? ""
+        let oldRoot = old.entity(before.destinationRoot)?.name ?? ""
+        if entities[root] != oldRoot { return "it would lead to the hierarchy of '\(root)' and led to that of '\(oldRoot)'" }
+        if before.isToMany, !relationship.isToMany { return "there may be several where one is wanted" }
+        if new.links[relationship.link].isSymmetric != old.links[before.link].isSymmetric {
+            return "a relationship that is its own inverse is not one that has none, or another one"
+        }
+        guard let inverse = inverse(relationship, new) else { return nil }
+        let oldInverse = self.inverse(before, old)
+        if replaced[inverse] != nil { return "its inverse is another one" }
+        if let match = properties[inverse] {
+            return match == oldInverse ? nil : "it was not the inverse of '\(inverse.entity).\(inverse.property)'"
+        }
+        let oldLink = old.links[before.link]
+        let isToMany = (before.end == 0 ? oldLink.second : oldLink.first).isToMany
+        let isToOne = new.entity(inverse.entity)?.relationship(inverse.property)?.isToMany == false
+        return isToMany && isToOne ? "its inverse is to-one, and there may be several" : nil
+    }
+
+    /// The relationship at the other end, where the schema names one.
+    func inverse(_ relationship: Relationship, _ schema: Schema) -> Key? {
+        guard let number = relationship.inverse else { return nil }
+        for entity in schema.entities where entity.root == relationship.destinationRoot {
+            if let found = entity.relationship(number), found.entity == entity.number {
+                return Key(entity: entity.name, property: found.name)
+            }
+        }
+        return nil
+    }
+}

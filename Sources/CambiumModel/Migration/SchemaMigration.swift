@@ -1,0 +1,112 @@
+/// The way from the schema that a store has to another one: the new one with its numbers, and every change. Docs/MIGRATION.md.
+///
+///     let migration = try SchemaMigration(from: store.schema, to: definition)
+///     for change in migration.changes where !change.isAutomatic { print(change.subject, change.reason ?? "") }
+public struct SchemaMigration: Sendable {
+    public let before: Schema
+    /// With the old numbers for what was there, and numbers that nothing had before for what was not.
+    public let after: Schema
+    /// Entities in the order of the new schema, each followed by its properties; then what is removed.
+    public let changes: [SchemaChange]
+
+    /// Throws one `.invalidInput` with all mistakes of the definition, each with its JSON pointer; `.limitExceeded` where the store has
+    /// handed out all numbers. Complexity: O(entities x properties).
+    public init(from before: Schema, to definition: SchemaDefinition) throws(CambiumError) {
+        self.before = before
+        let matcher = try SchemaMatcher(old: before, new: try Schema(definition))
+        let numbered = try SchemaNumbering(matcher).definition
+        after = try Schema(resolving: numbered)
+        changes = SchemaComparison(matcher, numbered).changes
+    }
+
+    /// A change of the schema that is in a log: what has the same number is the same.
+    public init(logged before: Schema, _ after: Schema) {
+        self.before = before
+        self.after = after
+        changes = SchemaComparison(SchemaMatcher(numbersOf: before, after), after.definition).changes
+    }
+
+    public var isEmpty: Bool { changes.isEmpty }
+
+    /// Those that need a migration by the user.
+    public var replacements: [SchemaChange] { changes.filter { !$0.isAutomatic } }
+}
+
+extension SchemaDefinition {
+    /// The number that the next new entity gets.
+    var entityMark: Int { max(nextNumber ?? 0, entities.reduce(0) { max($0, Int($1.number ?? 0)) } + 1) }
+
+    /// The number that the next new property of a hierarchy gets.
+    func propertyMark(ofRoot root: String) -> Int {
+        let roots = rootNames()
+        let members = entities.filter { roots[$0.name] == root }
+        let numbers = members.flatMap { $0.attributes.map(\.number) + $0.relationships.map(\.number) }
+        let given = members.first { $0.name == root }?.nextNumber ?? 0
+        return max(given, numbers.reduce(0) { max($0, Int($1 ?? 0)) } + 1)
+    }
+}
+
+/// Gives numbers to what is new in a schema, and to the rest those that it had.
+struct SchemaNumbering {
+    private(set) var definition: SchemaDefinition
+
+    init(_ matcher: SchemaMatcher) throws(CambiumError) {
+        let old = matcher.old.definition
+        definition = matcher.new.definition
+        let roots = definition.rootNames()
+        var nextEntity = old.entityMark
+        var nextProperties: [String: Int] = [:]
+        let oldNumbers = Self.numbers(of: old)
+        for index in definition.entities.indices {
+            let name = definition.entities[index].name
+            let oldName = matcher.entities[name]
+            let root = roots[name] ?? name
+            var next = nextProperties[root] ?? matcher.entities[root].map { old.propertyMark(ofRoot: $0) } ?? 1
+            let oldNumber = oldName.flatMap { name in old.entities.first { $0.name == name }?.number }
+            definition.entities[index].number = try Self.number(oldNumber, &nextEntity)
+            for place in definition.entities[index].attributes.indices {
+                let key = SchemaMatcher.Key(entity: name, property: definition.entities[index].attributes[place].name)
+                let number = matcher.properties[key].flatMap { oldNumbers[$0] }
+                definition.entities[index].attributes[place].number = try Self.number(number, &next)
+            }
+            for place in definition.entities[index].relationships.indices {
+                let key = SchemaMatcher.Key(entity: name, property: definition.entities[index].relationships[place].name)
+                let number = matcher.properties[key].flatMap { oldNumbers[$0] }
+                definition.entities[index].relationships[place].number = try Self.number(number, &next)
+            }
+            nextProperties[root] = next
+        }
+        setMarks(nextEntity, nextProperties)
+    }
+
+    /// Numbers that are one above the greatest need not be said.
+    private mutating func setMarks(_ nextEntity: Int, _ nextProperties: [String: Int]) {
+        if nextEntity > definition.entityMark { definition.nextNumber = nextEntity }
+        for index in definition.entities.indices {
+            let name = definition.entities[index].name
+            guard let next = nextProperties[name], definition.entities[index].parent == nil else { continue }
+            if next > definition.propertyMark(ofRoot: name) { definition.entities[index].nextNumber = next }
+        }
+    }
+
+    private static func numbers(of definition: SchemaDefinition) -> [SchemaMatcher.Key: UInt16] {
+        var numbers: [SchemaMatcher.Key: UInt16] = [:]
+        for entity in definition.entities {
+            for (name, number) in entity.attributes.map({ ($0.name, $0.number) }) + entity.relationships.map({ ($0.name, $0.number) }) {
+                numbers[.init(entity: entity.name, property: name)] = number
+            }
+        }
+        return numbers
+    }
+
+    /// The old number, where there is one, else the next one.
+    private static func number(_ old: UInt16?, _ next: inout Int) throws(CambiumError) -> UInt16 {
+        if let old { return old }
+        guard next < 65_535, let number = UInt16(exactly: next) else {
+            throw CambiumError(
+                .limitExceeded, "The store has given out all numbers for entities, or for the properties of a hierarchy, that there are.")
+        }
+        next += 1
+        return number
+    }
+}

@@ -1,0 +1,147 @@
+import Testing
+
+@testable import CambiumModel
+
+@Suite struct SchemaMigrationTests {
+    private func schema(_ entities: String) throws -> Schema { try Schema(SchemaFixture.definition(entities)) }
+
+    private func migration(_ before: String, _ after: String) throws -> SchemaMigration {
+        try SchemaMigration(from: try schema(before), to: SchemaFixture.definition(after))
+    }
+
+    /// What changed, in one line each.
+    private func changes(_ before: String, _ after: String) throws -> [String] {
+        try migration(before, after).changes.map { change in
+            let texts = [change.aspect, change.before, change.after].compactMap { $0 }
+            return ([change.kind.rawValue, change.subject] + texts + (change.isAutomatic ? [] : ["!"])).joined(separator: " ")
+        }
+    }
+
+    private let note = #""Note":{"attributes":{"title":{"type":"string"},"year":{"type":"int32"}}}"#
+
+    @Test func `the same schema has no changes`() throws {
+        for entities in [note, SchemaFixture.everything] { #expect(try changes(entities, entities).isEmpty) }
+        let spelled = #""Note":{"attributes":{"title":{"type":"string","optional":false,"default":null},"year":{"type":"int32"}}}"#
+        #expect(try changes(note, spelled).isEmpty)
+    }
+
+    @Test func `what is added, removed and changed is told`() throws {
+        let after = #""Note":{"attributes":{"title":{"type":"string","default":""},"done":{"type":"bool","optional":true}}},"Tag":{}"#
+        #expect(
+            try changes(note, after) == [
+                #"changed Note.title default """#, "added Note.done bool", "added Tag", "removed Note.year int32",
+            ])
+    }
+
+    @Test func `what is renamed keeps its number, and the mark may stay in the file`() throws {
+        let after = #""Memo":{"renamedFrom":"Note","attributes":{"name":{"type":"string","renamedFrom":"title"},"year":{"type":"int32"}}}"#
+        let first = try migration(note, after)
+        #expect(first.changes.map(\.kind) == [.renamed, .renamed])
+        #expect(first.after.entity("Memo")?.number == first.before.entity("Note")?.number)
+        #expect(first.after.entity("Memo")?.attribute("name")?.number.rawValue == 1)
+        let again = try SchemaMigration(from: first.after, to: SchemaFixture.definition(after))
+        #expect(again.isEmpty)
+        let third = after.replacing("Memo", with: "Text")
+        #expect(try SchemaMigration(from: first.after, to: SchemaFixture.definition(third)).changes.map(\.kind) == [.renamed])
+    }
+
+    @Test func `two names can be exchanged, once`() throws {
+        let before = #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool"}}}"#
+        let after = #""E":{"attributes":{"a":{"type":"bool","renamedFrom":"b"},"b":{"type":"bool","renamedFrom":"a"}}}"#
+        let first = try migration(before, after)
+        #expect(first.after.entity("E")?.attributes.map(\.number.rawValue) == [2, 1])
+        #expect(try SchemaMigration(from: first.after, to: SchemaFixture.definition(after)).isEmpty)
+    }
+
+    @Test func `a name that is still there cannot be a former one`() throws {
+        let after = #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool","renamedFrom":"a"}}}"#
+        let before = #""E":{"attributes":{"a":{"type":"bool"}}}"#
+        let error = #expect(throws: CambiumError.self) { try migration(before, after) }
+        #expect(error?.code == .invalidInput && error?.place?.pointer == "/entities/E/attributes/b/renamedFrom")
+    }
+
+    @Test func `a number is never given again`() throws {
+        let less = #""Note":{"attributes":{"title":{"type":"string"}}}"#
+        let first = try migration(note + #","Tag":{}"#, less)
+        let catalog = String(decoding: first.after.catalog.json, as: UTF8.self)
+        #expect(catalog.contains(#""nextNumber":3"#))
+        let second = try SchemaMigration(from: try Schema(catalog: first.after.catalog), to: SchemaFixture.definition(note + #","Tag":{}"#))
+        #expect(second.after.entity("Note")?.attribute("year")?.number.rawValue == 3)
+        #expect(second.after.entity("Tag")?.number.rawValue == 3)
+        #expect(!String(decoding: second.after.catalog.json, as: UTF8.self).contains("nextNumber"))
+    }
+
+    @Test func `numbers that are used up are told`() throws {
+        var definition = try schema(note).definition
+        definition.nextNumber = 65_535
+        let before = try Schema(resolving: definition)
+        let error = #expect(throws: CambiumError.self) {
+            try SchemaMigration(from: before, to: SchemaFixture.definition(note + #","Tag":{}"#))
+        }
+        #expect(error?.code == .limitExceeded)
+    }
+
+    @Test(arguments: [
+        ("int16", "int64", true), ("int32", "double", true), ("int32", "float", false), ("int64", "double", false),
+        ("int64", "decimal", true),
+        ("float", "double", true), ("double", "decimal", false), ("uri", "string", true), ("string", "uri", false),
+        ("string", "int32", false),
+        ("date", "int64", false),
+    ])
+    func `a type widens where nothing can be lost`(_ from: String, _ to: String, _ isAutomatic: Bool) throws {
+        let found = try migration(
+            #""E":{"attributes":{"a":{"type":"\#(from)"}}}"#, #""E":{"attributes":{"a":{"type":"\#(to)"}}}"#)
+        #expect(found.changes.map(\.isAutomatic) == [isAutomatic])
+        #expect(found.after.entity("E")?.attribute("a")?.number.rawValue == (isAutomatic ? 1 : 2))
+    }
+
+    @Test func `a property moves within its hierarchy, where it can only be that one`() throws {
+        let below = #""A":{},"B":{"parent":"A","attributes":{"x":{"type":"bool"}}},"C":{"parent":"A"}"#
+        let above = #""A":{"attributes":{"x":{"type":"bool"}}},"B":{"parent":"A"},"C":{"parent":"A"}"#
+        #expect(try changes(below, above) == ["moved A.x B A"])
+        #expect(try changes(above, below) == ["moved B.x A B"])
+        let both = below.replacing(#""C":{"#, with: #""C":{"attributes":{"x":{"type":"bool"}},"#)
+        #expect(try changes(both, above).contains { $0.hasPrefix("replaced A.x") && $0.hasSuffix("!") })
+        #expect(try changes(above, both).count { $0.hasPrefix("replaced") && $0.hasSuffix("!") } == 2)
+    }
+
+    @Test func `no entity leaves its hierarchy by itself`() throws {
+        let before = #""A":{},"B":{"parent":"A"}"#
+        #expect(try changes(before, #""A":{},"B":{}"#) == ["replaced B B !"])
+        #expect(try changes(#""A":{}"#, #""P":{},"A":{"parent":"P"}"#) == ["added P", "replaced A A !"])
+        #expect(
+            try changes(#""A":{},"B":{"parent":"A"},"C":{"parent":"A"}"#, #""A":{},"B":{"parent":"C"},"C":{"parent":"A"}"#)
+                == [#"changed B parent "A" "C""#])
+    }
+
+    private func two(_ first: String, _ second: String) -> String {
+        #""A":{"relationships":{"bs":{"to":"B"\#(first)}}},"B":{"relationships":{\#(second)}}"#
+    }
+
+    @Test func `links keep their members where nothing is lost`() throws {
+        let inverse = #""a":{"to":"A","inverse":"bs"}"#
+        let many = two(#","many":true,"inverse":"a""#, inverse)
+        #expect(try migration(many, two(#","many":true,"ordered":true,"inverse":"a""#, inverse)).replacements.isEmpty)
+        #expect(try migration(many, two(#","many":true"#, "")).replacements.isEmpty)
+        #expect(
+            try migration(two(#","many":true"#, ""), two(#","many":true,"inverse":"as""#, #""as":{"to":"A","many":true}"#)).replacements
+                .isEmpty)
+        let one = two(#","inverse":"a""#, inverse)
+        #expect(try migration(one, many).replacements.isEmpty)
+        #expect(try migration(many, one).replacements.map(\.subject) == ["A.bs", "B.a"])
+        #expect(try migration(two("", ""), one).replacements.map(\.subject) == ["A.bs"])
+        #expect(try migration(two(#","many":true"#, #""a":{"to":"A"}"#), many).replacements.map(\.subject) == ["A.bs", "B.a"])
+    }
+
+    @Test func `an attribute does not become a relationship`() throws {
+        #expect(
+            try changes(#""A":{"attributes":{"b":{"type":"uuid"}}},"B":{}"#, #""A":{"relationships":{"b":{"to":"B"}}},"B":{}"#)
+                == ["replaced A.b uuid B !"])
+    }
+
+    @Test func `a change in the log is told by its numbers`() throws {
+        let first = try migration(note, note.replacing(#""year":{"type":"int32"}"#, with: #""year":{"type":"string"}"#))
+        #expect(first.changes.map(\.kind) == [.replaced])
+        #expect(SchemaMigration(logged: first.before, first.after).changes.map(\.kind) == [.added, .removed])
+    }
+}

@@ -1,0 +1,67 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+@testable import CambiumGraph
+@testable import CambiumLog
+
+/// Stores in which much comes and goes: what they take is what is there.
+@Suite struct ChurnTests {
+    private func add(_ store: Store, _ numbers: Range<Int>) throws {
+        try store.write { transaction in
+            for number in numbers {
+                let note = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("the note with number \(number)")])
+                try transaction.link(note, "memos", transaction.insert("Memo", ["text": .string("memo \(number)")]))
+                let item = try transaction.insert("Item", ["key": .string("item \(number)")])
+                try transaction.link(note, "items", item)
+            }
+        }
+    }
+
+    /// Deletes all notes but one in a hundred, and what they own.
+    private func thin(_ store: Store) throws {
+        let graph = store.graph
+        let note = try store.schema.required("Note")
+        let id = try note.requiredAttribute("id")
+        let doomed = graph.objects(of: note).filter { object in
+            guard case .int(let number)? = graph.value(of: id, of: object) else { return true }
+            return number * 7919 % 100 != 0
+        }
+        try store.write { try $0.delete(doomed) }
+    }
+
+    @Test func `twenty generations of which one in a hundred survives keep neither memory nor disk`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-churn-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let volume = SystemVolume(root: directory)
+        try volume.createDirectory("")
+        var tuning = LogTuning.standard
+        (tuning.newestRootCount, tuning.pastByteCountMin) = (2, 0)
+        let memory = MemoryBudget(byteCount: 512 << 10)
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .buffered(every: .seconds(3600)), surroundings: fixedSurroundings(), tuning: tuning,
+            memory: memory)
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2, pastPercent: 0))
+        var pages: [Int] = []
+        var disk: [Int] = []
+        for generation in 0..<20 {
+            try add(store, generation * 2000..<(generation + 1) * 2000)
+            try store.checkpoint()
+            try thin(store)
+            try store.compact(.checkpoints(1))
+            pages.append(store.memory.pageByteCount)
+            disk.append(try PageFile.byteCount(volume))
+            #expect(memory.usedByteCount <= memory.byteCount + 65_536)
+        }
+        #expect(store.graph.objectCount == 3 * 400)
+        #expect(PageChecker.findings(in: store.committer.timeline) == [] && store.graph.invariantFindings() == [])
+        // 1200 objects take some 110 KB where nothing else was.
+        #expect(pages[19] < 600_000, "\(pages)")
+        #expect(disk[19] < 4 * disk[2] + (4 << 20), "\(disk)")
+        let digest = store.graph.digest()
+        try store.close()
+        #expect(try Store.open(volume, durability: nil, tuning: tuning).graph.digest() == digest)
+        #expect(try Verification(volume).isSound)
+    }
+}

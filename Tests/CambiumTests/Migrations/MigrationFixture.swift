@@ -1,0 +1,120 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+extension SchemaDefinition {
+    /// The definition of the notes' schema, changed.
+    static func notes(_ change: (inout SchemaDefinition) -> Void) -> SchemaDefinition {
+        var definition = Notes.schema.definition
+        change(&definition)
+        return definition
+    }
+
+    subscript(_ entity: String) -> EntityDefinition {
+        get { entities.first { $0.name == entity } ?? EntityDefinition(entity) }
+        set {
+            if let place = entities.firstIndex(where: { $0.name == entity }) {
+                entities[place] = newValue
+            } else {
+                entities.append(newValue)
+            }
+        }
+    }
+}
+
+extension EntityDefinition {
+    subscript(attribute name: String) -> AttributeDefinition {
+        get { attributes.first { $0.name == name } ?? AttributeDefinition(name, .string) }
+        set {
+            if let place = attributes.firstIndex(where: { $0.name == name }) {
+                attributes[place] = newValue
+            } else {
+                attributes.append(newValue)
+            }
+        }
+    }
+
+    subscript(relationship name: String) -> RelationshipDefinition {
+        get { relationships.first { $0.name == name } ?? RelationshipDefinition(name, to: "") }
+        set {
+            if let place = relationships.firstIndex(where: { $0.name == name }) {
+                relationships[place] = newValue
+            } else {
+                relationships.append(newValue)
+            }
+        }
+    }
+
+    mutating func remove(_ property: String) {
+        attributes.removeAll { $0.name == property }
+        relationships.removeAll { $0.name == property }
+    }
+}
+
+/// A store with notes, items, memos and tags, to be migrated; what it comes to is checked against its log each time.
+struct MigratedNotes {
+    let volume: MemoryVolume
+    let store: Store
+
+    init(durability: Durability = .synced) throws {
+        volume = MemoryVolume()
+        store = try Store.notes(volume, durability: durability)
+        try store.importing(
+            "Note",
+            #"""
+            {"id":1,"title":"Paris","rating":4.5,"items":[{"key":"a","count":1,"tags":["red","blue"]},{"key":"b","tags":["red"]}],
+             "memos":[{"text":"x"},{"text":"y"},{"text":"z"}],"related":[2]}
+            {"id":2,"title":"12","items":[{"key":"c","count":3}]}
+            {"id":3,"title":"12"}
+            """#)
+    }
+
+    /// Migrates, and proves that pages, invariants and a replay are right.
+    @discardableResult
+    func migrate(
+        _ change: (inout SchemaDefinition) -> Void, program: ((Graph, inout WriteTransaction) throws -> Void)? = nil
+    ) throws -> MigrationReport {
+        var definition = store.schema.definition
+        change(&definition)
+        let report =
+            if let program { try store.migrate(to: definition, Author(), program) } else { try store.migrate(to: definition) }
+        try check()
+        return report
+    }
+
+    func check() throws {
+        #expect(store.graph.invariantFindings() == [])
+        let verification = try Verification(volume)
+        #expect(verification.findings == [] && verification.digest == store.graph.digest())
+    }
+
+    /// The values of an attribute, by ascending id.
+    func values(_ entity: String, _ attribute: String) throws -> [Value] {
+        let graph = store.graph
+        let entity = try graph.schema.required(entity)
+        let column = graph.column(try entity.requiredAttribute(attribute))
+        return graph.objects(of: entity).compactMap { graph.place(of: $0).map(column.value(at:)) }
+    }
+
+    /// The serials that a relationship leads to, by ascending id of the owner.
+    func members(_ entity: String, _ relationship: String) throws -> [[UInt64]] {
+        let graph = store.graph
+        let entity = try graph.schema.required(entity)
+        let relationship = try entity.requiredRelationship(relationship)
+        return graph.objects(of: entity).map { id in (graph.members(relationship, of: id) ?? []).map(\.serial) }
+    }
+
+    func refusal(_ change: (inout SchemaDefinition) -> Void) throws -> CambiumError? {
+        let before = (store.graph.transaction, store.graph.digest())
+        do {
+            try migrate(change)
+            return nil
+        } catch let error as CambiumError {
+            #expect((store.graph.transaction, store.graph.digest()) == before)
+            try check()
+            return error
+        }
+    }
+}

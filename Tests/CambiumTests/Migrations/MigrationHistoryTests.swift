@@ -1,0 +1,227 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct MigrationHistoryTests {
+    /// Three schemas, with changes under each of them.
+    private func history(_ notes: MigratedNotes, checkpoints: Bool = false) throws {
+        try notes.migrate {
+            $0["Note"][attribute: "title"].formerName = "title"
+            $0["Note"][attribute: "title"].name = "name"
+            $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(false)))
+        }
+        if checkpoints { try notes.store.checkpoint() }
+        try notes.store.write { try $0.insert("Note", ["id": .int(4), "name": .string("Rome")]) }
+        try notes.migrate {
+            $0["Note"].remove("rating")
+            $0["Item"][attribute: "count"].type = .int64
+            $0["Note"][relationship: "items"].cardinality = .orderedToMany
+        }
+        try notes.store.write { try $0.insert("Item", ["key": .string("d"), "count": .int(1 << 40)]) }
+    }
+
+    @Test func `a moment has the schema of its time`() throws {
+        let notes = try MigratedNotes()
+        let first = notes.store.graph
+        try notes.store.label("before")
+        try history(notes)
+        let then = try ReadOnlyStore(notes.volume, point: .label("before")).graph
+        #expect(then.schema.definition == Notes.schema.definition && then.digest() == first.digest())
+        #expect(then.export == first.export && first.invariantFindings() == [])
+        let between = try ReadOnlyStore(notes.volume, point: .transaction(TransactionNumber(rawValue: first.transaction.rawValue + 2)))
+            .graph
+        #expect(between.schema.entity("Note")?.attribute("name") != nil && between.schema.entity("Note")?.attribute("rating") != nil)
+        #expect(notes.store.graph.schema.entity("Note")?.attribute("rating") == nil)
+    }
+
+    @Test(arguments: [false, true]) func `a store opens before and after a checkpoint`(_ isAfter: Bool) throws {
+        let notes = try MigratedNotes()
+        try notes.store.checkpoint()
+        try history(notes, checkpoints: true)
+        if isAfter { try notes.store.checkpoint() }
+        try notes.store.close()
+        let again = try Store.open(MemoryVolume(contents: notes.volume.contents), durability: nil)
+        #expect(again.recovery.checkpoint > .none && (again.recovery.transactionCount == 0) == isAfter)
+        #expect(again.graph.digest() == notes.store.graph.digest() && again.graph.export == notes.store.graph.export)
+        var less = again.schema.definition
+        less["Note"].remove("created")
+        try again.migrate(to: less)
+        #expect(again.graph.invariantFindings() == [])
+        let verification = try Verification(notes.volume)
+        #expect(verification.findings == [])
+    }
+
+    @Test func `a follower changes its schema with the store`() throws {
+        let notes = try MigratedNotes()
+        let follower = try StoreFollower(notes.volume)
+        let before = follower.graph
+        try history(notes)
+        try follower.advance()
+        #expect(follower.graph.digest() == notes.store.graph.digest())
+        #expect(follower.graph.schema.catalog == notes.store.schema.catalog && before.schema.catalog == Notes.schema.catalog)
+    }
+
+    @Test func `a mirror gets the migrations too`() throws {
+        let notes = try MigratedNotes()
+        let target = MemoryVolume()
+        _ = try Store.apply(from: notes.volume, to: target, surroundings: fixedSurroundings(seed: 9))
+        try history(notes)
+        let report = try Store.apply(from: notes.volume, to: target, surroundings: fixedSurroundings(seed: 10))
+        #expect(report.appliedCount == 4 && report.digest == notes.store.graph.digest())
+        #expect(try Verification(target).root == Verification(notes.volume).root)
+    }
+
+    @Test func `copies to a moment and repairs go through migrations`() throws {
+        let notes = try MigratedNotes()
+        try history(notes)
+        let last = notes.store.graph.transaction
+        let target = MemoryVolume()
+        _ = try Backup(
+            notes.volume, to: target, last: TransactionNumber(rawValue: last.rawValue - 1), surroundings: fixedSurroundings(seed: 7))
+        #expect(try Store.open(target, durability: nil).schema.catalog == notes.store.schema.catalog)
+        let saved = MemoryVolume()
+        let repair = try Repair(notes.volume, to: saved, surroundings: fixedSurroundings(seed: 8))
+        #expect(repair.findings == [] && repair.objectCount == notes.store.graph.objectCount)
+    }
+
+    @Test func `what was retired before a migration is not needed after it`() throws {
+        let notes = try MigratedNotes()
+        try history(notes)
+        try notes.store.compact(.checkpoints(1))
+        try notes.migrate { $0["Note"].remove("created") }
+        try notes.store.close()
+        let again = try Store.open(MemoryVolume(contents: notes.volume.contents), durability: nil)
+        #expect(again.graph.digest() == notes.store.graph.digest())
+    }
+
+    @Test func `a crash leaves a migration whole or not at all`() throws {
+        let whole = FaultyVolume()
+        let after = try Self.migrated(whole)
+        let before = try Self.made(FaultyVolume()).graph.export
+        for operation in 0..<whole.operationCount {
+            let volume = FaultyVolume()
+            _ = try Self.made(volume)
+            let begun = volume.operationCount
+            if begun + operation > whole.operationCount { break }
+            volume.crash(at: begun + operation)
+            _ = try? Self.migrate(volume)  // What the crash leaves is what is tested.
+            for seed in 0..<3 {
+                let opened = try Store.open(MemoryVolume(contents: volume.image(seed: UInt64(seed))), durability: nil)
+                #expect([before, after].contains(opened.graph.export), "operation \(operation)")
+                #expect(opened.graph.invariantFindings() == [])
+            }
+        }
+    }
+
+    private static func made(_ volume: FaultyVolume) throws -> Store {
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+        for number in 0..<5 { try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")]) } }
+        try store.close()
+        return store
+    }
+
+    @discardableResult
+    private static func migrate(_ volume: FaultyVolume) throws -> String {
+        let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 5), tuning: .tiny)
+        try store.migrate(to: .notes { $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(true))) })
+        try store.close()
+        return store.graph.export
+    }
+
+    private static func migrated(_ volume: FaultyVolume) throws -> String {
+        _ = try made(volume)
+        return try migrate(volume)
+    }
+
+    // MARK: Handles from before
+
+    @Test func `handles of another schema read nothing that is not theirs`() throws {
+        let notes = try MigratedNotes()
+        let before = notes.store.graph
+        let note = try before.schema.required("Note")
+        let (title, rating) = (try note.requiredAttribute("title"), try note.requiredAttribute("rating"))
+        let (items, memos) = (try note.requiredRelationship("items"), try note.requiredRelationship("memos"))
+        let fields = [before.field(title), before.field(rating)]
+        let ends = [before.end(items), before.end(memos)]
+        try notes.migrate {
+            $0["Note"].remove("rating")
+            $0["Note"][attribute: "id"].type = .decimal
+            $0["Note"].attributes.insert(AttributeDefinition("first", .bool, default: .bool(true)), at: 0)
+            $0["Note"].remove("memos")
+            $0.entities.removeAll { $0.name == "Memo" }
+            $0["Note"][relationship: "items"].cardinality = .orderedToMany
+        }
+        let graph = notes.store.graph
+        let id = ObjectID(root: note.root, serial: 1)
+        let place = try #require(graph.place(of: id))
+        #expect(graph.value(of: fields[0], at: place) == .string("Paris") && graph.value(of: fields[1], at: place) == .null)
+        #expect(graph.value(of: title, of: id) == .string("Paris") && graph.value(of: rating, of: id) == .null)
+        #expect(graph.value(of: try note.requiredAttribute("id"), of: id) == .decimal(DecimalNumber(1)))
+        #expect(graph.column(rating).value(at: place) == .null && graph.column(title).string(at: place) == "Paris")
+        #expect(graph.memberIDs(ends[0], of: place).count == 2 && graph.memberIDs(ends[1], of: place) == [])
+        #expect(graph.memberCount(ends[1], of: place) == 0 && Array(graph.members(ends[1], of: place)).isEmpty)
+        #expect(graph.target(ends[1], of: place) == nil && graph.member(ends[1], of: place, at: 0) == nil)
+        #expect(graph.relation(memos).count(of: place) == 0 && graph.relation(items).count(of: place) == 2)
+        let memo = try before.schema.required("Memo")
+        #expect(graph.count(of: memo) == 0 && Array(graph.objects(of: memo)).isEmpty && graph.count(of: note) == 3)
+        #expect(graph.find(note, identity: [.int(1)]) == nil && graph.finder(note) != nil)
+        // The other way round: what the new schema resolved, read in the old graph.
+        let first = graph.field(try graph.schema.required("Note").requiredAttribute("first"))
+        let old = try #require(before.place(of: id))
+        #expect(before.value(of: first, at: old) == .null && before.value(of: fields[1], at: old) == .double(4.5))
+    }
+
+    @Test func `a transaction refuses what its schema does not have`() throws {
+        let notes = try MigratedNotes()
+        let before = notes.store.schema
+        let note = try before.required("Note")
+        let id = ObjectID(root: note.root, serial: 1)
+        try notes.migrate {
+            $0["Note"].remove("rating")
+            $0["Note"][attribute: "title"].maxLength = 6
+            $0.entities.removeAll { $0.name == "Memo" }
+            $0["Note"].remove("memos")
+        }
+        let calls: [(inout WriteTransaction) throws -> Void] = [
+            { try $0.set(id, note.requiredAttribute("rating"), to: .double(1)) },
+            { _ = try $0.insert(before.required("Memo")) },
+            { try $0.link(id, note.requiredRelationship("memos"), id) },
+            { try $0.unlink(id, note.requiredRelationship("memos"), id) },
+        ]
+        for call in calls {
+            let found = code { try notes.store.write { try call(&$0) } }
+            #expect(found == .invalidInput || found == nil)
+        }
+        #expect(
+            code { try notes.store.write { try $0.set(id, note.requiredAttribute("title"), to: .string("too long")) } } == .ruleViolated)
+        #expect(code { _ = try notes.store.importRows(before.required("Memo"), from: [.bytes(Array(#"{"text":"x"}"#.utf8))]) } != nil)
+        try notes.check()
+    }
+
+    // MARK: Foreign logs
+
+    @Test func `a schema in the log that no migration leads to is refused`() throws {
+        let notes = try MigratedNotes()
+        func refusal(_ text: String, _ other: String) throws -> CambiumError.Code? {
+            let json = String(decoding: notes.store.schema.catalog.json, as: UTF8.self)
+            let changed = json.replacing(text, with: other)
+            #expect(changed != json)
+            return code {
+                _ = try notes.store.transact(Author()) { try $0.draft.apply(.schema(SchemaCatalog(json: Array(changed.utf8)))) }
+            }
+        }
+        #expect(try refusal(#""number":3,"type":"double""#, #""number":3,"type":"int64""#) == .invalidInput)
+        #expect(try refusal(#""items":{"number":5,"to":"Item","many":true"#, #""items":{"number":5,"to":"Item""#) == .invalidInput)
+        #expect(try refusal(#""entities""#, #""nothing""#) == .damaged)
+        let middle = code {
+            _ = try notes.store.transact(Author()) { transaction in
+                _ = try transaction.insert("Item", ["key": .string("k")])
+                try transaction.draft.apply(.schema(Notes.schema.catalog))
+            }
+        }
+        #expect(middle == .invalidInput)
+        try notes.check()
+    }
+}

@@ -1,0 +1,269 @@
+import Testing
+
+@testable import Cambium
+
+@Suite struct MigrationTests {
+    private func count(_ report: MigrationReport, _ subject: String) -> [Int]? {
+        report.entries.first { $0.change.subject == subject }.map { [$0.objectCount, $0.lostCount] }
+    }
+
+    // MARK: Attributes
+
+    @Test func `an attribute that is added has its default, or null`() throws {
+        let notes = try MigratedNotes()
+        let report = try notes.migrate {
+            $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(false)))
+            $0["Note"].attributes.append(AttributeDefinition("link", .uri, .optional))
+        }
+        #expect(try notes.values("Note", "done") == [.bool(false), .bool(false), .bool(false)])
+        #expect(try notes.values("Note", "link") == [.null, .null, .null])
+        #expect(try notes.values("Note", "title") == [.string("Paris"), .string("12"), .string("12")])
+        #expect(count(report, "Note.done") == [3, 0] && count(report, "Note.link") == [0, 0])
+        #expect(report.transaction == notes.store.graph.transaction && report.logByteCount > 0)
+    }
+
+    @Test func `a stub gets no default`() throws {
+        let notes = try MigratedNotes()
+        try notes.store.importing("Note", #"{"id":1,"related":[77]}"#)
+        try notes.migrate { $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(false))) }
+        #expect(try notes.values("Note", "done") == [.bool(false), .bool(false), .bool(false), .null])
+    }
+
+    @Test func `an attribute that is removed is gone, with long values too`() throws {
+        let notes = try MigratedNotes()
+        let long = String(repeating: "long ", count: 40_000)
+        try notes.store.write { transaction in
+            let note = try transaction.schema.required("Note")
+            guard let id = transaction.find(note, identity: [.int(2)]) else { return }
+            try transaction.set(id, "title", to: .string(long))
+        }
+        let bytes = notes.store.memory.pageByteCount
+        let report = try notes.migrate { $0["Note"].remove("title") }
+        #expect(count(report, "Note.title") == [0, 3])
+        #expect(notes.store.memory.pageByteCount < bytes - 190_000)
+        #expect(notes.store.schema.entity("Note")?.attribute("title") == nil)
+        try notes.migrate { $0["Note"].attributes.append(AttributeDefinition("title", .string, .optional)) }
+        #expect(try notes.values("Note", "title") == [.null, .null, .null])
+        #expect(notes.store.schema.entity("Note")?.attribute("title")?.number.rawValue == 8)
+    }
+
+    @Test func `a renaming touches no value`() throws {
+        let notes = try MigratedNotes()
+        let report = try notes.migrate {
+            $0["Note"][attribute: "title"].formerName = "title"
+            $0["Note"][attribute: "title"].name = "name"
+            $0["Note"].identity = ["number"]
+            $0["Note"][attribute: "id"].formerName = "id"
+            $0["Note"][attribute: "id"].name = "number"
+        }
+        #expect(report.entries.map(\.change.kind) == [.renamed, .renamed])
+        #expect(try notes.values("Note", "name") == [.string("Paris"), .string("12"), .string("12")])
+        let graph = notes.store.graph
+        #expect(graph.find(try graph.schema.required("Note"), identity: [.int(3)]) != nil)
+    }
+
+    @Test func `a wider type has the same values`() throws {
+        let notes = try MigratedNotes()
+        try notes.migrate { $0["Item"][attribute: "count"].type = .decimal }
+        #expect(try notes.values("Item", "count") == [.decimal(DecimalNumber(1)), .null, .decimal(DecimalNumber(3))])
+        let report = try notes.migrate { $0["Note"][attribute: "id"].type = .decimal }
+        #expect(count(report, "Note.id") == [3, 0])
+        let note = try notes.store.schema.required("Note")
+        #expect(notes.store.graph.find(note, identity: [.decimal(DecimalNumber(2))]) != nil)
+    }
+
+    @Test func `nulls become the default of what is mandatory now, or are refused`() throws {
+        let notes = try MigratedNotes()
+        let error = try notes.refusal { $0["Item"][attribute: "count"].presence = .mandatory }
+        #expect(error?.code == .ruleViolated && error?.message.contains("Item/2: 'count' must have a value") == true)
+        let report = try notes.migrate {
+            $0["Item"][attribute: "count"].presence = .mandatory
+            $0["Item"][attribute: "count"].defaultValue = .number("7")
+        }
+        #expect(try notes.values("Item", "count") == [.int(1), .int(7), .int(3)])
+        #expect(report.entries.contains { $0.change.aspect == "optional" && $0.objectCount == 1 })
+        #expect(code { try notes.store.write { try $0.insert("Item", ["key": .string("d"), "count": .null]) } } == .ruleViolated)
+    }
+
+    @Test func `values that the new rules refuse are told, all at once`() throws {
+        let notes = try MigratedNotes()
+        let error = try notes.refusal { $0["Note"][attribute: "title"].maxLength = 2 }
+        #expect(error?.message.contains("Note/1: 'title' has a length of 5") == true)
+        try notes.migrate { $0["Note"][attribute: "title"].maxLength = 5 }
+    }
+
+    // MARK: Unique sets
+
+    @Test func `a unique set is built, or its duplicates are told`() throws {
+        let notes = try MigratedNotes()
+        let error = try notes.refusal { $0["Note"].unique = [["title"]] }
+        #expect(error?.message.contains("'title' must be unique") == true)
+        try notes.migrate { $0["Note"].unique = [["title", "id"]] }
+        try notes.migrate {
+            $0["Tag"].identity = []
+            $0["Tag"].unique = [["name"]]
+        }
+        #expect(code { try notes.store.write { try $0.insert("Tag", ["name": .string("red")]) } } == .ruleViolated)
+    }
+
+    // MARK: Entities
+
+    @Test func `an entity that is removed takes its objects and links along, and nothing else`() throws {
+        let notes = try MigratedNotes()
+        let report = try notes.migrate {
+            $0.entities.removeAll { $0.name == "Item" || $0.name == "Memo" }
+            $0["Note"].relationships.removeAll { $0.name != "related" }
+            $0["Tag"].relationships = []
+        }
+        #expect(notes.store.graph.objectCount == 5 && count(report, "Item") == [0, 3] && count(report, "Memo") == [0, 3])
+        #expect(try notes.members("Note", "related") == [[2], [1], []])
+    }
+
+    @Test func `sub-entities come and go with their objects`() throws {
+        let notes = try MigratedNotes()
+        try notes.migrate {
+            $0.entities.append(EntityDefinition("Letter", parent: "Note") { AttributeDefinition("to", .string, .optional) })
+        }
+        try notes.store.write { transaction in
+            let letter = try transaction.insert("Letter", ["id": .int(9), "to": .string("Ann")])
+            try transaction.link(letter, "items", transaction.insert("Item", ["key": .string("z")]))
+        }
+        try notes.check()
+        let report = try notes.migrate { $0.entities.removeAll { $0.name == "Letter" } }
+        #expect(count(report, "Letter") == [0, 1] && notes.store.graph.objectCount == 12)
+        #expect(try notes.members("Item", "note") == [[1], [1], [2], []])
+    }
+
+    @Test func `an entity that has objects cannot become abstract`() throws {
+        let notes = try MigratedNotes()
+        #expect(try notes.refusal { $0["Note"].isAbstract = true }?.code == .ruleViolated)
+        try notes.store.write { try $0.delete($0.draft.original.objects(of: $0.schema.required("Note")).map(\.self)) }
+        try notes.migrate { $0["Note"].isAbstract = true }
+    }
+
+    @Test func `a member that is of another entity than wanted is told`() throws {
+        let notes = try MigratedNotes()
+        try notes.migrate { $0.entities.append(EntityDefinition("Letter", parent: "Note")) }
+        let error = try notes.refusal { definition in
+            definition["Note"][relationship: "related"].inverse = nil
+            definition["Note"][relationship: "related"].destination = "Letter"
+        }
+        #expect(error?.code == .ruleViolated)
+        try notes.migrate { $0["Memo"].relationships.append(RelationshipDefinition("about", to: "Note", .toOne)) }
+        try notes.store.write {
+            try $0.link(
+                ObjectID(root: $0.schema.required("Memo").root, serial: 1), "about",
+                ObjectID(root: $0.schema.required("Note").root, serial: 3))
+        }
+        let wrong = try notes.refusal { $0["Memo"][relationship: "about"].destination = "Letter" }
+        #expect(wrong?.message.contains("Memo/1: 'about' holds 'Letter', and Note/3 is none") == true)
+    }
+
+    // MARK: Relationships
+
+    @Test func `links keep their members in another shape`() throws {
+        let notes = try MigratedNotes()
+        try notes.migrate { $0["Note"][relationship: "items"].cardinality = .orderedToMany }
+        #expect(try notes.members("Note", "items") == [[1, 2], [3], []])
+        try notes.migrate { $0["Note"][relationship: "memos"].cardinality = .toMany }
+        #expect(try notes.members("Note", "memos") == [[1, 2, 3], [], []])
+        try notes.migrate { $0["Item"][relationship: "note"].cardinality = .orderedToMany }
+        #expect(try notes.members("Item", "note") == [[1], [1], [2]])
+        try notes.migrate { $0["Tag"][relationship: "items"].cardinality = .orderedToMany }
+        #expect(try notes.members("Tag", "items") == [[1, 2], [1]])
+        #expect(try notes.members("Item", "tags") == [[1, 2], [1], []])
+    }
+
+    @Test func `an inverse comes and goes, and the links stay`() throws {
+        let notes = try MigratedNotes()
+        try notes.migrate {
+            $0["Item"][relationship: "tags"].inverse = nil
+            $0["Tag"].remove("items")
+        }
+        #expect(try notes.members("Item", "tags") == [[1, 2], [1], []])
+        try notes.migrate {
+            $0["Item"][relationship: "tags"].inverse = "holders"
+            $0["Tag"].relationships = [RelationshipDefinition("holders", to: "Item", .orderedToMany, inverse: "tags")]
+        }
+        #expect(try notes.members("Tag", "holders") == [[1, 2], [1]])
+        try notes.migrate {
+            $0["Note"][relationship: "items"].inverse = nil
+            $0["Item"][relationship: "note"].inverse = nil
+        }
+        #expect(try notes.members("Note", "items") == [[1, 2], [3], []] && notes.members("Item", "note") == [[1], [1], [2]])
+    }
+
+    // MARK: Programs
+
+    @Test func `what is not automatic needs a program, which sees old and new`() throws {
+        let notes = try MigratedNotes()
+        let change = { (definition: inout SchemaDefinition) in
+            definition["Note"][attribute: "title"].type = .int64
+            definition["Note"][attribute: "title"].defaultValue = nil
+        }
+        let error = try notes.refusal(change)
+        #expect(error?.code == .ruleViolated && error?.message.contains("Note.title") == true)
+        #expect(code { try notes.migrate(change, program: { _, _ in }) } == .ruleViolated, "what is mandatory is still missing")
+        let report = try notes.migrate(change) { before, transaction in
+            let old = try before.schema.required("Note")
+            for id in before.objects(of: old) {
+                guard case .string(let text)? = before.value(of: try old.requiredAttribute("title"), of: id) else { continue }
+                try transaction.set(id, "title", to: .int(Int64(text) ?? -1))
+            }
+        }
+        #expect(try notes.values("Note", "title") == [.int(-1), .int(12), .int(12)])
+        #expect(report.entries.first?.handling == .program && count(report, "Note.title") == [0, 3])
+    }
+
+    @Test func `a program that throws leaves nothing`() throws {
+        struct Stop: Error {}
+        let notes = try MigratedNotes()
+        let before = notes.store.graph.transaction
+        #expect(throws: Stop.self) { try notes.migrate({ $0["Note"].remove("title") }, program: { _, _ in throw Stop() }) }
+        #expect(notes.store.graph.transaction == before && notes.store.schema.entity("Note")?.attribute("title") != nil)
+        try notes.check()
+    }
+
+    // MARK: What is asked for
+
+    @Test func `the schema that is there is set without a transaction`() throws {
+        let notes = try MigratedNotes()
+        let before = notes.store.graph.transaction
+        let report = try notes.migrate { _ in }
+        #expect(report.isEmpty && report.transaction == nil && notes.store.graph.transaction == before)
+    }
+
+    @Test func `a preview tells all, and writes nothing`() throws {
+        let notes = try MigratedNotes()
+        let before = notes.volume.contents
+        let report = try notes.store.previewMigration(
+            to: .notes {
+                $0["Note"].unique = [["title"]]
+                $0["Note"].remove("rating")
+            })
+        #expect(report.isRefused && report.violations.count == 1 && count(report, "Note.rating") == [0, 1])
+        let other = try notes.store.previewMigration(to: .notes { $0["Note"][attribute: "rating"].type = .int64 })
+        #expect(other.isRefused && other.entries.map(\.handling).contains(.refused))
+        #expect(try !notes.store.previewMigration(to: .notes { $0["Note"].remove("rating") }).isRefused)
+        #expect(notes.volume.contents == before)
+        try notes.check()
+    }
+
+    @Test func `a request that comes again changes the schema once`() throws {
+        let notes = try MigratedNotes()
+        let definition = SchemaDefinition.notes { $0["Note"].remove("rating") }
+        try notes.store.migrate(to: definition, Author(actor: "jane", requestID: "m"))
+        #expect(code { try notes.store.migrate(to: Notes.schema.definition, Author(requestID: "m")) } == .repeated)
+    }
+
+    @Test func `every mistake of a definition is told with its place`() throws {
+        let notes = try MigratedNotes()
+        let error = try notes.refusal {
+            $0["Note"].identity = ["none"]
+            $0["Item"][relationship: "note"].destination = "Nobody"
+        }
+        let message = error?.message ?? ""
+        #expect(
+            error?.code == .invalidInput && message.contains("/entities/Note/identity/0") && message.contains("Item/relationships/note/to"))
+    }
+}

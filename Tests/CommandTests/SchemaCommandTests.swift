@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+
+@Suite struct SchemaCommandTests {
+    private func place() throws -> Workplace {
+        let place = try Workplace.withStore()
+        try place.write(#"{"id":1,"title":"Paris","items":[{"name":"a"}],"memos":[{"text":"x"},{"text":"y"}]}"#, to: "note.json")
+        #expect(try place.run("import", "notes", "Note", "note.json").code == 0)
+        return place
+    }
+
+    /// The schema of the workplace with a title that is a name, and an attribute more.
+    private static let renamed = Workplace.notes.replacing(
+        #""title": {"type": "string", "default": "", "maxLength": 9}"#,
+        with: #""name": {"type": "string", "default": "", "renamedFrom": "title"}, "done": {"type": "bool", "default": false}"#)
+
+    @Test func `a schema is set, told and read back`() throws {
+        let place = try place()
+        try place.write(Self.renamed, to: "next.json")
+        let outcome = try place.run("schema", "notes", "--set", "next.json", "--actor", "jane", "--message", "names")
+        #expect(outcome.code == 0 && outcome.errors == "")
+        #expect(outcome.output.hasPrefix("3 changes in transaction 3, "))
+        #expect(
+            outcome.output.contains("Note.name  renamed, was title")
+                && outcome.output.contains("Note.done  added, bool, the default for 1 object"))
+        #expect(try place.run("show", "notes", "Note/1").output.contains("name   Paris"))
+        let printed = try place.run("schema", "notes", "--json").output
+        try place.write(printed, to: "printed.json")
+        let again = try place.run("schema", "notes", "--set", "printed.json", "--json")
+        let report = try #require(try again.json.first)
+        #expect(again.code == 0 && report["transaction"] is NSNull && (report["changes"] as? [Any])?.isEmpty == true)
+        #expect(
+            try place.run("schema", "notes", "--set", "next.json").output == "The store has this schema already; nothing was written.\n")
+    }
+
+    @Test func `a moment shows the schema of its time, and the log what it was called`() throws {
+        let place = try place()
+        try place.write(Self.renamed, to: "next.json")
+        #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        #expect(try place.run("set", "notes", "Note/1", "name=Rome").code == 0)
+        #expect(try place.run("schema", "notes", "--at", "2").output.contains("title"))
+        #expect(try !place.run("schema", "notes").output.contains("title"))
+        #expect(try place.run("show", "notes", "Note/1", "--at", "2").output.contains("title  Paris"))
+        let log = try place.run("log", "notes", "--ops").output
+        #expect(log.contains("schema of Note, Item, Memo") && log.contains("schema 3 changes\n      Note.name renamed, was title"))
+        #expect(log.contains(#"set Note/1 values {"name":"Rome"}"#))
+        let ops = try place.run("log", "notes", "--ops", "--json").json.compactMap { ($0["ops"] as? [[String: Any]])?.first }
+        #expect(ops[2]["op"] as? String == "schema" && (ops[2]["changes"] as? [[String: Any]])?.first?["change"] as? String == "renamed")
+        #expect(try place.run("log", "notes", "--json", "--object", "Note/1").json.compactMap { $0["transaction"] as? Int } == [2, 4])
+        #expect(try place.run("verify", "notes").code == 0)
+    }
+
+    @Test func `an entity that was renamed is found by either name`() throws {
+        let place = try place()
+        let next = Workplace.notes.replacing(#""Memo": {"#, with: #""Text": { "renamedFrom": "Memo", "#)
+            .replacing(#""to": "Memo""#, with: #""to": "Text""#)
+        try place.write(next, to: "next.json")
+        #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        for name in ["Text", "Memo"] {
+            #expect(try place.run("log", "notes", "--json", "--entity", name).json.compactMap { $0["transaction"] as? Int } == [2])
+        }
+        #expect(try place.run("log", "notes", "--entity", "Nothing").code == 64)
+    }
+
+    @Test func `a dry run writes nothing and says what would be lost`() throws {
+        let place = try place()
+        let store = place.directory.appending(path: "notes")
+        let before = try FileManager.default.subpathsOfDirectory(atPath: store.path).sorted().map {
+            try? Data(contentsOf: store.appending(path: $0))
+        }
+        try place.write(#"{"entities":{"Note":{"attributes":{"id":{"type":"string"}}}}}"#, to: "less.json")
+        let outcome = try place.run("schema", "notes", "--set", "less.json", "--dry-run")
+        #expect(outcome.code == 1 && outcome.output.contains("this would be refused, and nothing was written"))
+        #expect(outcome.output.contains("Memo") && outcome.output.contains("2 objects would be lost"))
+        #expect(outcome.output.contains("NEEDS A PROGRAM: not every int64 is exactly one string: 1 value would be lost"))
+        try place.write(Self.renamed, to: "next.json")
+        let fine = try place.run("schema", "notes", "--set", "next.json", "--dry-run", "--json")
+        #expect(try fine.code == 0 && fine.json.first?["refused"] as? Bool == false)
+        let after = try FileManager.default.subpathsOfDirectory(atPath: store.path).sorted().map {
+            try? Data(contentsOf: store.appending(path: $0))
+        }
+        #expect(before == after)
+    }
+
+    @Test func `what is refused exits with 1 and leaves the store as it was`() throws {
+        let place = try place()
+        let strict = Workplace.notes.replacing(#""when": {"type": "date", "optional": true}"#, with: #""when": {"type": "date"}"#)
+        try place.write(strict, to: "strict.json")
+        let outcome = try place.run("schema", "notes", "--set", "strict.json")
+        #expect(outcome.code == 1 && outcome.errors.contains("Note/1: 'when' must have a value") && outcome.output == "")
+        let other = Workplace.notes.replacing(#""id": {"type": "int64"}"#, with: #""id": {"type": "uuid"}"#)
+        try place.write(other, to: "other.json")
+        let needy = try place.run("schema", "notes", "--set", "other.json")
+        #expect(needy.code == 1 && needy.errors.contains("Note.id: not every int64 is exactly one uuid"))
+        try place.write("{", to: "bad.json")
+        #expect(try place.run("schema", "notes", "--set", "bad.json").code == 65)
+        #expect(try place.run("schema", "notes", "--set", "none.json").code == 66)
+        #expect(try place.run("schema", "none", "--set", "strict.json").code == 66)
+        #expect(try place.run("schema", "notes", "--dry-run").code == 64)
+        #expect(try place.run("schema", "notes", "--set", "strict.json", "--at", "1").code == 64)
+        #expect(try place.run("log", "notes", "--json").json.count == 2)
+    }
+
+    @Test func `the same request changes the schema once`() throws {
+        let place = try place()
+        try place.write(Self.renamed, to: "next.json")
+        #expect(try place.run("schema", "notes", "--set", "next.json", "--request", "r").code == 0)
+        let again = try place.run("schema", "notes", "--set", "schema.json", "--request", "r", "--json")
+        #expect(try again.json.first?["repeated"] as? Bool == true && again.json.first?["transaction"] as? Int == 3)
+    }
+
+    @Test func `renaming identifiers of a Core Data model are former names`() throws {
+        let place = try place()
+        let model = """
+            <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+            <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="Page" elementID="Note">
+                    <attribute name="id" attributeType="Integer 64"/>
+                    <attribute name="name" optional="YES" attributeType="String" elementID="title"/>
+                </entity>
+            </model>
+            """
+        try place.write(model, to: "contents")
+        let outcome = try place.run("schema", "notes", "--set", "contents", "--dry-run")
+        #expect(outcome.output.contains("renamed, was Note") && outcome.output.contains("renamed, was title"))
+    }
+}
