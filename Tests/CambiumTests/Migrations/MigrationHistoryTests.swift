@@ -202,6 +202,18 @@ import Testing
 
     // MARK: Foreign logs
 
+    @Test func `a later format is refused by its number, and nothing is written`() throws {
+        let notes = try MigratedNotes()
+        try notes.store.close()
+        var contents = notes.volume.contents
+        let settings = String(decoding: contents[StoreSettings.fileName] ?? [], as: UTF8.self)
+        contents[StoreSettings.fileName] = Array(settings.replacing("{\"format\":1,", with: "{\"format\":7,").utf8)
+        let volume = MemoryVolume(contents: contents)
+        let error = #expect(throws: CambiumError.self) { try Store.open(volume, durability: nil) }
+        #expect(error?.code == .unsupportedFormat && error?.message.contains("format 7") == true)
+        #expect(volume.contents.filter { $0.key != LogWriter.lockFileName } == contents.filter { $0.key != LogWriter.lockFileName })
+    }
+
     @Test func `a schema in the log that no migration leads to is refused`() throws {
         let notes = try MigratedNotes()
         func refusal(_ text: String, _ other: String) throws -> CambiumError.Code? {
