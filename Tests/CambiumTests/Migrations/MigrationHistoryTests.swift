@@ -115,6 +115,29 @@ import Testing
         }
     }
 
+    @Test func `a disk that refuses takes a migration back, and its schema`() throws {
+        var takenBackCount = 0
+        for operation in 0..<12 {
+            let volume = FaultyVolume()
+            _ = try Self.made(volume)
+            let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 5), tuning: .tiny)
+            let (schema, export) = (store.schema.catalog, store.graph.export)
+            volume.fail(at: volume.operationCount + operation, with: 5)
+            do {
+                try store.migrate(to: .notes { $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(true))) })
+                #expect(store.schema.entity("Note")?.attribute("done") != nil)
+            } catch {
+                takenBackCount += 1
+                #expect(store.schema.catalog == schema && store.graph.export == export, "operation \(operation)")
+            }
+            #expect(store.graph.invariantFindings() == [])
+            store.abandon()
+            volume.recover()
+            #expect(try Verification(volume).isSound)
+        }
+        #expect(takenBackCount > 0)
+    }
+
     private static func made(_ volume: FaultyVolume) throws -> Store {
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
         for number in 0..<5 { try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")]) } }
