@@ -133,7 +133,12 @@ import Testing
             #expect(store.graph.invariantFindings() == [])
             store.abandon()
             volume.recover()
-            #expect(try Verification(volume).isSound)
+            let again = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 6), tuning: .tiny)
+            #expect(again.graph.objectCount == 5 && again.graph.invariantFindings() == [])
+            try again.write { try $0.insert("Note", ["id": .int(99)]) }
+            try again.close()
+            let verification = try Verification(volume)
+            #expect(verification.isSound, "operation \(operation): \(verification.findings)")
         }
         #expect(takenBackCount > 0)
     }
