@@ -30,8 +30,9 @@ struct LogCommand: ParsableCommand {
     func run() throws {
         let log = try TransactionLog(of: store)
         var reading = Reading()
-        // Names are those that the store uses; one that it does not use any more is taken for what had it first.
-        if object != nil || entity != nil { resolveNames(&reading, try ReadOnlyStore(at: store).graph.schema) }
+        // Names are those that the store uses; one that it does not use any more is taken for what had it first. What is wrong with a
+        // damaged store is told when the log is read up to there.
+        if object != nil || entity != nil, let newest = try? ReadOnlyStore(at: store) { resolveNames(&reading, newest.graph.schema) }
         if follow {
             try log.follow { entry in
                 try tellIfWanted(entry, &reading)

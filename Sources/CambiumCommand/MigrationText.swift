@@ -74,7 +74,15 @@ struct MigrationText {
         }
     }
 
-    private static func pair(_ before: String?, _ after: String?) -> String { "\(before ?? "none") -> \(after ?? "none")" }
+    private static func pair(_ before: String?, _ after: String?) -> String { "\(plain(before)) -> \(plain(after))" }
+
+    /// A name without the quotes of JSON; other text with them, so that one sees where it ends.
+    private static func plain(_ text: String?) -> String {
+        guard let text else { return "none" }
+        let inner = text.dropFirst().dropLast()
+        let isName = text.hasPrefix("\"") && !inner.isEmpty && inner.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
+        return isName ? String(inner) : text
+    }
 
     private func affected(_ entry: MigrationReport.Entry) -> String {
         let change = entry.change

@@ -13,9 +13,17 @@ extension RandomSchema {
             made.change(&random)
             let changed = SchemaDefinition(entities: made.entities)
             // A change that makes no sense beside the others is left out.
-            if (try? Schema(changed)) != nil, changed.entities.contains(where: { !$0.isAbstract }) { definition = changed }
+            if isSound(changed) { definition = changed }
         }
         return definition
+    }
+
+    /// Whether a schema can be made of a definition, objects of it, and clones of them by either keys.
+    private static func isSound(_ definition: SchemaDefinition) -> Bool {
+        do {
+            _ = try ClonePolicy(Schema(definition), CloneOptions(keys: otherKeys))
+        } catch { return false }  // That is the answer.
+        return definition.entities.contains { !$0.isAbstract }
     }
 
     private mutating func change(_ random: inout SplitMix64) {

@@ -12,6 +12,7 @@ struct ProgramRun {
     private var storage = ChunkStorage()
     private let shadow = Timeline()
     private var reference: ReferenceGraph
+    private var usedNumbers: Set<[UInt16]> = []
     /// Views from earlier, with what they have to hold for ever.
     private var kept: [(graph: Graph, reference: ReferenceGraph)] = []
 
@@ -99,6 +100,9 @@ struct ProgramRun {
     private mutating func migrated() throws -> Schema? {
         let definition = RandomSchema.changed(reference.schema, &random)
         let migration = try SchemaMigration(from: reference.schema, to: definition)
+        guard try SchemaMigration(from: migration.after, to: definition).isEmpty else {
+            throw Finding("a schema that was set would be set again: \(migration.changes.map(\.subject))")
+        }
         return migration.isEmpty ? nil : migration.after
     }
 
@@ -112,6 +116,26 @@ struct ProgramRun {
         if timeline.head.digest() != digest { throw Finding("packing changed the graph") }
         try Finding.check(timeline.head.invariantFindings(), "invariants after packing")
         try Finding.check(PageChecker.findings(in: timeline), "pages after packing")
+    }
+
+    /// A number that was given out and is not in the schema any more does not come back.
+    private mutating func noteNumbers(_ schema: Schema) throws {
+        let before = Self.numbers(reference.schema)
+        usedNumbers.formUnion(before)
+        if let again = Self.numbers(schema).first(where: { usedNumbers.contains($0) && !before.contains($0) }) {
+            throw Finding("a number was given out again: \(again)")
+        }
+    }
+
+    /// Of each entity, and of each property with its root.
+    private static func numbers(_ schema: Schema) -> Set<[UInt16]> {
+        var numbers: Set<[UInt16]> = []
+        for entity in schema.entities {
+            numbers.insert([entity.number.rawValue])
+            let properties = entity.attributes.map(\.number) + entity.relationships.map(\.number)
+            for property in properties { numbers.insert([entity.root.rawValue, property.rawValue]) }
+        }
+        return numbers
     }
 
     /// Stores the pages, and opens what was stored; the program goes on in one or the other.
@@ -166,6 +190,7 @@ struct ProgramRun {
         } else {
             try timeline.publish(draft)
         }
+        if after.schema !== reference.schema { try noteNumbers(after.schema) }
         reference = after
         reference.commit()
         try Finding.check(difference(timeline.head, reference), "graph", ops)

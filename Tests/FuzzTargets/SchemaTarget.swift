@@ -45,5 +45,20 @@ enum SchemaTarget {
         // Objects without values may well have the same ones.
         try Finding.check(timeline.head.invariantFindings(), "the graph", except: { $0.hasSuffix("is a duplicate.") })
         try Finding.check(PageChecker.findings(in: timeline), "the pages")
+        // To another schema and back, as a log could ask for it: refused, or carried out.
+        for other in [try SampleStore.schema().catalog, catalog] { try migrate(timeline, to: other) }
+    }
+
+    private static func migrate(_ timeline: Timeline, to catalog: SchemaCatalog) throws {
+        var draft = timeline.draft()
+        do throws(CambiumError) {
+            try draft.apply(.schema(catalog))
+        } catch {
+            guard [.invalidInput, .ruleViolated, .limitExceeded].contains(error.code) else { throw error }
+            return
+        }
+        try timeline.publish(draft)
+        try Finding.check(timeline.head.invariantFindings(), "the migrated graph", except: { $0.hasSuffix("is a duplicate.") })
+        try Finding.check(PageChecker.findings(in: timeline), "the migrated pages")
     }
 }

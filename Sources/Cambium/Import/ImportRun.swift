@@ -7,7 +7,7 @@ import CambiumModel
 /// One import: its rows, in one transaction or in batches.
 struct ImportRun {
     let store: Store
-    let entity: Entity
+    private(set) var entity: Entity
     let sources: [ImportSource]
     let options: ImportOptions
     let hooks: ImportHooks
@@ -47,6 +47,7 @@ struct ImportRun {
         }
         if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch has one row or more.") }
         let schema = store.schema
+        entity = try schema.current(entity)
         let resolver = try MappingResolver(options.mapping, importing: entity, schema)
         let rereader = RowRereader { [options, entity] in try RowReader(options, schema, resolver, importing: entity) }
         var feed = try feed(schema, resolver)
@@ -58,6 +59,9 @@ struct ImportRun {
             do {
                 feed.begin()
                 let receipt = try store.transact(author) { [options, entity, cancellation] transaction in
+                    guard transaction.schema === schema else {
+                        throw CambiumError(.conflict, "The schema was changed while rows were being read; import them again.")
+                    }
                     isAtEnd = try batch.apply(feed, to: &transaction, options, resolver)
                     if options.effect == .commit { try transaction.deriveOps() }
                     let absent = try batch.absent(in: transaction.draft, entity, options)

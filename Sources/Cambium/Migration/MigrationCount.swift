@@ -39,8 +39,8 @@ struct MigrationCount {
     }
 
     private func counts(_ change: SchemaChange, _ attribute: Attribute) -> (Int, Int) {
-        let holders = old.entities.filter { $0.attribute(attribute.number) === attribute || $0.family.contains(attribute.entity) }
-        let family = Set(holders.filter { $0.attribute(attribute.number) != nil && $0.root == attribute.root }.map(\.number))
+        let family = Set(
+            old.entities.filter { $0.root == attribute.root && $0.attribute(attribute.number) != nil }.map(\.number))
         let staying = family.filter { new.entity($0) != nil }
         let after = new.entities.filter { $0.root == attribute.root && $0.attribute(attribute.number) != nil }
         switch (change.kind, change.aspect) {

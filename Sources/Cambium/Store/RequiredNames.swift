@@ -8,6 +8,14 @@ extension Schema {
     }
 }
 
+extension Schema {
+    /// The entity of this schema that one is, which may be of a schema from before. Throws `.invalidInput` where it is none.
+    func current(_ entity: Entity) throws(CambiumError) -> Entity {
+        if let own = self.entity(entity.number), own === entity || (own.name == entity.name && own.root == entity.root) { return own }
+        throw CambiumError(.invalidInput, "The schema has no entity '\(entity.name)' any more; ask the schema of the newest graph for it.")
+    }
+}
+
 extension Entity {
     /// The attribute of this name. Throws `.unknownName` with the names that there are.
     public func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {

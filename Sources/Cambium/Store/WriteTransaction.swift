@@ -42,7 +42,7 @@ public struct WriteTransaction: ~Copyable {
     /// Throws `.invalidInput` for an abstract entity, an unknown name or a value of the wrong type, `.ruleViolated` for a
     /// value that the attribute does not allow.
     public mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
-        let entity = try own(entity)
+        let entity = try schema.current(entity)
         guard !entity.isAbstract else {
             throw CambiumError(.invalidInput, "'\(entity.name)' is abstract; insert one of its sub-entities.")
         }
@@ -195,12 +195,6 @@ public struct WriteTransaction: ~Copyable {
     private borrowing func entity(of id: ObjectID) throws(CambiumError) -> Entity {
         guard let entity = draft.entity(of: id) else { throw missing(id) }
         return entity
-    }
-
-    /// The entity of the schema as it is that one is, which may be of a schema from before.
-    private borrowing func own(_ entity: Entity) throws(CambiumError) -> Entity {
-        if let own = schema.entity(entity.number), own === entity || (own.name == entity.name && own.root == entity.root) { return own }
-        throw CambiumError(.invalidInput, "The schema has no entity '\(entity.name)' any more; ask the transaction's schema for it.")
     }
 
     private borrowing func missing(_ id: ObjectID) -> CambiumError {

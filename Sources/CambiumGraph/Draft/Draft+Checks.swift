@@ -18,7 +18,8 @@ extension Draft {
         var found: [Violation] = []
         var seen = Set<ObjectPlace>()
         for place in pending.objects where seen.insert(place).inserted && isLive(place) { found += violations(at: place) }
-        for duplicate in pending.duplicates { found += violation(of: duplicate) }
+        let duplicateCountMax = pending.migration == nil ? Int.max : found.count + Self.migrationViolationCountMax
+        for duplicate in pending.duplicates where found.count < duplicateCountMax { found += violation(of: duplicate) }
         for denial in pending.denials { found += violation(of: denial) }
         if let checks = pending.migration { found += violations(of: checks) }
         pending = PendingChecks()

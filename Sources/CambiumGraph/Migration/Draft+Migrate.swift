@@ -31,7 +31,7 @@ extension Draft {
                 buildIndex(table.new, table.new.indexes[number])
             }
         }
-        if !plan.checks.isEmpty { pending.migration = plan.checks }
+        pending.migration = plan.checks
     }
 
     // MARK: Objects and links that go

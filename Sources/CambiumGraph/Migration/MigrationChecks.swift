@@ -37,8 +37,6 @@ struct MigrationChecks: Sendable {
         }
     }
 
-    var isEmpty: Bool { mandatory.isEmpty && values.isEmpty && counts.isEmpty && targets.isEmpty }
-
     private mutating func note(_ attribute: Attribute, _ before: Attribute?, _ entity: Entity) {
         if !attribute.isOptional, attribute.defaultValue.isNull, before?.isOptional ?? true {
             Self.add(attribute, entity, to: &mandatory)

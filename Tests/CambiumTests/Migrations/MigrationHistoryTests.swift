@@ -115,6 +115,34 @@ import Testing
         }
     }
 
+    @Test func `a disk that refuses takes a migration back, and its schema`() throws {
+        var takenBackCount = 0
+        for operation in 0..<12 {
+            let volume = FaultyVolume()
+            _ = try Self.made(volume)
+            let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 5), tuning: .tiny)
+            let (schema, export) = (store.schema.catalog, store.graph.export)
+            volume.fail(at: volume.operationCount + operation, with: 5)
+            do {
+                try store.migrate(to: .notes { $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(true))) })
+                #expect(store.schema.entity("Note")?.attribute("done") != nil)
+            } catch {
+                takenBackCount += 1
+                #expect(store.schema.catalog == schema && store.graph.export == export, "operation \(operation)")
+            }
+            #expect(store.graph.invariantFindings() == [])
+            store.abandon()
+            volume.recover()
+            let again = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 6), tuning: .tiny)
+            #expect(again.graph.objectCount == 5 && again.graph.invariantFindings() == [])
+            try again.write { try $0.insert("Note", ["id": .int(99)]) }
+            try again.close()
+            let verification = try Verification(volume)
+            #expect(verification.isSound, "operation \(operation): \(verification.findings)")
+        }
+        #expect(takenBackCount > 0)
+    }
+
     private static func made(_ volume: FaultyVolume) throws -> Store {
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
         for number in 0..<5 { try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")]) } }
@@ -201,6 +229,18 @@ import Testing
     }
 
     // MARK: Foreign logs
+
+    @Test func `a later format is refused by its number, and nothing is written`() throws {
+        let notes = try MigratedNotes()
+        try notes.store.close()
+        var contents = notes.volume.contents
+        let settings = String(decoding: contents[StoreSettings.fileName] ?? [], as: UTF8.self)
+        contents[StoreSettings.fileName] = Array(settings.replacing("{\"format\":1,", with: "{\"format\":7,").utf8)
+        let volume = MemoryVolume(contents: contents)
+        let error = #expect(throws: CambiumError.self) { try Store.open(volume, durability: nil) }
+        #expect(error?.code == .unsupportedFormat && error?.message.contains("format 7") == true)
+        #expect(volume.contents.filter { $0.key != LogWriter.lockFileName } == contents.filter { $0.key != LogWriter.lockFileName })
+    }
 
     @Test func `a schema in the log that no migration leads to is refused`() throws {
         let notes = try MigratedNotes()
