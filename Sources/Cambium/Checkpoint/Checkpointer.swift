@@ -158,6 +158,7 @@ final class Checkpointer: @unchecked Sendable {
                 state.tailByteCount = max(0, state.tailByteCount - snapshot.tailByteCount)
                 state.storedByteCount = Self.byteCount(chunks)
             }
+            try PageFileWriter.removeInterrupted(volume)
             try dropPassedOver(but: snapshot.transaction)
             let droppedCount = try dropRoots()
             guard let taken = try keptChunks() else {
@@ -174,6 +175,7 @@ final class Checkpointer: @unchecked Sendable {
 
     private func write(_ snapshot: Snapshot) throws -> Int {
         let live = snapshot.image.live
+        let taken = try keptChunks()
         var writer = try PageFileWriter(volume, pageFile)
         defer { writer.close() }
         let fresh = unstored.filter { live[$0] > 0 }.sorted()
@@ -182,6 +184,10 @@ final class Checkpointer: @unchecked Sendable {
             RootRecord.Chunk(live: live, checksum: live > 0 && chunk < chunks.count ? chunks[chunk].checksum : 0)
         }
         for (chunk, checksum) in zip(fresh, checksums) { next[chunk].checksum = checksum }
+        if let taken {
+            // Who opens the store next writes into these first: otherwise each process would make the file larger.
+            for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
+        }
         let recordByteCount = try writer.finish(
             RootRecord(
                 store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),

@@ -138,6 +138,7 @@ extension Store {
     ) throws -> Store {
         let reader = try LogReader(volume)
         let stored = try StoredGraph(reader)
+        stored.reuseChunks()
         var replay = Replay(stored)
         var requests = RequestWindow(countMax: reader.settings.requestWindow, stored: stored.pages?.root.requests)
         let end = try replay.run(
