@@ -14,7 +14,9 @@
 struct csimdjson_parser {
     std::unique_ptr<simdjson::internal::dom_parser_implementation> stage;
     size_t capacity = 0;
+    // As many as the document has starts of tokens, at least; the first `token_count` are in use.
     std::vector<csimdjson_token> tokens;
+    uint32_t token_count = 0;
     std::vector<uint8_t> strings;
     std::vector<uint32_t> open;
     std::vector<uint32_t> keys;
@@ -60,7 +62,7 @@ struct Walk {
     uint32_t duplicateKey(uint32_t object) {
         auto &keys = parser.keys;
         keys.clear();
-        uint32_t end = static_cast<uint32_t>(parser.tokens.size());
+        uint32_t end = parser.token_count;
         for (uint32_t key = object + 1; key < end; key = parser.tokens[key + 1].next) keys.push_back(key);
         if (keys.size() <= 12) {
             if (differAtSight()) return 0;
@@ -91,8 +93,8 @@ struct Walk {
     }
 
     void push(uint32_t kind, uint32_t length, uint32_t offset) {
-        uint32_t next = static_cast<uint32_t>(parser.tokens.size()) + 1;
-        parser.tokens.push_back({kind, length, offset, next});
+        uint32_t place = parser.token_count++;
+        parser.tokens[place] = {kind, length, offset, place + 1};
     }
 
     static int hex(uint8_t c) {
@@ -284,7 +286,7 @@ struct Walk {
                 if (!open.empty()) parser.tokens[open.back()].count++;
                 if (c == '{' || c == '[') {
                     if (open.size() >= depthMax) return fail(CSIMDJSON_TOO_DEEP, start);
-                    open.push_back(static_cast<uint32_t>(parser.tokens.size()));
+                    open.push_back(parser.token_count);
                     push(c == '{' ? CSIMDJSON_OBJECT : CSIMDJSON_ARRAY, 0, start);
                     mayClose = true;
                     continue;
@@ -306,7 +308,7 @@ struct Walk {
                     if (uint32_t key = duplicateKey(container))
                         return fail(CSIMDJSON_DUPLICATE_KEY, sourceOffset(key, starts));
                 }
-                parser.tokens[container].next = static_cast<uint32_t>(parser.tokens.size());
+                parser.tokens[container].next = parser.token_count;
                 open.pop_back();
             } else {
                 return fail(CSIMDJSON_NO_COMMA, start);
@@ -370,7 +372,7 @@ extern "C" int csimdjson_parse(csimdjson_parser *parser, const uint8_t *bytes, s
                 return CSIMDJSON_MEMORY;
             parser->capacity = capacity;
         }
-        parser->tokens.clear();
+        parser->token_count = 0;
         parser->strings.clear();
         parser->open.clear();
         switch (parser->stage->stage1(bytes, count, simdjson::stage1_mode::regular)) {
@@ -383,11 +385,12 @@ extern "C" int csimdjson_parse(csimdjson_parser *parser, const uint8_t *bytes, s
             return CSIMDJSON_UNCLOSED_STRING;
         default: return CSIMDJSON_MEMORY;
         }
+        if (parser->tokens.size() < parser->stage->n_structural_indexes) parser->tokens.resize(parser->stage->n_structural_indexes);
         Walk walk{*parser, bytes, static_cast<uint32_t>(count)};
         int code = walk.run(parser->stage->structural_indexes.get(), parser->stage->n_structural_indexes, depth_max);
         *position = walk.position;
         *tokens = parser->tokens.data();
-        *token_count = parser->tokens.size();
+        *token_count = parser->token_count;
         *strings = parser->strings.data();
         return code;
     } catch (const std::bad_alloc &) {

@@ -5,9 +5,13 @@
 /// Searching and comparing bytes at the speed of memory.
 public enum ByteSearch {
     public static func equals(_ left: [UInt8], _ right: UnsafeRawBufferPointer) -> Bool {
-        guard left.count == right.count, let other = right.baseAddress else { return left.count == right.count }
+        left.withUnsafeBytes { equals($0, right) }
+    }
+
+    public static func equals(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        guard left.count == right.count, let one = left.baseAddress, let other = right.baseAddress else { return left.count == right.count }
         // SAFETY: both have as many bytes as are compared.
-        return left.withUnsafeBytes { $0.baseAddress.map { memcmp($0, other, right.count) == 0 } ?? true }
+        return memcmp(one, other, left.count) == 0
     }
 
     /// The index of the first `byte` in `bytes[start..<end]`; nil where there is none.

@@ -107,7 +107,7 @@ public struct LogCopy {
     }
 
     private mutating func copyPages(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {
-        var writer = try PageFileWriter(target, pages.root.pageFile)
+        var writer = try PageFileWriter(target, pages.root.pageFile, isNamed: false)
         defer { writer.close() }
         let chunks = pages.root.chunks.indices.filter {
             pages.root.chunks[$0].live > 0 && copied.insert("\(pages.root.pageFile) \($0)").inserted

@@ -29,6 +29,8 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) private var chunks: [RootRecord.Chunk]
     /// Frozen, and not stored yet.
     @exclusivity(unchecked) private var unstored: Set<Int> = []
+    /// Those of them whose memory is the file's.
+    @exclusivity(unchecked) private var inFile: Set<Int> = []
     @exclusivity(unchecked) private var pageFile: UInt64
     /// Roots that could not be used when the store was opened. They stay until there is a new one: what is left may be all that there is.
     @exclusivity(unchecked) private var passedOver: [TransactionNumber]
@@ -45,6 +47,10 @@ final class Checkpointer: @unchecked Sendable {
         var tailByteCount: Int
         /// What the newest one has, in bytes.
         var storedByteCount: Int
+        /// Bytes of memory that pages took when the last one was done.
+        var heapByteCount = 0
+        /// When the last one was done, as far as this process knows; microseconds since 1970.
+        var doneTime: Int64?
         /// Whether one is on its way that nobody waits for.
         var isQueued = false
         var failure: CambiumError?
@@ -54,6 +60,7 @@ final class Checkpointer: @unchecked Sendable {
     struct Snapshot {
         let image: PageImage
         let fresh: [Int]
+        let inFile: [Int]
         let transaction: TransactionNumber
         let time: Int64
         let layout: UInt64
@@ -80,9 +87,9 @@ final class Checkpointer: @unchecked Sendable {
         timeline = stored.timeline
         self.tuning = tuning
         store = log.store
-        if let root = stored.pages?.root, stored.flaws.isEmpty {
+        if let root = stored.pages?.root, let file = stored.nextPageFile {
             chunks = root.chunks
-            pageFile = root.pageFile
+            pageFile = file
             state = Guarded(
                 State(newest: root.transaction, tailByteCount: tailByteCount, storedByteCount: Self.byteCount(root.chunks)))
         } else {
@@ -110,12 +117,18 @@ final class Checkpointer: @unchecked Sendable {
 
     // MARK: When
 
-    /// Takes note of bytes that were logged, and has a checkpoint made behind the back of who writes where they are many.
-    func note(_ byteCount: Int, _ make: @escaping @Sendable () throws -> Void) {
+    /// Takes note of bytes that were logged, and has a checkpoint made behind the back of who writes: where they are many, where memory
+    /// is short, or where the last one is long ago. Only while nobody else writes.
+    func note(_ byteCount: Int, at time: Int64, _ make: @escaping @Sendable () throws -> Void) {
+        let (budget, heap) = (timeline.budget, timeline.reservedByteCount)
         let isDue = state.withLock { state in
             state.tailByteCount += byteCount
+            if state.isQueued { return false }
             let limit = max(tuning.checkpointByteCount, state.storedByteCount / 16)
-            guard !state.isQueued, state.tailByteCount >= limit else { return false }
+            let isMemoryShort = budget.isTight && heap > state.heapByteCount + budget.byteCount / 8
+            let isOld = state.tailByteCount >= tuning.oldByteCount && time - (state.doneTime ?? time) >= tuning.checkpointInterval
+            if state.doneTime == nil { state.doneTime = time }
+            guard state.tailByteCount >= limit || isMemoryShort || isOld else { return false }
             state.isQueued = true
             return true
         }
@@ -134,6 +147,7 @@ final class Checkpointer: @unchecked Sendable {
         state.withLock { state in
             state.isQueued = false
             state.failure = failure
+            state.doneTime = nil
             if failure != nil { state.tailByteCount = 0 }
         }
     }
@@ -151,6 +165,8 @@ final class Checkpointer: @unchecked Sendable {
                 return CheckpointReceipt(transaction: transaction, byteCount: 0, droppedCount: 0)
             }
             unstored.formUnion(snapshot.fresh)
+            inFile.subtract(snapshot.fresh)
+            inFile.formUnion(snapshot.inFile)
             let byteCount = try write(snapshot)
             state.withLock { state in
                 state.newest = snapshot.transaction
@@ -161,7 +177,9 @@ final class Checkpointer: @unchecked Sendable {
             try PageFileWriter.removeInterrupted(volume)
             try dropPassedOver(but: snapshot.transaction)
             let droppedCount = try dropRoots()
-            guard let taken = try keptChunks() else {
+            let needed = try keptChunks()
+            giveUpMemory(of: needed ?? chunks.map { $0.live > 0 }, whileNobodyWrites)
+            guard let taken = needed else {
                 // Somebody may have opened it when it was sound: nothing is used again until it is gone.
                 return CheckpointReceipt(transaction: snapshot.transaction, byteCount: byteCount, droppedCount: droppedCount)
             }
@@ -173,13 +191,30 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
+    /// Where memory is short, has the file take the place of what it has, in steps that writers do not notice.
+    ///
+    /// - Parameter taken: for each chunk, whether a root has it: those that only moments of the past need, too.
+    private func giveUpMemory(of taken: [Bool], _ whileNobodyWrites: (() -> Void) -> Void) {
+        let stored = taken.indices.filter { taken[$0] }
+        let isShort = timeline.budget.isTight
+        for first in stride(from: 0, to: stored.count, by: Self.replacedCountMax) where isShort {
+            whileNobodyWrites {
+                if timeline.budget.isHalfUsed { timeline.replace(stored[first..<min(first + Self.replacedCountMax, stored.count)]) }
+            }
+        }
+        whileNobodyWrites { state.withLock { $0.heapByteCount = timeline.reservedByteCount } }
+    }
+
+    /// Chunks that are replaced at a time: 4 MiB.
+    private static let replacedCountMax = 64
+
     private func write(_ snapshot: Snapshot) throws -> Int {
         let live = snapshot.image.live
         let taken = try keptChunks()
-        var writer = try PageFileWriter(volume, pageFile)
+        var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
         defer { writer.close() }
         let fresh = unstored.filter { live[$0] > 0 }.sorted()
-        let checksums = try writer.write(fresh) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
+        let checksums = try writer.write(fresh, inFile: inFile) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
         var next = live.enumerated().map { chunk, live in
             RootRecord.Chunk(live: live, checksum: live > 0 && chunk < chunks.count ? chunks[chunk].checksum : 0)
         }
@@ -196,6 +231,7 @@ final class Checkpointer: @unchecked Sendable {
                 requests: snapshot.requests, labels: snapshot.labels, chunks: next))
         chunks = next
         unstored.subtract(fresh)
+        inFile.subtract(fresh)
         kept[snapshot.transaction] = KeptRoot(pageFile: pageFile, chunks: live.map { $0 > 0 }, recordByteCount: recordByteCount)
         return writer.byteCount
     }

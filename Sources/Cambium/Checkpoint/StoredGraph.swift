@@ -4,6 +4,7 @@ internal import CambiumLog
 import CambiumModel
 
 extension PageFile: ChunkSource {}
+extension PageFileMemory: PageStorage {}
 
 /// Where a replay begins: with a stored graph, or before the first transaction.
 struct StoredGraph {
@@ -18,9 +19,12 @@ struct StoredGraph {
     /// The last transaction that is in the graph.
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
 
-    /// Before the first transaction.
-    init() {
-        timeline = Timeline()
+    /// The file that the next checkpoint goes on with; nil where it begins a new one.
+    var nextPageFile: UInt64? { flaws.isEmpty ? pages?.root.pageFile : nil }
+
+    /// Before the first transaction of a log.
+    init(before reader: LogReader) {
+        timeline = Timeline(on: reader.volume)
         pages = nil
         (flaws, passedOver) = ([], [])
     }
@@ -28,14 +32,16 @@ struct StoredGraph {
     /// The newest stored graph that is not behind a moment. Checkpoints that cannot be used are told in `flaws`.
     ///
     /// Throws `.ioFailure` where the system refuses. Complexity: O(chunks).
-    init(_ reader: LogReader, notAfter moment: PastMoment = .latest) throws(CambiumError) {
+    ///
+    /// - Parameter memory: what pages are kept in; those for which there is none in a file without a name.
+    init(_ reader: LogReader, notAfter moment: PastMoment = .latest, memory: MemoryBudget = .standard) throws(CambiumError) {
         let told = try PageFile.damageTold(reader.volume)
         var flaws = told.map { ["the checkpoints are checked in whole: \($0)"] } ?? []
         var passedOver: [TransactionNumber] = []
         for number in try RootRecord.list(reader.volume) {
             if try Self.isBehind(moment, number, reader) { continue }
             do throws(CambiumError) {
-                let found = try StoredGraph(reader, of: number, checksAll: told != nil)
+                let found = try StoredGraph(reader, of: number, checksAll: told != nil, memory: memory)
                 (timeline, pages) = (found.timeline, found.pages)
                 (self.flaws, self.passedOver) = (flaws, passedOver)
                 return
@@ -47,12 +53,13 @@ struct StoredGraph {
                 flaws.append("the checkpoint of transaction \(number) is passed over: \(error)")
             }
         }
-        (timeline, pages) = (Timeline(), nil)
+        (timeline, pages) = (Timeline(on: reader.volume, memory: memory), nil)
         (self.flaws, self.passedOver) = (flaws, passedOver)
         try Self.checkNotRetired(reader, moment, flaws: flaws)
     }
 
-    /// Has chunks written to that no root has: for who writes, and before anything is replayed, or each opening would make the file larger.
+    /// Has chunks written to that no root has: for who writes, and before anything is replayed, or each opening would make the file
+    /// larger.
     func reuseChunks() {
         guard let root = pages?.root else { return }
         // Where something was passed over a new file is begun, in which no root has any.
@@ -85,12 +92,15 @@ struct StoredGraph {
     }
 
     /// The stored graph of one transaction. Throws `.notFound` and `.damaged`.
-    init(_ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false) throws(CambiumError) {
+    init(_ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false, memory: MemoryBudget = .standard) throws(CambiumError)
+    {
         let pages = try PageFile(
             reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift, checksAll: checksAll)
         timeline = try Timeline(
-            PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName, source: pages
-        )
+            PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName,
+            source: pages,
+            memory: memory)
+        timeline.keepPages(in: PageFileMemory(reader.volume, nil))
         self.pages = pages
         (flaws, passedOver) = ([], [])
     }
@@ -109,6 +119,14 @@ struct StoredGraph {
             .damaged,
             "What transactions 1 to \(retiredEnd) did was retired, and no checkpoint that stands for them can be used. "
                 + "Restore the store from a backup. \(flaws.joined(separator: "; "))")
+    }
+}
+
+extension Timeline {
+    /// Without transactions. Pages for which there is no memory are in a file of the volume that has no name.
+    convenience init(on volume: any Volume, memory: MemoryBudget = .standard) {
+        self.init(memory: memory)
+        keepPages(in: PageFileMemory(volume, nil))
     }
 }
 

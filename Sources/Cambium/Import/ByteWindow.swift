@@ -91,6 +91,8 @@ struct ByteWindow {
             throw CambiumError(.limitExceeded, message, place: .init(file: file, line: line))
         }
         let byteCount = max(2 * bytes.count, Self.byteCount + Self.padding)
-        bytes.append(contentsOf: repeatElement(0, count: byteCount - bytes.count))
+        var grown = [UInt8](repeating: 0, count: byteCount)
+        grown.withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
+        bytes = grown
     }
 }

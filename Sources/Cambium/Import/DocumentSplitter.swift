@@ -46,15 +46,14 @@ struct DocumentSplitter {
         // A bracket or comma where a value has to begin is a document, or it would be met again for ever.
         if shape == .stream, end == window.position { end += 1 }
         let document = Document(start: window.position, end: end, line: window.line)
-        window.line += window.lineCount(window.position..<end)
+        if shape != .lines { window.line += window.lineCount(window.position..<end) }
         window.position = end
         elementCount += 1
         return document
     }
 
-    func withWindow<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try window.withBytes(body)
-    }
+    // Mutating, so that nobody makes a copy to call it on.
+    mutating func withWindow<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { window.withBytes(body) }
 
     private mutating func recognise() throws {
         try window.skipByteOrderMark()

@@ -9,7 +9,8 @@ struct DocumentStream {
     private var records: CSVDocuments?
     /// Counted from 1 within its source.
     private(set) var row = 0
-    private(set) var sourceName = ""
+    /// The place of that source.
+    var sourceNumber: Int { next - 1 }
 
     /// - Parameter columns: what the columns of CSV files are looked up in.
     init(_ sources: [ImportSource], columns: CSVColumns) {
@@ -17,24 +18,24 @@ struct DocumentStream {
         self.columns = columns
     }
 
-    /// The bytes that the last document lies in.
-    func withWindow<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
-        if let records { return try records.withDocument(body) }
-        return try splitter?.withWindow(body)
-    }
-
-    /// The next document; nil behind the last one of the last source.
-    mutating func nextDocument() throws -> DocumentSplitter.Document? {
+    /// Calls `body` with the next document and its bytes, of which more can be read than there are. Returns false behind the last
+    /// document of the last source.
+    mutating func next(_ body: (DocumentSplitter.Document, UnsafeRawBufferPointer) -> Void) throws -> Bool {
         while true {
-            if let document = try splitter?.next() ?? records?.next() {
+            if let document = try splitter?.next() {
                 row += 1
-                return document
+                splitter?.withWindow { body(document, UnsafeRawBufferPointer(rebasing: $0[document.start..<document.end])) }
+                return true
             }
-            guard next < sources.count else { return nil }
+            if let document = try records?.next() {
+                row += 1
+                records?.withDocument { body(document, $0) }
+                return true
+            }
+            guard next < sources.count else { return false }
             row = 0
-            sourceName = sources[next].name
-            try begin(sources[next])
             next += 1
+            try begin(sources[next - 1])
         }
     }
 

@@ -31,24 +31,28 @@ struct ImportBatch {
     private var seen: [RowSet] = []
     /// The rows of the objects that were described or named; kept where that is asked for.
     private var mentioned: [RowSet] = []
-    private let parser = JSONParser()
-    private let preparedParser = JSONParser()
+    var cancellation: ImportCancellation?
+    /// Keys of the row that is being applied which map to nothing.
+    private var unknownOfRow: [String] = []
     private let hooks: ImportHooks
+    private let sources: [ImportSource]
+    private let rereader: RowRereader
 
-    init(firstRow: Int, refused: [Int: ImportReport.RowError], hooks: ImportHooks) {
+    init(
+        firstRow: Int, refused: [Int: ImportReport.RowError], hooks: ImportHooks, sources: [ImportSource], rereader: RowRereader
+    ) {
         lastRow = firstRow
         self.refused = refused
         self.hooks = hooks
+        self.sources = sources
+        self.rereader = rereader
     }
 
     /// Applies rows up to the end, or to the end of the batch. Returns whether that was the end of the input.
     mutating func apply(
-        _ documents: inout DocumentStream, to transaction: inout WriteTransaction, _ entity: Entity, _ options: ImportOptions,
-        _ resolver: MappingResolver
+        _ feed: RowFeed, to transaction: inout WriteTransaction, _ options: ImportOptions, _ resolver: MappingResolver
     ) throws -> Bool {
-        let entities = try ImportEntities(transaction.draft, resolver)
-        guard let target = entities[entity.number] else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
-        var planner = RowPlanner(options: options, entities: entities, importing: target)
+        var planner = RowPlanner(options: options, entities: try ImportEntities(transaction.draft, resolver))
         planner.plan.notesNames = options.absent == .delete
         transaction.draft.trackChanges()
         transaction.recording = .comparison
@@ -56,16 +60,47 @@ struct ImportBatch {
         if options.absent == .delete { mentioned = seen }
         let end = options.batchRowCount.map { lastRow + $0 } ?? .max
         var isAtEnd = false
-        while lastRow < end {
-            guard let document = try documents.nextDocument() else {
-                isAtEnd = true
-                break
+        while lastRow < end, !isAtEnd {
+            try cancellation?.check()
+            var rows = feed.next()
+            try apply(rows, &planner, to: &transaction)
+            switch rows.end {
+            case .more: break
+            case .nothing: isAtEnd = true
+            case .failed(let error): throw error
             }
-            lastRow += 1
-            try row(document, documents, &planner, target, &transaction)
+            feed.giveBack(&rows)
         }
         transaction.recording = .ops
         return isAtEnd
+    }
+
+    /// How many rows ahead the memory is asked for in which their identities are looked for.
+    private static let prefetchDistance = 8
+
+    private mutating func apply(
+        _ batch: borrowing RowBatch, _ planner: inout RowPlanner, to transaction: inout WriteTransaction
+    ) throws {
+        let count = batch.rows.count
+        for place in 0..<min(count, Self.prefetchDistance) {
+            Self.prefetch(batch.rows[place], batch, planner.entities, transaction.draft)
+        }
+        for place in 0..<count {
+            let ahead = place + Self.prefetchDistance
+            if ahead < count { Self.prefetch(batch.rows[ahead], batch, planner.entities, transaction.draft) }
+            lastRow += 1
+            try row(batch.rows[place], batch, &planner, &transaction)
+        }
+    }
+
+    @inline(__always)
+    private static func prefetch(
+        _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ entities: borrowing ImportEntities, _ draft: borrowing Draft
+    ) {
+        for place in row.keys.range {
+            let key = batch.keys[place]
+            if let keys = entities.keyPlaces[Int(key.entity.rawValue)] { draft.prefetch(keys, hash: key.hash) }
+        }
     }
 
     /// What no row mentions and has to be deleted. Throws `.limitExceeded` for more than the options allow.
@@ -86,74 +121,77 @@ struct ImportBatch {
     mutating func count(_ draft: borrowing Draft) { counts = draft.netCounts(seen: seen) }
 
     private mutating func row(
-        _ document: DocumentSplitter.Document, _ documents: borrowing DocumentStream, _ planner: inout RowPlanner,
-        _ entity: ImportEntity, _ transaction: inout WriteTransaction
+        _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ transaction: inout WriteTransaction
     ) throws {
         var object: ObjectID?
         defer { if planner.options.rowObjects == .report { rowObjects.append(object) } }
         if let known = refused[lastRow] { return errors.append(known) }
         var isApplied = false
         // A row that cannot be read has none; those of the row before were counted.
-        planner.unknownKeys.removeAll(keepingCapacity: true)
+        unknownOfRow.removeAll(keepingCapacity: true)
         do {
-            if let failure = document.failure { throw failure }
-            try documents.withWindow { window in
-                let bytes = UnsafeRawBufferPointer(rebasing: window[document.start..<document.end])
-                try apply(bytes, &planner, entity, &transaction, &isApplied)
-            }
-            if planner.options.rowObjects == .report {
-                let root = planner.plan.objects[planner.plan.root]
-                object = transaction.draft.id(root.entity.table, planner.plan.rootRow)
-            }
+            if row.failure >= 0 { throw batch.failures[Int(row.failure)] }
+            try apply(row, batch, &planner, &transaction, &isApplied)
+            if planner.options.rowObjects == .report { object = planner.rootObject(transaction.draft) }
         } catch let failure as RowFailure {
-            let error = rowError(failure, document.line, documents)
+            let error = rowError(failure, row)
             if isApplied { throw RefusedRow(place: lastRow, row: error) }
             try fail(error, planner.options)
-        } catch let error as JSONError {
-            let failure = RowFailure(code: .malformed, pointer: "", message: "malformed JSON: \(error.message), at column \(error.column)")
-            try fail(rowError(failure, document.line + error.line - 1, documents), planner.options)
         }
-        for key in planner.unknownKeys { noteUnknown(key) }
-        let violations = transaction.draft.takeViolations()
-        if let first = violations.first {
+        for key in unknownOfRow { noteUnknown(key) }
+        if let first = transaction.draft.takeViolations().first {
             let failure = RowFailure(code: first.rule.rowErrorCode, pointer: "", message: first.description)
-            throw RefusedRow(place: lastRow, row: rowError(failure, document.line, documents))
+            throw RefusedRow(place: lastRow, row: rowError(failure, row))
         }
     }
 
+    /// Plans a row and applies it. Where objects turn out to be of other entities than they were read as, it is read again.
     private mutating func apply(
-        _ bytes: UnsafeRawBufferPointer, _ planner: inout RowPlanner, _ entity: ImportEntity,
-        _ transaction: inout WriteTransaction, _ isApplied: inout Bool
+        _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ transaction: inout WriteTransaction,
+        _ isApplied: inout Bool
     ) throws {
-        let tokens = try parser.parse(bytes)
-        guard hooks.prepare != nil || hooks.finish != nil else { return try apply(tokens, &planner, entity, &transaction.draft) }
-        var value = JSONValue(tokens, 0)
-        if let prepare = hooks.prepare {
-            try RowFailure.ofHook { try prepare(&value) }
-            try Array(value.text.utf8).withUnsafeBytes { bytes in
-                try apply(try preparedParser.parse(bytes), &planner, entity, &transaction.draft)
+        if try isPlanned(row.object, batch, &planner, transaction.draft) {
+            return try applyPlan(batch, batch.value, planner: &planner, &transaction, &isApplied)
+        }
+        var readAs: [Int: EntityNumber] = [:]
+        while true {
+            readAs.merge(planner.misread) { $1 }
+            let again = try rereader.read(batch.bytes[row.document.range], readAs)
+            if try isPlanned(0, again, &planner, transaction.draft) {
+                return try applyPlan(again, batch.value, planner: &planner, &transaction, &isApplied)
             }
-        } else {
-            try apply(tokens, &planner, entity, &transaction.draft)
-        }
-        isApplied = true
-        let root = planner.plan.objects[planner.plan.root]
-        if let finish = hooks.finish, !root.isSkipped {
-            let id = transaction.draft.id(root.entity.table, planner.plan.rootRow)
-            try RowFailure.ofHook { try finish(&transaction, id, value) }
-            root.entity.scanned?.note(planner.plan.rootRow, transaction.draft)
         }
     }
 
-    private mutating func apply(
-        _ tokens: JSONTokens, _ planner: inout RowPlanner, _ entity: ImportEntity, _ draft: inout Draft
+    /// Whether the row was read as what it is.
+    private mutating func isPlanned(
+        _ object: Int32, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: borrowing Draft
+    ) throws(RowFailure) -> Bool {
+        let failure: RowFailure?
+        do throws(RowFailure) {
+            try planner.plan(object, batch, draft)
+            failure = nil
+        } catch { failure = error }
+        if !planner.misread.isEmpty { return false }
+        for keys in planner.unknownKeys { unknownOfRow += batch.unknownKeys[keys.range] }
+        if let failure { throw failure }
+        return true
+    }
+
+    private mutating func applyPlan(
+        _ batch: borrowing RowBatch, _ value: JSONValue?, planner: inout RowPlanner, _ transaction: inout WriteTransaction,
+        _ isApplied: inout Bool
     ) throws {
-        try planner.plan(tokens, as: entity, draft)
-        try planner.plan.apply(to: &draft, tokens) { object, row in
-            let table = object.entity.table.number
-            if object.isDescribed, !seen[table].insert(row) { repeated[object.entity.entity.number, default: 0] += 1 }
+        try planner.plan.apply(to: &transaction.draft, batch, planner.entities) { object, entity, row in
+            let table = entity.table.number
+            if object.isDescribed, !seen[table].insert(row) { repeated[object.entity, default: 0] += 1 }
             if !mentioned.isEmpty { mentioned[table].insert(row) }
         }
+        isApplied = true
+        guard let finish = hooks.finish, let value, !planner.isRootSkipped else { return }
+        let id = planner.rootObject(transaction.draft)
+        try RowFailure.ofHook { try finish(&transaction, id, value) }
+        planner.noteRoot(transaction.draft)
     }
 
     private mutating func noteUnknown(_ key: String) {
@@ -164,16 +202,14 @@ struct ImportBatch {
         }
     }
 
-    private mutating func fail(_ error: ImportReport.RowError, _ options: ImportOptions) throws {
+    private mutating func fail(_ error: ImportReport.RowError, _ options: RowRules) throws {
         errors.append(error)
         if options.onError == .stop { throw FailedRow(row: error) }
     }
 
-    private func rowError(
-        _ failure: RowFailure, _ line: Int, _ documents: borrowing DocumentStream
-    ) -> ImportReport.RowError {
+    private func rowError(_ failure: RowFailure, _ row: RowBatch.Row) -> ImportReport.RowError {
         .init(
-            file: documents.sourceName, row: documents.row, line: line, pointer: failure.pointer, code: failure.code,
+            file: sources[Int(row.source)].name, row: row.number, line: row.line, pointer: failure.pointer, code: failure.code,
             message: failure.message)
     }
 }

@@ -1,93 +1,91 @@
 import CambiumGraph
 import CambiumModel
 
-/// An entity with everything resolved that importing its objects needs.
+/// An entity with everything resolved that planning its objects and changing them needs.
 final class ImportEntity {
+    /// What planning looks at of an attribute, without the counting of references.
+    struct Facts {
+        let isOptional: Bool
+        let hasDefault: Bool
+    }
+
     struct Link {
         let relationship: Relationship
         let handle: EndHandle
-        let isToMany: Bool
-        let destination: EntityNumber
-    }
-
-    /// What converting a value of an attribute looks at, beside each other and without the counting of references.
-    struct Conversion {
-        let type: AttributeType
-        let isOptional: Bool
-        let isFree: Bool
     }
 
     let entity: Entity
     let number: EntityNumber
+    let root: EntityNumber
+    let isAbstract: Bool
     /// Whether the hierarchy has no other entity.
     let isAlone: Bool
+    /// The one attribute of the identity; `.max` where there is none, or more than one.
+    let keyAttribute: UInt16
+    let facts: [Facts]
     let table: ImportTable
     let attributes: [Attribute]
-    let conversions: [Conversion]
     let links: [Link]
+    /// What planning looks at of each, without the counting of references.
+    let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The places of the identity attributes in `attributes`.
     let identity: [Int]
     /// Finds objects where the schema has no index over the identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
-    /// How objects are read; nil where keys are names.
-    let mapping: ResolvedMapping?
-    let isMapped: Bool
-    /// What tells the entity of an object that is declared to be of this one.
-    let discriminator: Discriminator?
-    let discriminatorPath: PropertyPath?
     // One import at a time uses an entity, on one thread: no access to these overlaps another.
-    @exclusivity(unchecked) var keys: KeyTable
-    @exclusivity(unchecked) private var stamps: [Int]
-    @exclusivity(unchecked) private var stamp = 0
+    @exclusivity(unchecked) private var attributeStamps: [Int]
+    @exclusivity(unchecked) private var linkStamps: [Int]
+    @exclusivity(unchecked) private var attributeStamp = 0
+    @exclusivity(unchecked) private var linkStamp = 0
 
     init(_ entity: Entity, _ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
         self.entity = entity
         let outcome = try resolver.resolve(entity)
-        mapping = outcome.mapping
-        isMapped = outcome.mapping != nil
-        discriminator = outcome.discriminator
-        discriminatorPath = outcome.discriminatorPath
         table = try draft.importTable(entity, identity: outcome.index)
         number = entity.number
-        isAlone = entity.parent == nil && entity.family.count == 1
+        root = entity.root
+        isAbstract = entity.isAbstract
+        isAlone = entity.isAlone
         attributes = entity.attributes
-        conversions = entity.attributes.map {
-            Conversion(type: $0.type, isOptional: $0.isOptional, isFree: $0.constraints.isEmpty)
-        }
         var links: [Link] = []
         for relationship in entity.relationships {
-            links.append(
-                Link(
-                    relationship: relationship, handle: draft.importEnd(relationship), isToMany: relationship.isToMany,
-                    destination: relationship.destination))
+            links.append(Link(relationship: relationship, handle: draft.importEnd(relationship)))
         }
         self.links = links
-        identity = outcome.identity.compactMap { part in entity.attributes.firstIndex { $0.number == part } }
-        keys = KeyTable(
-            entity.attributes.enumerated().map { ($0.element.name, .attribute($0.offset)) }
-                + entity.relationships.enumerated().map { ($0.element.name, .relationship($0.offset)) })
-        stamps = [Int](repeating: 0, count: entity.attributes.count + entity.relationships.count)
+        ends = entity.relationships.map { ($0.isToMany, $0.destination) }
+        identity = outcome.identityPlaces(in: entity)
+        keyAttribute = identity.count == 1 ? UInt16(identity[0]) : .max
+        facts = entity.attributes.enumerated().map { [table] in
+            Facts(isOptional: $0.element.isOptional, hasDefault: table.hasDefault($0.offset))
+        }
+        attributeStamps = [Int](repeating: 0, count: entity.attributes.count)
+        linkStamps = [Int](repeating: 0, count: entity.relationships.count)
     }
 
     // MARK: Which properties an object was given
 
-    func beginObject() { stamp += 1 }
-    func markAttribute(_ index: Int) { stamps[index] = stamp }
-    /// Notes that an attribute was given a value which leaves it as it is.
-    func keepAttribute(_ index: Int) { stamps[index] = -stamp }
-    func isKeptAttribute(_ index: Int) -> Bool { stamps[index] == -stamp }
-    func isGivenAttribute(_ index: Int) -> Bool { stamps[index] == stamp }
-    func markLink(_ index: Int) { stamps[attributes.count + index] = stamp }
-    func isGivenLink(_ index: Int) -> Bool { stamps[attributes.count + index] == stamp }
+    func beginAttributes() { attributeStamp += 1 }
+    func mark(_ value: RowBatch.Value) {
+        attributeStamps[Int(value.attribute)] = value.kind == .kept ? -attributeStamp : attributeStamp
+    }
+    func isKeptAttribute(_ index: Int) -> Bool { attributeStamps[index] == -attributeStamp }
+    func isGivenAttribute(_ index: Int) -> Bool { attributeStamps[index] == attributeStamp }
+    func beginLinks() { linkStamp += 1 }
+    func markLink(_ index: Int) { linkStamps[index] = linkStamp }
+    func isGivenLink(_ index: Int) -> Bool { linkStamps[index] == linkStamp }
 }
 
 /// The entities of a schema, resolved for one draft.
 struct ImportEntities {
-    private var byNumber: [ImportEntity?] = []
-    private var byName: [String: ImportEntity] = [:]
+    private let owned: [ImportEntity]
+    /// By number.
+    private var references: [Unmanaged<ImportEntity>?] = []
+    /// For each entity's number, where its objects are looked for.
+    private(set) var keyPlaces: [KeyPlace?] = []
 
     init(_ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
         var scanned: [[PropertyNumber]: ScannedIdentity] = [:]
+        var owned: [ImportEntity] = []
         for entity in draft.schema.entities {
             let made = try ImportEntity(entity, draft, resolver)
             let identity = made.identity.map { made.attributes[$0].number }
@@ -98,14 +96,36 @@ struct ImportEntities {
                 made.scanned = own
             }
             let number = Int(entity.number.rawValue)
-            while byNumber.count <= number { byNumber.append(nil) }
-            byNumber[number] = made
-            byName[entity.name] = made
+            while references.count <= number {
+                references.append(nil)
+                keyPlaces.append(nil)
+            }
+            references[number] = Unmanaged.passUnretained(made)
+            keyPlaces[number] = made.table.keyPlace
+            owned.append(made)
         }
+        self.owned = owned
     }
 
-    subscript(_ number: EntityNumber) -> ImportEntity? {
-        Int(number.rawValue) < byNumber.count ? byNumber[Int(number.rawValue)] : nil
+    /// Calls `body` with the entity of a number that is one of the schema's. Nothing is counted: that would take longer than most of
+    /// what is done with it.
+    @inline(__always)
+    func with<Result, Failure: Error>(
+        _ number: EntityNumber, _ body: (ImportEntity) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let reference = references[Int(number.rawValue)] else {
+            preconditionFailure("Rows are read with the schema of the store.")
+        }
+        // SAFETY: `owned` keeps the entity, and is kept by whoever calls this.
+        return try reference._withUnsafeGuaranteedRef { entity -> Swift.Result<Result, Failure> in
+            do throws(Failure) {
+                return .success(try body(entity))
+            } catch {
+                return .failure(error)
+            }
+        }.get()
     }
-    subscript(_ name: String) -> ImportEntity? { byName[name] }
+
+    /// As `with`, for what is rarely done.
+    subscript(_ number: EntityNumber) -> ImportEntity { with(number) { $0 } }
 }

@@ -12,6 +12,8 @@ struct ImportRun {
     let options: ImportOptions
     let hooks: ImportHooks
     let author: Author
+    /// Who may want it to stop; nil where nobody does.
+    var cancellation: ImportCancellation?
     private(set) var report = ImportReport()
     /// Rows that broke a rule which is only seen when they are applied: left out when the batch is begun again.
     private var refused: [Int: ImportReport.RowError] = [:]
@@ -29,23 +31,34 @@ struct ImportRun {
         self.author = author
     }
 
-    mutating func run() throws {
+    /// Runs the import and returns the report.
+    mutating func runToEnd() throws -> ImportReport {
+        defer { if report.rowCount > 10_000 { Heap.giveBack() } }
+        try run()
+        return report
+    }
+
+    private mutating func run() throws {
         if author.requestID != nil, options.batchRowCount != nil {
             throw CambiumError(.invalidInput, "A request is one transaction; leave out the batches, or the request id.")
         }
         if options.absent == .delete, options.batchRowCount != nil {
             throw CambiumError(.invalidInput, "What is absent is known when all rows are read; leave out the batches.")
         }
-        let resolver = try MappingResolver(options.mapping, importing: entity, store.schema)
-        let columns = CSVColumns(entity, store.schema, resolver.discriminator(entity))
-        var documents = DocumentStream(sources, columns: columns)
+        if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch has one row or more.") }
+        let schema = store.schema
+        let resolver = try MappingResolver(options.mapping, importing: entity, schema)
+        let rereader = RowRereader { [options, entity] in try RowReader(options, schema, resolver, importing: entity) }
+        var feed = try feed(schema, resolver)
+        defer { feed.stop() }
         var isAtEnd = false
         while !isAtEnd {
-            let firstRow = report.rowCount
-            var batch = ImportBatch(firstRow: firstRow, refused: refused, hooks: hooks)
+            var batch = ImportBatch(firstRow: report.rowCount, refused: refused, hooks: hooks, sources: sources, rereader: rereader)
+            batch.cancellation = cancellation
             do {
-                let receipt = try store.transact(author) { [options, entity] transaction in
-                    isAtEnd = try batch.apply(&documents, to: &transaction, entity, options, resolver)
+                feed.begin()
+                let receipt = try store.transact(author) { [options, entity, cancellation] transaction in
+                    isAtEnd = try batch.apply(feed, to: &transaction, options, resolver)
                     if options.effect == .commit { try transaction.deriveOps() }
                     let absent = try batch.absent(in: transaction.draft, entity, options)
                     if options.effect == .commit {
@@ -55,19 +68,30 @@ struct ImportRun {
                         try transaction.draft.check()
                     }
                     batch.count(transaction.draft)
+                    try cancellation?.check()
                 }
                 report.logByteCount += receipt.logByteCount
                 report.transaction = receipt.transaction ?? report.transaction
                 take(batch)
             } catch let failure as ImportBatch.RefusedRow {
                 try refuse(failure)
-                documents = DocumentStream(sources, columns: columns)
-                for _ in 0..<firstRow { _ = try documents.nextDocument() }
+                feed.stop()
+                feed = try self.feed(schema, resolver)
             } catch let failure as ImportBatch.FailedRow {
                 take(batch, isFailed: true)
                 throw error(failure.row)
             }
         }
+    }
+
+    /// Rows from behind those that are in the store.
+    private func feed(_ schema: Schema, _ resolver: MappingResolver) throws -> RowFeed {
+        let columns = CSVColumns(entity, schema, resolver.discriminator(entity))
+        let source = RowSource(
+            DocumentStream(sources, columns: columns), try RowReader(options, schema, resolver, importing: entity),
+            firstRow: report.rowCount, refused: refused.keys, hooks: hooks)
+        // A source that cannot be read twice may wait for ever for more, and hooks are to see each row in its turn.
+        return RowFeed(source, isAhead: hooks.isEmpty && sources.allSatisfy(\.isRepeatable))
     }
 
     private mutating func refuse(_ failure: ImportBatch.RefusedRow) throws {
@@ -155,13 +179,11 @@ extension Store {
         hooks: ImportHooks = ImportHooks(), author: Author = Author(), reached: (ImportReport) -> Void = { _ in }
     ) throws -> ImportReport {
         var run = ImportRun(store: self, entity: entity, sources: sources, options: options, hooks: hooks, author: author)
-        defer { if run.report.rowCount > 10_000 { Heap.giveBack() } }
         do {
-            try run.run()
+            return try run.runToEnd()
         } catch {
             reached(run.report)
             throw error
         }
-        return run.report
     }
 }

@@ -33,6 +33,9 @@ public struct ImportSource: Sendable {
     /// there is told when the import begins.
     public static func file(_ path: String) -> ImportSource { bytes(ofFile: path).asNamed() }
 
+    /// What is read of a file at once: it is still in the cache when its rows are cut out.
+    private static let pieceByteCount = 256 << 10
+
     /// The bytes of a file as they are, whatever its name.
     public static func bytes(ofFile path: String) -> ImportSource {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -42,7 +45,7 @@ public struct ImportSource: Sendable {
             let file = try SystemVolume(root: directory.isEmpty ? "/" : directory).open(fileName, .read)
             var offset = 0
             return { buffer in
-                let bytes = try file.read(at: offset, count: buffer.count)
+                let bytes = try file.read(at: offset, count: min(buffer.count, pieceByteCount))
                 buffer.copyBytes(from: bytes)
                 offset += bytes.count
                 return bytes.count

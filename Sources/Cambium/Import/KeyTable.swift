@@ -10,21 +10,30 @@ struct KeyTable {
         case mapped(Int)
     }
 
-    private let names: [[UInt8]]
+    /// The names, one behind the other.
+    private let bytes: [UInt8]
+    /// Where each name begins, and where the last one ends.
+    private let bounds: [Int]
     private let targets: [Target]
     private var expected = 0
 
     init(_ keys: [(name: String, target: Target)]) {
-        names = keys.map { Array($0.name.utf8) }
+        bytes = keys.flatMap { Array($0.name.utf8) }
+        var bounds = [0]
+        for key in keys { bounds.append(bounds[bounds.count - 1] + key.name.utf8.count) }
+        self.bounds = bounds
         targets = keys.map(\.target)
     }
 
     /// Nil for a key that is none of the entity's.
     mutating func target(of key: UnsafeRawBufferPointer) -> Target? {
         var index = expected
-        for _ in names.indices {
-            if index >= names.count { index = 0 }
-            if ByteSearch.equals(names[index], key) {
+        for _ in targets.indices {
+            if index >= targets.count { index = 0 }
+            let (start, end) = (bounds[index], bounds[index + 1])
+            if end - start == key.count,
+                bytes.withUnsafeBytes({ ByteSearch.equals(UnsafeRawBufferPointer(rebasing: $0[start..<end]), key) })
+            {
                 expected = index + 1
                 return targets[index]
             }

@@ -1,5 +1,4 @@
 import CambiumGraph
-import CambiumJSON
 import CambiumModel
 
 /// The objects that a row makes, to be found again by their identity. Few are compared one by one, many by a hash.
@@ -9,8 +8,6 @@ final class NewObjects {
     private var byHash: [Int: [Int]] = [:]
     private var hashedCount = 0
     private static let comparedCountMax = 16
-
-    var isEmpty: Bool { objects.isEmpty }
 
     func append(_ root: EntityNumber, _ place: Int) { objects.append((root, place)) }
 
@@ -22,41 +19,48 @@ final class NewObjects {
     }
 
     /// The place in the plan of the object with this identity.
-    func place(_ root: EntityNumber, _ identity: [Cell], _ plan: RowPlan, _ tokens: JSONTokens) -> Int? {
+    func place(_ root: EntityNumber, _ identity: [Cell], _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int? {
         if objects.count <= Self.comparedCountMax {
-            return objects.first { $0.root == root && has(identity, plan.objects[$0.place], plan, tokens) }?.place
+            for object in objects where object.root == root && has(identity, object.place, planner, batch) { return object.place }
+            return nil
         }
         while hashedCount < objects.count {
             let (root, place) = objects[hashedCount]
-            byHash[hash(root, plan.objects[place], plan, tokens), default: []].append(hashedCount)
+            byHash[hash(root, place, planner, batch), default: []].append(hashedCount)
             hashedCount += 1
         }
         var hasher = Hasher()
         hasher.combine(root)
         for cell in identity { Self.add(cell, to: &hasher) }
-        let found = byHash[hasher.finalize()]?.first {
-            objects[$0].root == root && has(identity, plan.objects[objects[$0].place], plan, tokens)
+        for number in byHash[hasher.finalize()] ?? [] {
+            let object = objects[number]
+            if object.root == root, has(identity, object.place, planner, batch) { return object.place }
         }
-        return found.map { objects[$0].place }
+        return nil
     }
 
-    private func value(_ attribute: Int, _ object: RowPlan.Object, _ plan: RowPlan) -> RowPlan.Value? {
-        plan.values[object.values].last { $0.attribute == attribute }
-    }
-
-    private func has(_ identity: [Cell], _ object: RowPlan.Object, _ plan: RowPlan, _ tokens: JSONTokens) -> Bool {
-        zip(object.entity.identity, identity).allSatisfy { attribute, cell in
-            guard let value = value(attribute, object, plan) else { return false }
-            return plan.withCell(value, tokens) { $0.map { $0.equals(cell) } ?? false }
+    /// The value that the object at a place is given for an attribute.
+    private func value(_ attribute: Int, _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> RowBatch.Value? {
+        for place in planner.plan.objects[place].values.reversed() where batch.values[place].attribute == attribute {
+            return batch.values[place]
         }
+        return nil
     }
 
-    private func hash(_ root: EntityNumber, _ object: RowPlan.Object, _ plan: RowPlan, _ tokens: JSONTokens) -> Int {
+    private func has(_ identity: [Cell], _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Bool {
+        let attributes = planner.entities[planner.plan.objects[place].entity].identity
+        for (attribute, cell) in zip(attributes, identity) {
+            guard let value = value(attribute, place, planner, batch), batch.withCell(value, { $0.equals(cell) }) else { return false }
+        }
+        return true
+    }
+
+    private func hash(_ root: EntityNumber, _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int {
         var hasher = Hasher()
         hasher.combine(root)
-        for attribute in object.entity.identity {
-            guard let value = value(attribute, object, plan) else { continue }
-            plan.withCell(value, tokens) { cell in if let cell { Self.add(cell, to: &hasher) } }
+        for attribute in planner.entities[planner.plan.objects[place].entity].identity {
+            guard let value = value(attribute, place, planner, batch) else { continue }
+            batch.withCell(value) { Self.add($0, to: &hasher) }
         }
         return hasher.finalize()
     }

@@ -10,30 +10,46 @@ struct RowFailure: Error {
 
 /// The way from a row down to the value that is being looked at.
 struct RowPath {
-    enum Step {
+    private enum Step {
+        /// The token of a key.
         case key(Int)
         case element(Int)
-        /// Several keys, as a JSON pointer.
-        case pointer(String)
-
-        var isElement: Bool { if case .element = self { true } else { false } }
+        /// Several keys: a place in `pointers`.
+        case pointer(Int)
     }
 
     private var steps: [Step] = []
+    /// Apart from the steps, which cost nothing that way where there is no mapping.
+    private var pointers: [String] = []
     /// How many relationships lead from the row to the object that is being looked at.
     private(set) var depth = 0
 
-    mutating func push(_ step: Step) {
-        steps.append(step)
-        if !step.isElement { depth += 1 }
+    mutating func push(key: Int) {
+        steps.append(.key(key))
+        depth += 1
+    }
+
+    mutating func push(element: Int) { steps.append(.element(element)) }
+
+    mutating func push(pointer: String) {
+        steps.append(.pointer(pointers.count))
+        pointers.append(pointer)
+        depth += 1
     }
 
     mutating func pop() {
-        if !steps.removeLast().isElement { depth -= 1 }
+        switch steps.removeLast() {
+        case .element: return
+        case .key: break
+        case .pointer: pointers.removeLast()
+        }
+        depth -= 1
     }
 
     mutating func removeAll() {
+        if steps.isEmpty { return }
         steps.removeAll(keepingCapacity: true)
+        pointers.removeAll(keepingCapacity: true)
         depth = 0
     }
 
@@ -42,7 +58,7 @@ struct RowPath {
             switch step {
             case .element(let index): "/\(index)"
             case .key(let token): "/" + Self.escaped(tokens.string(token))
-            case .pointer(let pointer): pointer
+            case .pointer(let place): pointers[place]
             }
         }.joined()
     }

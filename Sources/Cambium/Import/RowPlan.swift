@@ -1,5 +1,4 @@
 import CambiumGraph
-import CambiumJSON
 import CambiumModel
 
 /// What one row will do: found out, and checked, before any of it is done.
@@ -14,33 +13,28 @@ struct RowPlan {
     }
 
     struct Object {
-        let entity: ImportEntity
+        let entity: EntityNumber
         let target: Target
         var isStub = false
         /// A stub that is one no longer.
         var isFilled = false
         /// Whether the row describes it, rather than naming it.
         var isDescribed = true
+        /// What the row gives it: places in the values of the batch.
         var values: Range<Int>
+        /// What it gets beside.
+        var extras = 0..<0
 
         /// Whether it is there and is left alone.
         var isSkipped: Bool { if case .skipped = target { true } else { false } }
     }
 
-    struct Value {
-        enum Form {
-            case null
-            case fixed(UInt64, UInt64)
-            case text(token: Int)
-            case scratch(Range<Int>)
-            /// The attribute's default.
-            case standard
-        }
+    /// A value that no row gives.
+    struct Extra {
+        enum Kind { case null, standard }
 
         let attribute: Int
-        let form: Form
-
-        var isNull: Bool { if case .null = form { true } else { false } }
+        let kind: Kind
     }
 
     struct Link {
@@ -57,47 +51,19 @@ struct RowPlan {
     var root = 0
     /// Whether `note` is called for objects that a row only names, too.
     var notesNames = false
-    var values: [Value] = []
+    var extras: [Extra] = []
     var links: [Link] = []
     /// Places in `objects`.
     var targets: [Int] = []
-    private var scratch: [UInt8] = []
     /// The row of each object, while the plan is applied.
     private var rows: [UInt32] = []
+    private var members: [UInt32] = []
 
     mutating func removeAll() {
         objects.removeAll(keepingCapacity: true)
-        values.removeAll(keepingCapacity: true)
-        links.removeAll(keepingCapacity: true)
-        targets.removeAll(keepingCapacity: true)
-        scratch.removeAll(keepingCapacity: true)
-    }
-
-    /// Plans a value that was read from a token.
-    mutating func append(_ attribute: Int, _ form: ScalarForm, token: Int, scratch bytes: [UInt8]) {
-        switch form {
-        case .null: values.append(Value(attribute: attribute, form: .null))
-        case .fixed(let low, let high): values.append(Value(attribute: attribute, form: .fixed(low, high)))
-        case .text: values.append(Value(attribute: attribute, form: .text(token: token)))
-        case .scratch:
-            let start = scratch.count
-            scratch.append(contentsOf: bytes)
-            values.append(Value(attribute: attribute, form: .scratch(start..<scratch.count)))
-        }
-    }
-
-    mutating func forgetValues(from first: Int) { values.removeLast(values.count - first) }
-
-    /// Calls `body` with the stored form of a planned value; with nil for the attribute's default.
-    @inline(__always)
-    func withCell<R>(_ value: Value, _ tokens: JSONTokens, _ body: (Cell?) -> R) -> R {
-        switch value.form {
-        case .null: body(.null)
-        case .fixed(let low, let high): body(.fixed(low, high))
-        case .text(let token): body(.bytes(tokens.bytes(token)))
-        case .scratch(let range): scratch.withUnsafeBytes { body(.bytes(UnsafeRawBufferPointer(rebasing: $0[range]))) }
-        case .standard: body(nil)
-        }
+        if !extras.isEmpty { extras.removeAll(keepingCapacity: true) }
+        if !links.isEmpty { links.removeAll(keepingCapacity: true) }
+        if !targets.isEmpty { targets.removeAll(keepingCapacity: true) }
     }
 
     // MARK: Doing it
@@ -107,67 +73,83 @@ struct RowPlan {
 
     /// Applies the plan. `note` is called with the row of each object that the row describes.
     mutating func apply(
-        to draft: inout Draft, _ tokens: JSONTokens, note: (Object, UInt32) -> Void
+        to draft: inout Draft, _ batch: borrowing RowBatch, _ entities: borrowing ImportEntities,
+        note: (Object, ImportEntity, UInt32) -> Void
     ) throws(CambiumError) {
         rows.removeAll(keepingCapacity: true)
         for object in objects {
-            switch object.target {
-            case .new: rows.append(try insert(object, &draft, tokens))
-            case .existing(let row):
+            if !object.isDescribed, !notesNames, case .existing(let row) = object.target {
                 rows.append(row)
-                change(object, row, &draft, tokens)
-            case .skipped(let row): rows.append(row)
-            case .alias(let other):
-                rows.append(rows[other])
-                change(object, rows[other], &draft, tokens)
+                continue
             }
-            if object.isDescribed || notesNames { note(object, rows[rows.count - 1]) }
+            let row = try entities.with(object.entity) { entity throws(CambiumError) in
+                let row: UInt32
+                switch object.target {
+                case .new: row = try insert(object, entity, &draft, batch)
+                case .existing(let existing):
+                    row = existing
+                    change(object, row, entity, &draft, batch)
+                case .skipped(let existing): row = existing
+                case .alias(let other):
+                    row = rows[other]
+                    change(object, row, entity, &draft, batch)
+                }
+                if object.isDescribed || notesNames { note(object, entity, row) }
+                return row
+            }
+            rows.append(row)
         }
-        for link in links { apply(link, &draft) }
+        for link in links {
+            entities.with(objects[link.owner].entity) { entity in apply(link, entity, &draft) }
+        }
     }
 
-    private func insert(_ object: Object, _ draft: inout Draft, _ tokens: JSONTokens) throws(CambiumError) -> UInt32 {
-        let table = object.entity.table
+    private func insert(
+        _ object: Object, _ entity: ImportEntity, _ draft: inout Draft, _ batch: borrowing RowBatch
+    ) throws(CambiumError) -> UInt32 {
+        let table = entity.table
         let row = try draft.beginInsert(table)
-        for value in values[object.values] {
-            withCell(value, tokens) { cell in
-                if let cell {
-                    draft.initialize(table, row, attribute: value.attribute, cell)
-                } else {
-                    draft.initializeDefault(table, row, attribute: value.attribute)
-                }
-            }
+        var hash: UInt64 = 0
+        for place in object.values {
+            let value = batch.values[place]
+            if value.kind == .kept { continue }
+            if value.key >= 0 { hash = batch.hash(of: value) }
+            batch.withCell(value) { draft.initialize(table, row, attribute: Int(value.attribute), $0) }
         }
-        draft.endInsert(table, row, isStub: object.isStub)
-        object.entity.scanned?.note(row, draft)
+        for extra in extras[object.extras] where extra.kind == .standard { draft.initializeDefault(table, row, attribute: extra.attribute) }
+        draft.endInsert(table, row, isStub: object.isStub, hash: hash)
+        entity.scanned?.note(row, draft)
         return row
     }
 
-    private func change(_ object: Object, _ row: UInt32, _ draft: inout Draft, _ tokens: JSONTokens) {
-        let table = object.entity.table
-        for value in values[object.values] {
-            withCell(value, tokens) { cell in
-                if let cell {
-                    draft.change(table, row, attribute: value.attribute, cell)
-                } else {
-                    draft.changeToDefault(table, row, attribute: value.attribute)
-                }
+    private func change(
+        _ object: Object, _ row: UInt32, _ entity: ImportEntity, _ draft: inout Draft, _ batch: borrowing RowBatch
+    ) {
+        let table = entity.table
+        for place in object.values {
+            let value = batch.values[place]
+            if value.kind == .kept { continue }
+            batch.withCell(value) { _ = draft.change(table, row, attribute: Int(value.attribute), $0) }
+        }
+        for extra in extras[object.extras] {
+            switch extra.kind {
+            case .null: draft.change(table, row, attribute: extra.attribute, .null)
+            case .standard: draft.changeToDefault(table, row, attribute: extra.attribute)
             }
         }
         if object.isFilled, draft.isStub(table, row) { draft.fill(table, row) }
     }
 
-    private func apply(_ link: Link, _ draft: inout Draft) {
-        let handle = objects[link.owner].entity.links[link.link].handle
+    private mutating func apply(_ link: Link, _ entity: ImportEntity, _ draft: inout Draft) {
+        let handle = entity.links[link.link].handle
         let owner = rows[link.owner]
         if link.change == .target {
             draft.setTarget(handle, owner, link.targets.first.map { rows[targets[$0]] })
             return
         }
-        var members: [UInt32] = []
-        members.reserveCapacity(link.targets.count)
-        for target in targets[link.targets] { members.append(rows[target]) }
-        if members.count > 1 { members = Self.distinct(members) }
+        members.removeAll(keepingCapacity: true)
+        for target in link.targets { members.append(rows[targets[target]]) }
+        if members.count > 1 { Self.makeDistinct(&members) }
         if link.change == .replace {
             draft.replaceMembers(handle, owner, members)
         } else {
@@ -175,14 +157,18 @@ struct RowPlan {
         }
     }
 
-    /// Without repetitions; of equal ones the first stays.
-    private static func distinct(_ rows: [UInt32]) -> [UInt32] {
+    /// Takes out repetitions; of equal ones the first stays.
+    private static func makeDistinct(_ rows: inout [UInt32]) {
         if rows.count <= 16 {
-            var kept: [UInt32] = []
-            for row in rows where !kept.contains(row) { kept.append(row) }
-            return kept
+            var count = 0
+            for place in rows.indices where !rows[..<count].contains(rows[place]) {
+                rows[count] = rows[place]
+                count += 1
+            }
+            rows.removeLast(rows.count - count)
+            return
         }
         var seen = Set<UInt32>()
-        return rows.filter { seen.insert($0).inserted }
+        rows.removeAll { !seen.insert($0).inserted }
     }
 }

@@ -1,196 +1,193 @@
-internal import CambiumBytes
 import CambiumGraph
-import CambiumJSON
 import CambiumModel
 
-/// Finds out what a row will do: which objects it describes and names, which of them are there, what each is given.
+/// Finds out what a row will do: which of the objects that it describes and names are there, and what each is given.
 struct RowPlanner {
     /// How deeply objects may nest in a row.
     static let depthMax = 64
 
-    let options: ImportOptions
-    let entities: ImportEntities
-    var plan = RowPlan()
-    /// Each key of the row that maps to nothing.
-    var unknownKeys: [String] = []
-    var path = RowPath()
-    let newObjects = NewObjects()
-    /// Members of the relationships that are being planned: places in `plan.objects`.
-    var pending: [Int] = []
-    /// Relationships that the objects being planned give, those of an object behind those of the one that it is in.
-    var given: [Given] = []
-    var scratch: [UInt8] = []
-    /// What the slots of a mapping hold, while an object is read.
-    var found: [Finding] = []
-    /// Whether a member of the relationship that is being planned was of the wrong type, and passed over.
-    var isMismatched = false
-    /// Members of relationships that a mapping made or found.
-    var mapped: [MappedMembers] = []
-    /// What the object that is being read is declared to be.
-    var declared: EntityNumber
-    /// Texts of discriminators that were met, and their entities.
-    private var told: [(declared: EntityNumber, text: [UInt8], entity: ImportEntity)] = []
-
-    /// A relationship that an object gives, and where.
-    struct Given {
-        let index: Int
-        /// The token of the key; a place in `mapped` where `value` is negative.
-        let key: Int
-        let value: Int
+    /// A relationship on the way from the row to the object that is being looked at.
+    struct Step {
+        let entity: EntityNumber
+        let link: Int
+        var element: Int32 = -1
     }
 
-    init(options: ImportOptions, entities: ImportEntities, importing entity: ImportEntity) {
-        self.options = options
-        declared = entity.number
+    let options: RowRules
+    let entities: ImportEntities
+    var plan = RowPlan()
+    /// Keys of the row that map to nothing: places in those of the batch.
+    private(set) var unknownKeys: [RowBatch.Span] = []
+    /// Objects that are of another entity than they were read as, by their tokens. Where there are any, the row has to be read again,
+    /// and nothing else that was found out counts.
+    private(set) var misread: [Int: EntityNumber] = [:]
+    private let newObjects = NewObjects()
+    private(set) var hasNewObjects = false
+    /// Members of the relationships that are being planned: places in `plan.objects`.
+    var pending: [Int] = []
+    var steps: [Step] = []
+
+    init(options: ImportOptions, entities: ImportEntities) {
+        self.options = RowRules(options)
         self.entities = entities
     }
 
-    /// Plans a row as an object of an entity, or of one of its sub-entities.
-    mutating func plan(_ tokens: JSONTokens, as entity: ImportEntity, _ draft: borrowing Draft) throws(RowFailure) {
+    /// Plans the row whose own object is at a place. Where it throws, `misread` counts all the same.
+    mutating func plan(_ object: Int32, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) {
         plan.removeAll()
-        path.removeAll()
-        newObjects.removeAll()
-        pending.removeAll(keepingCapacity: true)
-        given.removeAll(keepingCapacity: true)
-        mapped.removeAll(keepingCapacity: true)
-        unknownKeys.removeAll(keepingCapacity: true)
-        guard tokens.kind(0) == .object else {
-            throw RowFailure(code: .notAnObject, pointer: "", message: "a row is an object, and this one is not")
-        }
-        plan.root = try object(0, entity, tokens, draft)
+        if hasNewObjects { newObjects.removeAll() }
+        hasNewObjects = false
+        if !pending.isEmpty { pending.removeAll(keepingCapacity: true) }
+        if !steps.isEmpty { steps.removeAll(keepingCapacity: true) }
+        if !unknownKeys.isEmpty { unknownKeys.removeAll(keepingCapacity: true) }
+        if !misread.isEmpty { misread = [:] }
+        plan.root = try self.object(Int(object), batch, draft)
     }
 
-    func failure(_ code: ImportReport.RowError.Code, _ tokens: JSONTokens, key: Int? = nil, _ message: String) -> RowFailure {
-        RowFailure(code: code, pointer: path.pointer(tokens, key: key), message: message)
+    // MARK: The row's own object, once the plan was applied
+
+    var isRootSkipped: Bool { plan.objects[plan.root].isSkipped }
+
+    func rootObject(_ draft: borrowing Draft) -> ObjectID {
+        draft.id(entities[plan.objects[plan.root].entity].table, plan.rootRow)
     }
+
+    /// Notes the values by which it is found, which somebody may have changed.
+    func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].scanned?.note(plan.rootRow, draft) }
 
     // MARK: Objects
 
+    func failure(_ code: ImportReport.RowError.Code, _ batch: borrowing RowBatch, _ message: String) -> RowFailure {
+        var pointer = ""
+        for step in steps {
+            let link = batch.links[step.link]
+            let name = entities[step.entity].links[Int(link.index)].relationship.name
+            pointer += link.pointer < 0 ? "/" + RowPath.escaped(name) : batch.pointers[Int(link.pointer)]
+            if step.element >= 0 { pointer += "/\(step.element)" }
+        }
+        return RowFailure(code: code, pointer: pointer, message: message)
+    }
+
     /// Plans an object that is described, and returns its place in the plan.
-    mutating func object(
-        _ token: Int, _ declared: ImportEntity, _ tokens: JSONTokens, _ draft: borrowing Draft
+    mutating func object(_ object: Int, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) -> Int {
+        let read = batch.objects[object]
+        if !read.unknownKeys.isEmpty { unknownKeys.append(read.unknownKeys) }
+        if read.failure >= 0 { throw batch.failures[Int(read.failure)] }
+        return try entities.with(read.entity) { entity throws(RowFailure) in try self.object(read, entity, batch, draft) }
+    }
+
+    @inline(__always)
+    private mutating func object(
+        _ read: RowBatch.Object, _ entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) -> Int {
-        guard path.depth < Self.depthMax else { throw failure(.tooDeep, tokens, "objects nest more than \(Self.depthMax) deep") }
-        var entity = try self.entity(of: token, declared, tokens)
-        let firstValue = plan.values.count
-        let firstGiven = given.count
-        self.declared = declared.number
-        try values(of: token, entity, tokens)
-        let target = try self.target(entity, firstValue, tokens, draft)
-        if case .existing(let row) = target, !entity.isAlone, let concrete = entities[draft.entity(entity.table, row)],
-            concrete !== entity
-        {
-            guard entity.entity.family.contains(concrete.entity.number) else {
-                throw failure(.duplicate, tokens, "an object of '\(concrete.entity.name)' has this identity already")
+        let target = try self.target(entity, read.values, batch, draft)
+        if case .existing(let row) = target, !entity.isAlone {
+            let number = draft.entity(entity.table, row)
+            if number != entity.number {
+                if entity.entity.family.contains(number) { return misread(read, row, as: number) }
+                let name = entities[number].entity.name
+                throw failure(.duplicate, batch, "an object of '\(name)' has this identity already")
             }
-            plan.forgetValues(from: firstValue)
-            given.removeLast(given.count - firstGiven)
-            entity = concrete
-            try values(of: token, entity, tokens)
         }
         let place = plan.objects.count
+        let firstExtra = plan.extras.count
         var isFilled = false
         switch target {
         case .existing(let row) where draft.isStub(entity.table, row):
             isFilled = true
-            try completeStub(entity, row, tokens, draft)
+            try completeStub(entity, row, read.values, batch, draft)
         case .existing(let row) where options.existing == .skip && draft.isOriginal(entity.table, row):
-            plan.forgetValues(from: firstValue)
-            plan.objects.append(.init(entity: entity, target: .skipped(row), values: firstValue..<firstValue))
-            given.removeLast(given.count - firstGiven)
+            plan.objects.append(.init(entity: entity.number, target: .skipped(row), values: 0..<0))
             return place
         case .alias(let other) where plan.objects[other].isStub:
             isFilled = true
-            try completeNew(entity, tokens, draft)
-        case .new: try completeNew(entity, tokens, draft)
-        default: try clearMissing(entity, tokens)
+            try completeNew(entity, read.values, batch, draft)
+        case .new: try completeNew(entity, read.values, batch, draft)
+        default: if options.missing == .clear { try clearMissing(entity, read.values, batch) }
         }
-        plan.objects.append(.init(entity: entity, target: target, isFilled: isFilled, values: firstValue..<plan.values.count))
-        if case .new = target { newObjects.append(entity.entity.root, place) }
+        plan.objects.append(
+            .init(
+                entity: entity.number, target: target, isFilled: isFilled, values: read.values.range,
+                extras: firstExtra..<plan.extras.count))
+        if case .new = target { noteNew(entity.root, place) }
         if options.missing == .clear, case .existing = target {
-            for index in entity.links.indices where !entity.isGivenLink(index) { clear(place, index) }
+            entity.beginLinks()
+            for link in read.links.range { entity.markLink(Int(batch.links[link].index)) }
+            for index in entity.links.indices where !entity.isGivenLink(index) { clear(place, index, entity) }
         }
-        let endGiven = given.count
-        for number in firstGiven..<endGiven {
-            let next = given[number]
-            if next.value < 0 {
-                try link(place, next.index, mapped[next.key], tokens, draft)
-            } else {
-                try link(place, next.index, next.key, next.value, tokens, draft)
-            }
-        }
-        given.removeLast(endGiven - firstGiven)
+        for link in read.links.range { try self.link(place, link, entity, batch, draft) }
         return place
     }
 
-    private mutating func entity(
-        of token: Int, _ declared: ImportEntity, _ tokens: JSONTokens
-    ) throws(RowFailure) -> ImportEntity {
-        guard let path = declared.discriminatorPath, let found = path.value(in: token, tokens) else { return declared }
-        let isText = tokens.kind(found) == .string
-        let known =
-            isText ? told.first { $0.declared == declared.number && ByteSearch.equals($0.text, tokens.bytes(found)) } : nil
-        let entity: ImportEntity
-        if let known {
-            entity = known.entity
-        } else {
-            entity = try self.entity(told: isText ? tokens.string(found) : "", declared, tokens)
-        }
-        guard self.path.depth == 0 || declared.entity.family.contains(entity.entity.number) else {
-            throw failure(.unknownEntity, tokens, "'\(entity.entity.name)' is no '\(declared.entity.name)'")
-        }
-        return entity
+    private mutating func misread(_ object: RowBatch.Object, _ row: UInt32, as number: EntityNumber) -> Int {
+        misread[Int(object.token)] = number
+        plan.objects.append(.init(entity: object.entity, target: .existing(row), values: 0..<0))
+        return plan.objects.count - 1
     }
 
-    private mutating func entity(
-        told text: String, _ declared: ImportEntity, _ tokens: JSONTokens
-    ) throws(RowFailure) -> ImportEntity {
-        guard let entity = entities[declared.discriminator?.map[text] ?? text] else {
-            throw failure(.unknownEntity, tokens, "'\(declared.discriminator?.key ?? "")' is \"\(text)\", which is no entity")
-        }
-        told.append((declared.number, Array(text.utf8), entity))
-        return entity
+    // MARK: Objects that the row makes
+
+    mutating func noteNew(_ root: EntityNumber, _ place: Int) {
+        newObjects.append(root, place)
+        hasNewObjects = true
+    }
+
+    func newObject(_ root: EntityNumber, _ identity: [Cell], _ batch: borrowing RowBatch) -> Int? {
+        newObjects.place(root, identity, self, batch)
     }
 
     // MARK: What an object lacks
 
+    private func mark(_ values: RowBatch.Span, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
+        entity.beginAttributes()
+        for place in values.range { entity.mark(batch.values[place]) }
+    }
+
+    private func lacks(_ attribute: Attribute, _ batch: borrowing RowBatch) -> RowFailure {
+        failure(.missingMandatory, batch, "'\(attribute.name)' must have a value")
+    }
+
     /// A new object gets its defaults, or is refused.
     private mutating func completeNew(
-        _ entity: ImportEntity, _ tokens: JSONTokens, _ draft: borrowing Draft
+        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {
-        if entity.entity.isAbstract {
+        if entity.isAbstract {
             throw failure(
-                .unknownEntity, tokens, "'\(entity.entity.name)' is abstract, and nothing tells which of its sub-entities this is")
+                .unknownEntity, batch, "'\(entity.entity.name)' is abstract, and nothing tells which of its sub-entities this is")
         }
-        for (index, attribute) in entity.attributes.enumerated() where !entity.isGivenAttribute(index) {
-            if draft.hasDefault(entity.table, attribute: index) {
-                plan.values.append(.init(attribute: index, form: .standard))
-            } else if !attribute.isOptional {
-                throw failure(.missingMandatory, tokens, "'\(attribute.name)' must have a value")
+        mark(values, entity, batch)
+        for index in entity.facts.indices where !entity.isGivenAttribute(index) {
+            if entity.facts[index].hasDefault {
+                plan.extras.append(.init(attribute: index, kind: .standard))
+            } else if !entity.facts[index].isOptional {
+                throw lacks(entity.attributes[index], batch)
             }
         }
     }
 
     /// A stub that is filled has to have what a new object has.
     private mutating func completeStub(
-        _ entity: ImportEntity, _ row: UInt32, _ tokens: JSONTokens, _ draft: borrowing Draft
+        _ entity: ImportEntity, _ row: UInt32, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {
-        for (index, attribute) in entity.attributes.enumerated()
+        mark(values, entity, batch)
+        for index in entity.facts.indices
         where !entity.isGivenAttribute(index) && draft.isNull(entity.table, row, attribute: index) {
-            if draft.hasDefault(entity.table, attribute: index) {
-                plan.values.append(.init(attribute: index, form: .standard))
-            } else if !attribute.isOptional {
-                throw failure(.missingMandatory, tokens, "'\(attribute.name)' must have a value")
+            if entity.facts[index].hasDefault {
+                plan.extras.append(.init(attribute: index, kind: .standard))
+            } else if !entity.facts[index].isOptional {
+                throw lacks(entity.attributes[index], batch)
             }
         }
     }
 
-    private mutating func clearMissing(_ entity: ImportEntity, _ tokens: JSONTokens) throws(RowFailure) {
-        guard options.missing == .clear else { return }
-        for (index, attribute) in entity.attributes.enumerated()
+    private mutating func clearMissing(
+        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch
+    ) throws(RowFailure) {
+        mark(values, entity, batch)
+        for index in entity.facts.indices
         where !entity.isGivenAttribute(index) && !entity.isKeptAttribute(index) && !entity.identity.contains(index) {
-            if !attribute.isOptional { throw failure(.missingMandatory, tokens, "'\(attribute.name)' must have a value") }
-            plan.values.append(.init(attribute: index, form: .null))
+            if !entity.facts[index].isOptional { throw lacks(entity.attributes[index], batch) }
+            plan.extras.append(.init(attribute: index, kind: .null))
         }
     }
 }

@@ -51,6 +51,17 @@ struct PropertyPath: Hashable {
         return rest.starts(with: escape) ? escape : nil
     }
 
+    /// Whether a key is the whole path as one, or the first of its keys.
+    ///
+    /// - Parameter prefix: what stands before the key.
+    func begins(with prefix: String, _ key: UnsafeRawBufferPointer) -> Bool {
+        if !prefix.isEmpty {
+            let name = prefix + String(decoding: key, as: UTF8.self)
+            return literal == name || keys[0] == name
+        }
+        return ByteSearch.equals(literalBytes, key) || keys.count > 1 && keys[0].utf8.elementsEqual(key)
+    }
+
     /// What is at the path in an object: first under the whole path as one key.
     func value(in object: Int, _ tokens: JSONTokens) -> Int? {
         if let value = Self.member(literalBytes, of: object, tokens) { return value }
@@ -64,11 +75,13 @@ struct PropertyPath: Hashable {
     }
 
     private static func member(_ name: [UInt8], of object: Int, _ tokens: JSONTokens) -> Int? {
-        var found: Int?
-        tokens.forEachMember(object) { key, value in
-            if found == nil, ByteSearch.equals(name, tokens.bytes(key)) { found = value }
+        var key = object + 1
+        let end = tokens.next(object)
+        while key < end {
+            if ByteSearch.equals(name, tokens.bytes(key)) { return key + 1 }
+            key = tokens.next(key + 1)
         }
-        return found
+        return nil
     }
 
     /// The JSON pointer from the object.

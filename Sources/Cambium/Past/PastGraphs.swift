@@ -14,6 +14,7 @@ public final class PastGraphs: Sendable {
     private let volume: any Volume
     private let viewCountMax: Int
     private let byteCountMax: Int
+    private let budget: MemoryBudget
     private let state = Guarded(State())
 
     private struct State {
@@ -29,11 +30,17 @@ public final class PastGraphs: Sendable {
     /// - Parameters:
     ///   - viewCountMax: how many moments are gone on from.
     ///   - byteCountMax: the most memory that they may hold beside pages that are mapped.
-    public convenience init(of path: String, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20) {
-        self.init(SystemVolume(root: path), viewCountMax: viewCountMax, byteCountMax: byteCountMax)
+    ///   - budget: what that counts against.
+    public convenience init(
+        of path: String, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20, budget: MemoryBudget = .standard
+    ) {
+        self.init(SystemVolume(root: path), viewCountMax: viewCountMax, byteCountMax: byteCountMax, budget: budget)
     }
 
-    package init(_ volume: any Volume, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20) {
+    package init(
+        _ volume: any Volume, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20, budget: MemoryBudget = .standard
+    ) {
+        self.budget = budget
         self.volume = volume
         self.viewCountMax = viewCountMax
         self.byteCountMax = byteCountMax
@@ -75,7 +82,7 @@ public final class PastGraphs: Sendable {
                 return keep(view, replayedCount: view.transactionCount - countBefore, forgottenCount)
             }
         }
-        let view = try PastView(reader, at: moment)
+        let view = try PastView(reader, at: moment, memory: budget)
         return keep(view, replayedCount: view.transactionCount, forgottenCount)
     }
 

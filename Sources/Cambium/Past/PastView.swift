@@ -14,8 +14,8 @@ struct PastView {
     ///
     /// Throws `.notFound` where there is no such moment or it was retired, `.damaged` where what leads to it is corrupt.
     /// Complexity: O(log between the checkpoint and the moment).
-    init(_ reader: LogReader, at moment: PastMoment) throws {
-        stored = try StoredGraph(reader, notAfter: moment)
+    init(_ reader: LogReader, at moment: PastMoment, memory: MemoryBudget) throws {
+        stored = try StoredGraph(reader, notAfter: moment, memory: memory)
         replay = Replay(stored)
         try advance(reader, to: moment)
     }

@@ -57,7 +57,7 @@ final class Committer: @unchecked Sendable {
         self.requests = requests
         self.timeline = timeline
         self.log = log
-        past = log.map { PastGraphs($0.volume) }
+        past = log.map { PastGraphs($0.volume, budget: timeline.budget) }
         leases = Leases(now: surroundings.now)
         self.lock = lock
         self.durability = durability
@@ -217,7 +217,7 @@ final class Committer: @unchecked Sendable {
         let graph = try timeline.publish(draft, isTentative: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
         if let request = author.requestID { requests.note(request, number) }
         if let log, let checkpointer {
-            checkpointer.note(encoded.payload.fileByteCount + log.appendedByteCount - notedByteCount) { [weak self] in
+            checkpointer.note(encoded.payload.fileByteCount + log.appendedByteCount - notedByteCount, at: time) { [weak self] in
                 _ = try self?.checkpoint()
             }
             notedByteCount = log.appendedByteCount
@@ -433,9 +433,9 @@ final class Committer: @unchecked Sendable {
         let graph = timeline.head
         timeline.confirm(graph)
         show(graph)
-        let (image, fresh) = timeline.freeze()
+        let (image, fresh, inFile) = timeline.freeze()
         return Checkpointer.Snapshot(
-            image: image, fresh: fresh, transaction: graph.transaction, time: log.lastTime,
+            image: image, fresh: fresh, inFile: inFile, transaction: graph.transaction, time: log.lastTime,
             layout: graph.layout.fingerprint, logChecksum: log.previousChecksum, schema: graph.schema.catalog, requests: requests.encoded,
             labels: NamedTransactions(graph.labels), tailByteCount: checkpointer?.tailByteCount ?? 0)
     }

@@ -23,14 +23,16 @@ public struct ReadOnlyStore: Sendable {
     ///
     /// Throws `.notFound` where there is no store or no such moment, `.damaged` where its log is corrupt up to there. Complexity: O(log
     /// between the checkpoint and the moment).
-    public init(at path: String, point: Point = .latest) throws {
-        try self.init(SystemVolume(root: path), point: point)
+    ///
+    /// - Parameter memory: what its pages may take.
+    public init(at path: String, point: Point = .latest, memory: MemoryBudget = .standard) throws {
+        try self.init(SystemVolume(root: path), point: point, memory: memory)
     }
 
-    package init(_ volume: any Volume, point: Point = .latest) throws {
+    package init(_ volume: any Volume, point: Point = .latest, memory: MemoryBudget = .standard) throws {
         let moment = try PastMoment(point) { try ReadOnlyStore(volume).graph.labels }
         let reader = try LogReader(volume)
-        let view = try PastView(reader, at: moment)
+        let view = try PastView(reader, at: moment, memory: memory)
         graph = view.graph
         recovery = RecoveryReport(reader, view.stored, view.end, reached: graph.transaction, transactionCount: view.transactionCount)
     }

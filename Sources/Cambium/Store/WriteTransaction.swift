@@ -184,9 +184,11 @@ public struct WriteTransaction: ~Copyable {
 
     /// Records what the draft has come to since it began to track its changes.
     mutating func deriveOps() throws(CambiumError) {
-        var ops = ops
-        try draft.deriveOps { op in ops.append(op) }
-        self.ops = ops
+        let encoding = OpEncoding(ops)
+        let derived = Result { () throws(CambiumError) in try draft.deriveOps { op in encoding.append(op) } }
+        // Also where that threw, so that nobody writes when this returns.
+        ops = encoding.finish()
+        try derived.get()
     }
 
     private borrowing func entity(of id: ObjectID) throws(CambiumError) -> Entity {

@@ -55,6 +55,7 @@ extension Draft {
             let kept = zip(before, after).prefix { $0 == $1 }.count
             builder.addOrdered(serial, kept: kept, suffix: after[kept...])
         case .unordered:
+            if before.isEmpty { return builder.addUnordered(serial, [], after.sorted()) }
             let old = Set(before)
             let new = Set(after)
             let removed = before.filter { !new.contains($0) }.sorted()

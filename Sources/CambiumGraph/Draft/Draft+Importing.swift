@@ -1,18 +1,48 @@
 package import CambiumModel
 
 /// An entity resolved for writing many of its objects.
-package struct ImportTable {
+package final class ImportTable {
     let table: TableLayout
     package let entity: Entity
     let identity: IndexLayout?
+    /// Where keys of one attribute are looked for.
+    package let keyPlace: KeyPlace?
     /// For each attribute of the entity, in its order: the column, and the default where there is one.
     let slots: [Int]
     let defaults: [StoredCell?]
     /// Whether numbers of members have to be looked at when an object is made.
     let isCounted: Bool
 
+    init(table: TableLayout, entity: Entity, identity: IndexLayout?, slots: [Int], defaults: [StoredCell?], isCounted: Bool) {
+        self.table = table
+        self.entity = entity
+        self.identity = identity
+        keyPlace = identity.map { KeyPlace(table: table.index, index: $0.number, slot: $0.slots[0], kind: $0.kinds[0]) }
+        self.slots = slots
+        self.defaults = defaults
+        self.isCounted = isCounted
+    }
+
     package var number: Int { table.index }
     package var hasIndex: Bool { identity != nil }
+    package func hasDefault(_ attribute: Int) -> Bool { defaults[attribute] != nil }
+}
+
+/// The index over an identity, and the column of its first attribute: numbers that are cheap to pass on.
+package struct KeyPlace {
+    let table: Int
+    let index: Int
+    let slot: Int
+    let kind: ColumnKind
+}
+
+extension Cell {
+    /// Where an index over one attribute has the value, in any graph.
+    @inline(__always) package var keyHash: UInt64 {
+        var hash = KeyHash()
+        hash.add(self)
+        return hash.value
+    }
 }
 
 /// Writing by rows, for imports: what is written is checked by the caller, row by row, and derived as ops afterwards.
@@ -41,12 +71,15 @@ extension Draft {
         return row == noRow ? nil : row
     }
 
-    /// The row with this identity, which is of one attribute.
-    package borrowing func row(_ table: ImportTable, identity cell: Cell) -> UInt32? {
-        guard let index = table.identity else { return nil }
-        let row = reader.row(table.number, index, key: cell)
+    /// The row with this key, which is of one attribute and has this hash.
+    @inline(__always)
+    package borrowing func row(_ place: KeyPlace, _ key: Cell, hash: UInt64) -> UInt32? {
+        let row = reader.row(place.table, place.index, place.slot, place.kind, key: key, hash: hash)
         return row == noRow ? nil : row
     }
+
+    /// Asks for the memory in which a key is looked for.
+    package borrowing func prefetch(_ place: KeyPlace, hash: UInt64) { reader.prefetchBlock(place.table, place.index, hash) }
 
     /// Calls `body` with the rows of a table, by ascending serial.
     package borrowing func forEachRow(_ table: ImportTable, _ body: (UInt32) -> Void) {
@@ -96,8 +129,17 @@ extension Draft {
     }
 
     /// Puts a new object into the indexes.
-    package mutating func endInsert(_ table: ImportTable, _ row: UInt32, isStub: Bool) {
-        for index in table.table.indexes { addToIndex(table.table, index, row) }
+    ///
+    /// - Parameter hash: of the key of its identity, where that was looked for just now and is not there; else 0.
+    package mutating func endInsert(_ table: ImportTable, _ row: UInt32, isStub: Bool, hash: UInt64) {
+        if hash != 0, let place = table.keyPlace {
+            addEntry(place.table, place.index, hash: hash, row: row)
+            if table.table.indexes.count > 1 {
+                for index in table.table.indexes where index.number != place.index { addToIndex(table.table, index, row) }
+            }
+        } else {
+            for index in table.table.indexes { addToIndex(table.table, index, row) }
+        }
         if isStub { setStub(table.table, row, true) }
         if table.isCounted, !isStub { pending.noteObject(table.number, row) }
     }
@@ -130,19 +172,13 @@ extension Draft {
         return reader.rows(table.number).isNull(row, slot, table.table.columns[slot])
     }
 
-    package borrowing func hasDefault(_ table: ImportTable, attribute: Int) -> Bool { table.defaults[attribute] != nil }
-
     // MARK: Links
 
     package borrowing func importEnd(_ relationship: Relationship) -> EndHandle { layout.handle(relationship) }
 
     /// Makes a to-one relationship lead to a row, or nowhere.
     package mutating func setTarget(_ handle: EndHandle, _ owner: UInt32, _ target: UInt32?) {
-        if let target {
-            if !reader.isLinked(handle.end, owner: owner, target: target) { link(handle.end, owner: owner, target: target) }
-        } else {
-            clearTarget(handle.end, owner)
-        }
+        if let target { link(handle.end, owner: owner, target: target) } else { clearTarget(handle.end, owner) }
     }
 
     /// Makes these rows the members: in this order where the relationship is ordered. They must differ from each other.
@@ -150,6 +186,7 @@ extension Draft {
         var current: [UInt32] = []
         reader.forEachMember(handle.end, owner: owner) { current.append($0) }
         if current == targets { return }
+        if current.isEmpty { return linkFirst(handle.end, owner: owner, targets: targets) }
         if handle.isOrdered {
             let kept = zip(current, targets).prefix { $0 == $1 }.count
             replaceSuffix(handle.end, owner: owner, kept: kept, Array(targets[kept...]))
@@ -162,9 +199,7 @@ extension Draft {
 
     /// Adds those of the rows that are no members yet.
     package mutating func appendMembers(_ handle: EndHandle, _ owner: UInt32, _ targets: [UInt32]) {
-        for target in targets where !reader.isLinked(handle.end, owner: owner, target: target) {
-            link(handle.end, owner: owner, target: target)
-        }
+        for target in targets { link(handle.end, owner: owner, target: target) }
     }
 
     // MARK: Outcome
@@ -206,8 +241,9 @@ extension Draft {
 
     /// What became of the objects of each entity: those in `seen` (a set of rows for each table), and all that changed.
     package borrowing func netCounts(seen: [RowSet]) -> [EntityNumber: NetCounts] {
-        var counts: [EntityNumber: NetCounts] = [:]
-        guard let touched else { return counts }
+        guard let touched else { return [:] }
+        // By number: a dictionary would take longer to find than all the rest.
+        var counts = [NetCounts](repeating: NetCounts(), count: 1 + Int(schema.entities.map(\.number.rawValue).max() ?? 0))
         for table in layout.tables where table.root != nil {
             var all = seen[table.index]
             all.formUnion(touched.attributes[table.index])
@@ -220,21 +256,26 @@ extension Draft {
             let hasDeleted = reader.liveCount(table.index) < liveCountBefore + newCount
             all.forEach { row in
                 if hasDeleted, !rows.isLive(row) { return }
-                let entity = rows.entity(row, table)
+                let entity = Int(rows.entity(row, table).rawValue)
                 if rows.serial(row) >= firstNew {
                     if rows.isStub(row) {
-                        counts[entity, default: .init()].stubs += 1
+                        counts[entity].stubs += 1
                     } else {
-                        counts[entity, default: .init()].inserted += 1
+                        counts[entity].inserted += 1
                     }
                 } else if isChanged(table, row, touched, ends) {
-                    counts[entity, default: .init()].updated += 1
+                    counts[entity].updated += 1
                 } else if seen[table.index].contains(row) {
-                    counts[entity, default: .init()].unchanged += 1
+                    counts[entity].unchanged += 1
                 }
             }
         }
-        return counts
+        var byEntity: [EntityNumber: NetCounts] = [:]
+        for entity in schema.entities {
+            let count = counts[Int(entity.number.rawValue)]
+            if count != NetCounts() { byEntity[entity.number] = count }
+        }
+        return byEntity
     }
 
     private borrowing func endsStarting(at table: Int) -> [EndLayout] {
@@ -273,7 +314,7 @@ extension Draft {
 }
 
 /// Objects by what became of them.
-package struct NetCounts {
+package struct NetCounts: Equatable {
     package var inserted = 0
     package var updated = 0
     package var unchanged = 0

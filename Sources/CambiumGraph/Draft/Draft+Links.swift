@@ -61,6 +61,15 @@ extension Draft {
         }
     }
 
+    /// Links an object that has no members yet to objects that differ from each other, in this order.
+    mutating func linkFirst(_ end: EndLayout, owner: UInt32, targets: [UInt32]) {
+        guard case .edges(let table, let lists, let isSymmetric) = end.layout else {
+            for target in targets { link(end, owner: owner, target: target) }
+            return
+        }
+        for target in targets { addEdge(end, layout.tables[table], lists, isSymmetric, owner, target, nil) }
+    }
+
     /// Undoes a link. Returns whether there was one.
     @discardableResult
     mutating func unlink(_ end: EndLayout, owner: UInt32, target: UInt32) -> Bool {
@@ -166,6 +175,15 @@ extension Draft {
             }
             return
         }
+        addEdge(end, table, lists, isSymmetric, owner, target, index)
+    }
+
+    /// Adds an edge that is not there.
+    private mutating func addEdge(
+        _ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool, _ owner: UInt32,
+        _ target: UInt32, _ index: Int?
+    ) {
+        let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
         let edge = insertEdge(table, first, second)
         add(lists[0], owner: first, member: edge, at: end.end == 0 ? index : nil)
         // A thing that is its own friend has the edge once.

@@ -43,6 +43,16 @@ extension Reader {
         for offset in stride(from: 0, to: Bucket.byteCount, by: 64) { cmachine_prefetch(chunks[page] + offset) }
     }
 
+    /// Asks for the part of a bucket in which a key is looked for first.
+    func prefetchBlock(_ table: Int, _ index: Int, _ hash: UInt64) {
+        let page = bucket(table, index, hash)
+        guard page != 0 else { return }
+        let block = chunks[page] + Bucket.homeOffset(of: hash)
+        cmachine_prefetch(chunks[page])
+        cmachine_prefetch(block)
+        cmachine_prefetch(block + Bucket.blockStride - 1)
+    }
+
     func entryCount(_ table: Int, _ index: Int) -> Int {
         Int(indexPlace(table, index).load(fromByteOffset: TablePage.indexEntryCountOffset, as: UInt64.self))
     }
@@ -68,8 +78,14 @@ extension Reader {
     @inline(__always) func row(_ table: Int, _ index: IndexLayout, key: Cell) -> UInt32 {
         var hash = KeyHash()
         hash.add(key)
+        return row(table, index.number, index.slots[0], index.kinds[0], key: key, hash: hash.value)
+    }
+
+    /// The row with a key of one component, which is in this column and has this hash.
+    @inline(__always)
+    func row(_ table: Int, _ index: Int, _ slot: Int, _ kind: ColumnKind, key: Cell, hash: UInt64) -> UInt32 {
         let rows = rows(table)
-        return firstRow(table, index.number, hash.value) { rows.equals($0, index.slots[0], index.kinds[0], key) }
+        return firstRow(table, index, hash) { rows.equals($0, slot, kind, key) }
     }
 
     /// The row with a key of several components.

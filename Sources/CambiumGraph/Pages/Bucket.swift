@@ -30,6 +30,11 @@ struct Bucket {
 
     @inline(__always) static func fragment(_ hash: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: hash >> 40) }
 
+    /// Where the block is that has an entry, unless it is full.
+    @inline(__always) static func homeOffset(of hash: UInt64) -> Int {
+        blocksOffset &+ blockStride &* Int(fragment(hash) & UInt16(blockCount &- 1))
+    }
+
     var count: Int {
         get { Int(page.load(fromByteOffset: Self.countOffset, as: UInt16.self)) }
         nonmutating set { page.storeBytes(of: UInt16(newValue), toByteOffset: Self.countOffset, as: UInt16.self) }

@@ -36,9 +36,7 @@ struct CSVDocuments {
     }
 
     /// The bytes that the last document lies in.
-    func withDocument<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try writer.bytes.withUnsafeBytes(body)
-    }
+    mutating func withDocument(_ body: (UnsafeRawBufferPointer) -> Void) { writer.bytes.withUnsafeBytes(body) }
 
     // MARK: Records
 

@@ -1,9 +1,8 @@
-import CambiumGraph
 import CambiumJSON
 import CambiumModel
 
 /// Reading objects as a mapping says.
-extension RowPlanner {
+extension RowReader {
     /// What was found where a path leads.
     enum Finding {
         case absent
@@ -28,9 +27,9 @@ extension RowPlanner {
         let item: Result<Item, ConversionError>
     }
 
-    /// Plans the attributes that an object gives, and notes its relationships in `given` for later.
+    /// Reads the attributes that an object gives, and notes its relationships in `given` for later.
     mutating func values(
-        of token: Int, _ entity: ImportEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+        of token: Int, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) throws(RowFailure) {
         found.removeAll(keepingCapacity: true)
         for _ in mapping.slots.indices { found.append(.absent) }
@@ -41,7 +40,7 @@ extension RowPlanner {
     // MARK: Finding
 
     private mutating func walk(
-        _ object: Int, node: Int, _ entity: ImportEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+        _ object: Int, node: Int, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) throws(RowFailure) {
         var key = object + 1
         let end = tokens.next(object)
@@ -49,22 +48,20 @@ extension RowPlanner {
             let value = key + 1
             switch mapping.nodes[node].table.target(of: tokens.bytes(key)) {
             case .attribute(let index):
-                entity.markAttribute(index)
                 try attribute(entity, index, key, value, tokens)
             case .relationship(let index):
-                entity.markLink(index)
                 given.append(Given(index: index, key: key, value: value))
             case .mapped(let index):
                 try take(mapping.keys[index], value, entity, mapping, tokens)
             case nil:
-                try unknown(key, entity, tokens, at: mapping.nodes[node])
+                try unknown(key, tokens, at: mapping.nodes[node])
             }
             key = tokens.next(value)
         }
     }
 
     private mutating func take(
-        _ key: ResolvedMapping.Key, _ value: Int, _ entity: ImportEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+        _ key: ResolvedMapping.Key, _ value: Int, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) throws(RowFailure) {
         for (slot, isLiteral) in key.slots where isLiteral || !found[slot].isLiteral {
             found[slot] = .token(value, isLiteral: isLiteral)
@@ -79,20 +76,18 @@ extension RowPlanner {
     // MARK: Reading
 
     private mutating func read(
-        _ reading: ResolvedMapping.Reading, _ entity: ImportEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
+        _ reading: ResolvedMapping.Reading, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) throws(RowFailure) {
         guard let (item, pointer) = item(of: reading.source, mapping, tokens) else { return }
         switch reading.property {
         case .attribute(let index):
-            entity.markAttribute(index)
             let converted = item.flatMap { convert($0, entity.conversions[index].type, mapping.conversions[index], tokens) }
             var token = 0
             if case .success(.token(let own)) = item { token = own }
-            path.push(.pointer(pointer))
+            path.push(pointer: pointer)
             defer { path.pop() }
             try take(converted, entity, index, token, tokens, key: nil)
         case .relationship(let index):
-            entity.markLink(index)
             given.append(Given(index: index, key: mapped.count, value: -1))
             mapped.append(MappedMembers(pointer: pointer, item: item.flatMap { apply(reading.functions, $0, tokens) }))
         case .mapped: break

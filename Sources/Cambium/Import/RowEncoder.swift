@@ -1,0 +1,52 @@
+import CambiumModel
+import FoundationEssentials
+
+/// Writes values of a program as the JSON rows that an import reads: dates with their fractions, data in base64.
+struct RowEncoder {
+    private let encoder = JSONEncoder()
+
+    init() {
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(Value.date(date).text)
+        }
+    }
+
+    /// A row, and the end of its line.
+    func line(_ row: some Encodable) throws -> [UInt8] {
+        var bytes = Array(try encoder.encode(row))
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+}
+
+extension ImportSource {
+    /// Values of a program as rows: their coding keys are the keys, what they do not encode is missing.
+    ///
+    ///     try store.importRows(person, from: [.rows(people)])
+    ///
+    /// Each is encoded when it is read; what that throws ends the import.
+    public static func rows<Rows: Collection & Sendable>(_ rows: Rows, name: String = "rows") -> ImportSource
+    where Rows.Element: Encodable {
+        ImportSource(name: name, isRepeatable: true) {
+            let encoder = RowEncoder()
+            var next = rows.startIndex
+            var line: ArraySlice<UInt8> = []
+            return { buffer in
+                var filled = 0
+                while filled < buffer.count {
+                    if line.isEmpty {
+                        if next == rows.endIndex { break }
+                        line = try encoder.line(rows[next])[...]
+                        next = rows.index(after: next)
+                    }
+                    let count = min(line.count, buffer.count - filled)
+                    UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyBytes(from: line.prefix(count))
+                    line = line.dropFirst(count)
+                    filled += count
+                }
+                return filled
+            }
+        }
+    }
+}

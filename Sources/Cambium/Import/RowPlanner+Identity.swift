@@ -1,0 +1,54 @@
+import CambiumGraph
+import CambiumModel
+
+/// Finding the objects that rows describe and name.
+extension RowPlanner {
+    /// Where an object is that is given these values; `.new` where it is nowhere.
+    func target(
+        _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+    ) throws(RowFailure) -> RowPlan.Target {
+        if entity.keyAttribute != .max {
+            return find(try part(Int(entity.keyAttribute), entity, values, batch), entity, batch, draft)
+        }
+        guard !entity.identity.isEmpty else { return .new }
+        var parts: [RowBatch.Value] = []
+        for index in entity.identity { parts.append(try part(index, entity, values, batch)) }
+        return find(parts[...], [], entity, batch, draft)
+    }
+
+    private func part(
+        _ index: Int, _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch
+    ) throws(RowFailure) -> RowBatch.Value {
+        for place in values.range {
+            let value = batch.values[place]
+            if value.attribute == index, value.isGiven { return value }
+        }
+        throw failure(.missingIdentity, batch, "'\(entity.attributes[index].name)' is part of the identity and is missing")
+    }
+
+    /// Looks the one value of an identity up in the draft, then among the objects that this row makes.
+    func find(
+        _ part: RowBatch.Value, _ entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+    ) -> RowPlan.Target {
+        if let keys = entity.table.keyPlace, let row = batch.withCell(part, { draft.row(keys, $0, hash: batch.hash(of: part)) }) {
+            return .existing(row)
+        }
+        if let scanned = entity.scanned, let row = batch.withCell(part, { scanned.row([$0], draft) }) { return .existing(row) }
+        if !hasNewObjects { return .new }
+        return find([part], [], entity, batch, draft)
+    }
+
+    private func find(
+        _ parts: ArraySlice<RowBatch.Value>, _ cells: [Cell], _ entity: ImportEntity, _ batch: borrowing RowBatch,
+        _ draft: borrowing Draft
+    ) -> RowPlan.Target {
+        guard let part = parts.first else {
+            if cells.count > 1, let row = draft.row(entity.table, identity: cells) ?? entity.scanned?.row(cells, draft) {
+                return .existing(row)
+            }
+            return newObject(entity.root, cells, batch).map { .alias($0) } ?? .new
+        }
+        if !hasNewObjects, cells.isEmpty, parts.count == 1 { return .new }
+        return batch.withCell(part) { find(parts.dropFirst(), cells + [$0], entity, batch, draft) }
+    }
+}

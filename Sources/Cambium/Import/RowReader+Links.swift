@@ -1,0 +1,127 @@
+import CambiumJSON
+import CambiumModel
+
+extension RowReader {
+    /// Reads what a row gives to a relationship.
+    mutating func link(_ given: Given, _ entity: RowEntity, _ tokens: JSONTokens) -> RowBatch.Link {
+        var link = RowBatch.Link(index: UInt16(given.index))
+        let firstPending = pending.count
+        let isOuterMismatched = isMismatched
+        isMismatched = false
+        do throws(RowFailure) {
+            if given.value < 0 {
+                let members = mapped[given.key]
+                path.push(pointer: members.pointer)
+                defer { path.pop() }
+                link.pointer = notePointer(members.pointer)
+                try read(members, &link, entity, tokens)
+            } else {
+                path.push(key: given.key)
+                defer { path.pop() }
+                if entity.isMapped { link.pointer = notePointer("/" + RowPath.escaped(tokens.string(given.key))) }
+                try read(given.value, &link, entity, tokens)
+            }
+        } catch {
+            link.kind = .failed
+            link.failure = batch.note(error)
+        }
+        link.isMismatched = isMismatched
+        isMismatched = isOuterMismatched
+        let firstMember = batch.members.count
+        if firstPending < pending.count {
+            for place in firstPending..<pending.count { batch.members.append(pending[place]) }
+            pending.removeLast(pending.count - firstPending)
+        }
+        link.members = .init(firstMember..<batch.members.count)
+        return link
+    }
+
+    private mutating func notePointer(_ pointer: String) -> Int32 {
+        batch.pointers.append(pointer)
+        return Int32(batch.pointers.count - 1)
+    }
+
+    /// Reads the members that a token is or has; the path leads to it.
+    mutating func read(_ token: Int, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
+        let (isToMany, number) = entity.ends[Int(link.index)]
+        guard let destination = entities[number] else { return }
+        let kind = tokens.kind(token)
+        if kind == .null { return try null(&link, entity, tokens) }
+        if kind == .array {
+            guard isToMany else {
+                let name = entity.links[Int(link.index)].name
+                return try mismatch(&link, tokens, "'\(name)' is to-one, and an array found")
+            }
+            link.kind = .members
+            elements(token, destination, tokens)
+        } else {
+            link.kind = .members
+            member(token, -1, destination, tokens)
+        }
+    }
+
+    mutating func null(_ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
+        switch options.null {
+        case .keep: break
+        case .error: throw failure(.nullValue, tokens, "'\(entity.links[Int(link.index)].name)' is null")
+        case .clear: link.kind = .cleared
+        }
+    }
+
+    /// What a value of the wrong type does to a relationship.
+    mutating func mismatch(_ link: inout RowBatch.Link, _ tokens: JSONTokens, _ message: String) throws(RowFailure) {
+        switch options.mismatch {
+        case .error: throw failure(.typeMismatch, tokens, message)
+        case .null: link.kind = .cleared
+        case .keep: link.kind = .kept
+        }
+    }
+
+    /// Passes a member of the wrong type over, where the options say so.
+    mutating func memberMismatch(_ tokens: JSONTokens, _ message: String) throws(RowFailure) {
+        if options.mismatch == .error { throw failure(.typeMismatch, tokens, message) }
+        isMismatched = true
+    }
+
+    private mutating func elements(_ array: Int, _ destination: RowEntity, _ tokens: JSONTokens) {
+        var element = array + 1
+        let end = tokens.next(array)
+        var position = 0
+        while element < end {
+            path.push(element: position)
+            member(element, position, destination, tokens)
+            path.pop()
+            element = tokens.next(element)
+            position += 1
+        }
+    }
+
+    /// Reads a member: an object that is described, or one that is named by its identity.
+    private mutating func member(_ token: Int, _ element: Int, _ destination: RowEntity, _ tokens: JSONTokens) {
+        do throws(RowFailure) {
+            switch tokens.kind(token) {
+            case .null: break
+            case .object:
+                let place = object(token, destination, tokens)
+                pending.append(.init(kind: .described, place: Int32(place), element: Int32(element)))
+            case .array: try memberMismatch(tokens, "an object or an identity is wanted, and an array found")
+            default:
+                guard try hasSingleIdentity(destination, tokens), let place = try reference(destination, token, tokens) else {
+                    isMismatched = true
+                    return
+                }
+                pending.append(.init(kind: .named, place: Int32(place), element: Int32(element)))
+            }
+        } catch {
+            pending.append(.init(kind: .failed, place: batch.note(error), element: Int32(element)))
+        }
+    }
+
+    /// Whether an object can be named by a scalar.
+    func hasSingleIdentity(_ destination: RowEntity, _ tokens: JSONTokens) throws(RowFailure) -> Bool {
+        if destination.identity.count == 1 { return true }
+        if options.mismatch != .error { return false }
+        let why = destination.identity.isEmpty ? "has no identity" : "has an identity of several attributes"
+        throw failure(.typeMismatch, tokens, "'\(destination.entity.name)' \(why), so an object is wanted here")
+    }
+}

@@ -1,0 +1,60 @@
+import CambiumJSON
+import CambiumModel
+
+/// Reading what a mapping gives to relationships.
+extension RowReader {
+    /// Reads the members that a mapping gives to a relationship; the path leads to them.
+    mutating func read(_ members: MappedMembers, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure)
+    {
+        switch members.item {
+        case .failure(let error): try mismatch(&link, tokens, error.message)
+        case .success(.token(let token)): try read(token, &link, entity, tokens)
+        case .success(.value(.null)): try null(&link, entity, tokens)
+        case .success(.value(let value)):
+            let (isToMany, number) = entity.ends[Int(link.index)]
+            guard let destination = entities[number] else { return }
+            link.kind = .members
+            if case .array(let elements) = value {
+                guard isToMany else {
+                    return try mismatch(&link, tokens, "'\(entity.links[Int(link.index)].name)' is to-one, and an array found")
+                }
+                for element in elements { member(element, destination, tokens) }
+            } else {
+                member(value, destination, tokens)
+            }
+        }
+    }
+
+    /// Reads a member that is named by a value which no token has.
+    private mutating func member(_ value: JSONValue, _ destination: RowEntity, _ tokens: JSONTokens) {
+        do throws(RowFailure) {
+            switch value {
+            case .null: return
+            case .object, .array: return try memberMismatch(tokens, "an identity is wanted, and \(value.kindName) found")
+            default: break
+            }
+            guard try hasSingleIdentity(destination, tokens) else {
+                isMismatched = true
+                return
+            }
+            let conversion = destination.mapping?.conversions[destination.identity[0]]
+            guard let place = try reference(destination, .value(value), conversion, tokens) else {
+                isMismatched = true
+                return
+            }
+            pending.append(.init(kind: .named, place: Int32(place), element: -1))
+        } catch {
+            pending.append(.init(kind: .failed, place: batch.note(error), element: -1))
+        }
+    }
+
+    /// Reads the one value that names an object as the mapping says; nil where a wrong one is passed over.
+    mutating func reference(
+        _ entity: RowEntity, _ item: Item, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
+    ) throws(RowFailure) -> Int? {
+        var token = 0
+        if case .token(let own) = item { token = own }
+        let converted = convert(item, entity.attributes[entity.identity[0]].type, conversion, tokens)
+        return try reference(entity, converted, token, tokens)
+    }
+}

@@ -1,0 +1,138 @@
+import CambiumJSON
+import CambiumModel
+
+extension RowReader {
+    /// Reads the attributes that an object gives, and notes its relationships in `given` for later.
+    mutating func values(of token: Int, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
+        if entity.isMapped, let mapping = entity.mapping { return try values(of: token, entity, mapping, tokens) }
+        var key = token + 1
+        let end = tokens.next(token)
+        while key < end {
+            let value = key + 1
+            switch entity.keys.target(of: tokens.bytes(key)) {
+            case .attribute(let index):
+                try attribute(entity, index, key, value, tokens)
+            case .relationship(let index):
+                given.append(Given(index: index, key: key, value: value))
+            case .mapped: break
+            case nil:
+                try unknown(key, tokens)
+            }
+            key = tokens.next(value)
+        }
+    }
+
+    /// - Parameter node: where in a mapping's tree the key is missing; nil where there is none.
+    mutating func unknown(_ key: Int, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil) throws(RowFailure) {
+        let prefix = node?.prefix ?? ""
+        // Each row may tell its entity, so no text is made to find out.
+        if let path = entities[declared]?.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
+        let name = prefix + tokens.string(key)
+        switch options.unknown {
+        case .ignore: break
+        case .report: batch.unknownKeys.append(name)
+        case .error:
+            let pointer = path.pointer(tokens) + (node?.pointer ?? "") + "/" + RowPath.escaped(tokens.string(key))
+            throw RowFailure(code: .unknownKey, pointer: pointer, message: "the key '\(name)' maps to nothing")
+        }
+    }
+
+    mutating func attribute(
+        _ entity: RowEntity, _ index: Int, _ key: Int, _ token: Int, _ tokens: JSONTokens
+    ) throws(RowFailure) {
+        let conversion = entity.conversions[index]
+        let converted = convert(conversion.type, token, tokens)
+        try take(converted, entity, index, token, tokens, key: key)
+    }
+
+    /// Takes a converted value as the options say.
+    ///
+    /// - Parameter key: the token of the key; nil where the path leads to the value already.
+    @inline(__always)
+    mutating func take(
+        _ converted: Result<ScalarForm, ConversionError>, _ entity: RowEntity, _ index: Int, _ token: Int, _ tokens: JSONTokens,
+        key: Int?
+    ) throws(RowFailure) {
+        let conversion = entity.conversions[index]
+        var form = ScalarForm.null
+        switch converted {
+        case .success(.null):
+            if options.null == .error { throw failure(.nullValue, tokens, key: key, "'\(entity.attributes[index].name)' is null") }
+            if options.null == .keep { return batch.append(index, .kept) }
+        case .success(let value): form = value
+        case .failure(let error):
+            if options.mismatch == .error {
+                throw failure(.typeMismatch, tokens, key: key, "'\(entity.attributes[index].name)': \(error.message)")
+            }
+            if options.mismatch == .keep { return batch.append(index, .kept) }
+        }
+        if case .null = form, !conversion.isOptional {
+            throw failure(.nullValue, tokens, key: key, "'\(entity.attributes[index].name)' must have a value")
+        }
+        if !conversion.isFree { try check(entity.attributes[index], form, token, tokens, key: key) }
+        append(index, form, token, tokens)
+    }
+
+    @inline(__always)
+    private mutating func append(_ attribute: Int, _ form: ScalarForm, _ token: Int, _ tokens: JSONTokens) {
+        switch form {
+        case .null: batch.append(attribute, .null)
+        case .fixed(let low, let high): batch.append(attribute, .fixed, low, high)
+        case .text: batch.append(attribute, tokens.bytes(token))
+        case .scratch: scratch.withUnsafeBytes { batch.append(attribute, $0) }
+        }
+    }
+
+    @inline(__always)
+    mutating func convert(
+        _ type: AttributeType, _ token: Int, _ tokens: JSONTokens
+    ) -> Result<ScalarForm, ConversionError> {
+        do throws(ConversionError) {
+            return .success(try type.scalarForm(tokens, token, scratch: &scratch))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func check(
+        _ attribute: Attribute, _ form: ScalarForm, _ token: Int, _ tokens: JSONTokens, key: Int?
+    ) throws(RowFailure) {
+        guard !attribute.constraints.isEmpty else { return }
+        let value = Value(form, tokens.bytes(token), scratch, attribute.type)
+        if let flaw = attribute.constraints.check(value) { throw failure(.invalidValue, tokens, key: key, "'\(attribute.name)': \(flaw)") }
+    }
+
+    // MARK: References
+
+    /// Reads the one value that names an object and returns its place; nil where the options say that a wrong one is passed over.
+    mutating func reference(
+        _ entity: RowEntity, _ token: Int, _ tokens: JSONTokens
+    ) throws(RowFailure) -> Int? {
+        let index = Int(entity.keyAttribute)
+        if entity.isMapped, let conversion = entity.mapping?.conversions[index] {
+            return try reference(entity, .token(token), conversion, tokens)
+        }
+        return try reference(entity, convert(entity.conversions[index].type, token, tokens), token, tokens)
+    }
+
+    @inline(__always)
+    mutating func reference(
+        _ entity: RowEntity, _ converted: Result<ScalarForm, ConversionError>, _ token: Int, _ tokens: JSONTokens
+    ) throws(RowFailure) -> Int? {
+        let index = Int(entity.keyAttribute)
+        switch converted {
+        case .success(.null):
+            return nil
+        case .success(let form):
+            if !entity.conversions[index].isFree { try check(entity.attributes[index], form, token, tokens, key: nil) }
+            append(index, form, token, tokens)
+            let place = batch.values.count - 1
+            if entity.isHashed { noteKey(place, entity.number) }
+            return place
+        case .failure(let error):
+            if options.mismatch != .error { return nil }
+            let name = entity.attributes[index].name
+            throw failure(.typeMismatch, tokens, "the identity '\(name)' of '\(entity.entity.name)': \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,175 @@
+internal import CambiumBytes
+import CambiumGraph
+import CambiumJSON
+import CambiumModel
+
+/// Reads rows into a batch: which objects they describe and name, and what each is given. It never looks at the graph.
+struct RowReader {
+    let options: RowRules
+    let entities: RowEntities
+    private let target: RowEntity
+    var batch = RowBatch()
+    /// What objects are read as, whatever their rows say, by their tokens.
+    var readAs: [Int: EntityNumber] = [:]
+    /// Whether an object of the row may turn out to be of another entity than it was read as.
+    private(set) var isUncertain = false
+    var path = RowPath()
+    /// Members of the relationships that are being read.
+    var pending: [RowBatch.Member] = []
+    /// Relationships that the objects being read give, those of an object behind those of the one that it is in.
+    var given: [Given] = []
+    var scratch: [UInt8] = []
+    /// What the slots of a mapping hold, while an object is read.
+    var found: [Finding] = []
+    /// Whether a member of the relationship that is being read was of the wrong type, and passed over.
+    var isMismatched = false
+    /// Members of relationships that a mapping made or found.
+    var mapped: [MappedMembers] = []
+    /// What the object that is being read is declared to be.
+    private(set) var declared: EntityNumber
+    /// Texts of discriminators that were met, and their entities.
+    private var told: [(declared: EntityNumber, text: [UInt8], entity: RowEntity)] = []
+    private var lastTold = 0
+
+    /// A relationship that an object gives, and where.
+    struct Given {
+        let index: Int
+        /// The token of the key; a place in `mapped` where `value` is negative.
+        let key: Int
+        let value: Int
+    }
+
+    /// - Parameter schema: that of the store that is imported into.
+    init(_ options: ImportOptions, _ schema: Schema, _ resolver: MappingResolver, importing entity: Entity) throws(CambiumError) {
+        self.options = RowRules(options)
+        entities = try RowEntities(schema, resolver)
+        guard let target = entities[entity.number] else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
+        self.target = target
+        declared = entity.number
+    }
+
+    /// Reads a row as an object of the entity that is imported, or of one of its sub-entities.
+    mutating func read(_ tokens: JSONTokens, _ row: inout RowBatch.Row) {
+        path.removeAll()
+        if !pending.isEmpty { pending.removeAll(keepingCapacity: true) }
+        if !given.isEmpty { given.removeAll(keepingCapacity: true) }
+        if !mapped.isEmpty { mapped.removeAll(keepingCapacity: true) }
+        isUncertain = false
+        row.object = Int32(batch.objects.count)
+        guard tokens.kind(0) == .object else {
+            row.failure = batch.note(RowFailure(code: .notAnObject, pointer: "", message: "a row is an object, and this one is not"))
+            return
+        }
+        let firstKey = batch.keys.count
+        _ = object(0, target, tokens)
+        row.keys = .init(firstKey..<batch.keys.count)
+    }
+
+    func failure(_ code: ImportReport.RowError.Code, _ tokens: JSONTokens, key: Int? = nil, _ message: String) -> RowFailure {
+        RowFailure(code: code, pointer: path.pointer(tokens, key: key), message: message)
+    }
+
+    // MARK: Objects
+
+    /// Reads an object that is described, and returns its place in the batch.
+    mutating func object(_ token: Int, _ declared: RowEntity, _ tokens: JSONTokens) -> Int {
+        let place = batch.objects.count
+        batch.objects.append(RowBatch.Object(token: Int32(token), entity: declared.number))
+        do throws(RowFailure) {
+            try read(place, token, declared, tokens)
+        } catch {
+            batch.objects[place].failure = batch.note(error)
+        }
+        return place
+    }
+
+    private mutating func read(_ place: Int, _ token: Int, _ declared: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
+        guard path.depth < RowPlanner.depthMax else {
+            throw failure(.tooDeep, tokens, "objects nest more than \(RowPlanner.depthMax) deep")
+        }
+        let entity = try self.entity(of: token, declared, tokens)
+        if !entity.isAlone { isUncertain = true }
+        let (firstValue, firstUnknown, firstGiven) = (batch.values.count, batch.unknownKeys.count, given.count)
+        self.declared = declared.number
+        let failure: RowFailure?
+        do throws(RowFailure) {
+            try values(of: token, entity, tokens)
+            failure = nil
+        } catch { failure = error }
+        batch.objects[place].entity = entity.number
+        batch.objects[place].values = .init(firstValue..<batch.values.count)
+        // Those before what failed are told too.
+        if firstUnknown < batch.unknownKeys.count {
+            batch.objects[place].unknownKeys = .init(firstUnknown..<batch.unknownKeys.count)
+        }
+        if let failure {
+            given.removeLast(given.count - firstGiven)
+            throw failure
+        }
+        noteKey(of: entity, firstValue)
+        let (firstLink, linkCount) = (batch.links.count, given.count - firstGiven)
+        if linkCount == 0 { return }
+        // Objects in between have links of their own, which come behind.
+        for number in 0..<linkCount { batch.links.append(RowBatch.Link(index: UInt16(given[firstGiven + number].index))) }
+        for number in 0..<linkCount { batch.links[firstLink + number] = link(given[firstGiven + number], entity, tokens) }
+        batch.objects[place].links = .init(firstLink..<firstLink + linkCount)
+        given.removeLast(linkCount)
+    }
+
+    private mutating func entity(
+        of token: Int, _ declared: RowEntity, _ tokens: JSONTokens
+    ) throws(RowFailure) -> RowEntity {
+        if !readAs.isEmpty, let number = readAs[token], let entity = entities[number] { return entity }
+        guard let path = declared.discriminatorPath, let found = path.value(in: token, tokens) else { return declared }
+        let isText = tokens.kind(found) == .string
+        let entity: RowEntity
+        if isText, let known = knownPlace(tokens.bytes(found), declared.number) {
+            lastTold = known
+            entity = told[known].entity
+        } else {
+            entity = try self.entity(told: isText ? tokens.string(found) : "", declared, tokens)
+        }
+        guard self.path.depth == 0 || declared.entity.family.contains(entity.number) else {
+            throw failure(.unknownEntity, tokens, "'\(entity.entity.name)' is no '\(declared.entity.name)'")
+        }
+        return entity
+    }
+
+    /// Where a text was met before. Rows of one entity mostly follow each other.
+    private func knownPlace(_ text: UnsafeRawBufferPointer, _ declared: EntityNumber) -> Int? {
+        var place = lastTold
+        for _ in told.indices {
+            if told[place].declared == declared, ByteSearch.equals(told[place].text, text) { return place }
+            place = place + 1 < told.count ? place + 1 : 0
+        }
+        return nil
+    }
+
+    private mutating func entity(told text: String, _ declared: RowEntity, _ tokens: JSONTokens) throws(RowFailure) -> RowEntity {
+        guard let entity = entities[declared.discriminator?.map[text] ?? text] else {
+            throw failure(.unknownEntity, tokens, "'\(declared.discriminator?.key ?? "")' is \"\(text)\", which is no entity")
+        }
+        told.append((declared.number, Array(text.utf8), entity))
+        return entity
+    }
+
+    // MARK: Identities
+
+    /// Notes which identity the values name that begin at a place.
+    @inline(__always)
+    private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
+        guard entity.isHashed else { return }
+        for place in firstValue..<batch.values.count where batch.values[place].attribute == entity.keyAttribute {
+            noteKey(place, entity.number)
+        }
+    }
+
+    @inline(__always)
+    mutating func noteKey(_ place: Int, _ entity: EntityNumber) {
+        let value = batch.values[place]
+        guard value.isGiven else { return }
+        let hash = batch.withCell(value) { $0.keyHash }
+        batch.values[place].key = Int32(batch.keys.count)
+        batch.keys.append(RowBatch.Key(entity: entity, hash: hash))
+    }
+}

@@ -1,0 +1,29 @@
+/// What the options of an import say about each row: numbers only, which two threads look at all the time.
+struct RowRules {
+    let missing: ImportOptions.MissingKey
+    let null: ImportOptions.NullValue
+    let mismatch: ImportOptions.Mismatch
+    let existing: ImportOptions.Existing
+    let absent: ImportOptions.Absent
+    let toMany: ImportOptions.ToMany
+    let references: ImportOptions.Reference
+    let unknown: ImportOptions.UnknownKey
+    let onError: ImportOptions.RowError
+    let rowObjects: ImportOptions.RowObjects
+    /// Rows in one transaction.
+    let batchRowCount: Int
+
+    init(_ options: ImportOptions) {
+        missing = options.missing
+        null = options.null
+        mismatch = options.mismatch
+        existing = options.existing
+        absent = options.absent
+        toMany = options.toMany
+        references = options.references
+        unknown = options.unknown
+        onError = options.onError
+        rowObjects = options.rowObjects
+        batchRowCount = options.batchRowCount ?? .max
+    }
+}

@@ -1,0 +1,130 @@
+import CambiumGraph
+import CambiumJSON
+import CambiumModel
+
+/// Reads the sources of an import as batches of rows.
+final class RowSource {
+    /// Rows that are read at once.
+    static let rowCountMax = 512
+    /// And bytes and values of them; the row that goes beyond is the last one of its batch.
+    static let byteCountMax = 256 << 10
+    static let valueCountMax = 8192
+
+    // One thread at a time reads, and nothing that it calls comes back: no access to these overlaps another.
+    @exclusivity(unchecked) private var documents: DocumentStream
+    @exclusivity(unchecked) private var reader: RowReader
+    private let parser = JSONParser()
+    private let preparedParser = JSONParser()
+    private let hooks: ImportHooks
+    private let transactionRowCount: Int
+    private let refused: Set<Int>
+    /// The last row, counted over all sources.
+    @exclusivity(unchecked) private var row: Int
+    private var skippedCount: Int
+
+    /// - Parameter firstRow: how many rows are passed over.
+    /// - Parameter refused: rows that nobody wants to see again, counted from 1 over all sources.
+    init(
+        _ documents: DocumentStream, _ reader: RowReader, firstRow: Int, refused: some Sequence<Int>, hooks: ImportHooks
+    ) {
+        self.documents = documents
+        self.reader = reader
+        self.hooks = hooks
+        self.refused = Set(refused)
+        transactionRowCount = reader.options.batchRowCount
+        row = firstRow
+        skippedCount = firstRow
+    }
+
+    /// Fills an empty batch with rows of one transaction. What cannot be read is told in it.
+    func read(into batch: inout RowBatch) {
+        let end: RowBatch.End
+        swap(&reader.batch, &batch)
+        do {
+            end = try readRows() ? .more : .nothing
+        } catch {
+            end = .failed(error)
+        }
+        swap(&reader.batch, &batch)
+        batch.end = end
+    }
+
+    /// Returns false at the end of the last source.
+    private func readRows() throws -> Bool {
+        while skippedCount > 0, try documents.next({ _, _ in }) { skippedCount -= 1 }
+        // A hook is to see each row when those before it were applied.
+        let rowCountMax = hooks.isEmpty ? Self.rowCountMax : 1
+        repeat {
+            guard try documents.next({ read($0, $1) }) else { return false }
+            reader.batch.rows[reader.batch.rows.count - 1].source = Int32(documents.sourceNumber)
+            reader.batch.rows[reader.batch.rows.count - 1].number = documents.row
+        } while row % transactionRowCount != 0 && reader.batch.rows.count < rowCountMax && reader.batch.bytes.count < Self.byteCountMax
+            && reader.batch.values.count < Self.valueCountMax
+        return true
+    }
+
+    private func read(_ document: DocumentSplitter.Document, _ bytes: UnsafeRawBufferPointer) {
+        row += 1
+        var row = RowBatch.Row(line: document.line)
+        if refused.contains(self.row) {
+            // It stands in its place, and says nothing.
+        } else if let failure = document.failure {
+            row.failure = reader.batch.note(failure)
+        } else {
+            read(bytes, &row)
+        }
+        reader.batch.rows.append(row)
+    }
+
+    private func read(_ bytes: UnsafeRawBufferPointer, _ row: inout RowBatch.Row) {
+        guard let tokens = tokens(of: bytes, parser, &row) else { return }
+        if hooks.isEmpty { return read(bytes, tokens, &row) }
+        var value = JSONValue(tokens, 0)
+        if let prepare = hooks.prepare {
+            do throws(RowFailure) {
+                try RowFailure.ofHook { try prepare(&value) }
+            } catch {
+                row.failure = reader.batch.note(error)
+                return
+            }
+            Array(value.text.utf8).withUnsafeBytes { bytes in
+                if let tokens = self.tokens(of: bytes, preparedParser, &row) { read(bytes, tokens, &row) }
+            }
+        } else {
+            read(bytes, tokens, &row)
+        }
+        reader.batch.value = value
+    }
+
+    private func tokens(of bytes: UnsafeRawBufferPointer, _ parser: JSONParser, _ row: inout RowBatch.Row) -> JSONTokens? {
+        do throws(JSONError) {
+            return try parser.parse(bytes)
+        } catch {
+            row.failure = reader.batch.note(RowFailure(error))
+            row.line += error.line - 1
+            return nil
+        }
+    }
+
+    private func read(_ bytes: UnsafeRawBufferPointer, _ tokens: JSONTokens, _ row: inout RowBatch.Row) {
+        reader.read(tokens, &row)
+        guard reader.isUncertain else { return }
+        let start = reader.batch.bytes.count
+        guard start + bytes.count <= Int(UInt32.max) else {
+            row.failure = reader.batch.note(RowFailure(code: .tooLarge, pointer: "", message: "what it is given has more than 4 GiB"))
+            return
+        }
+        reader.batch.bytes.append(contentsOf: bytes)
+        row.document = .init(start..<reader.batch.bytes.count)
+    }
+}
+
+extension RowFailure {
+    init(_ error: JSONError) {
+        self.init(code: .malformed, pointer: "", message: "malformed JSON: \(error.message), at column \(error.column)")
+    }
+}
+
+extension ImportHooks {
+    var isEmpty: Bool { prepare == nil && finish == nil }
+}
