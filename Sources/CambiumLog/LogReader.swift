@@ -40,25 +40,29 @@ public struct LogReader {
         self.flaws = flaws
     }
 
-    /// The last transaction of which only the envelope is left; none where all is there. Complexity: O(segments that are retired).
+    /// The last transaction of which only the envelope is left; none where all is there. Complexity: O(log segments) files are looked at.
     public func retiredEnd() throws(CambiumError) -> TransactionNumber {
-        var isAfterRetired = false
-        for name in try volume.list(Self.directory) {
-            guard let file = LogFileName.parse(name), file.suffix == .segment else { continue }
-            if try !isRetired(segment: file.number) {
-                return isAfterRetired ? TransactionNumber(rawValue: file.number.rawValue - 1) : .none
-            }
-            isAfterRetired = true
+        // They are retired from the first one on.
+        let segments = try segments()
+        var (low, high) = (0, segments.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if try isRetired(segment: segments[middle]) { low = middle + 1 } else { high = middle }
         }
-        return .none
+        guard low > 0, low < segments.count else { return .none }
+        return TransactionNumber(rawValue: segments[low].rawValue - 1)
+    }
+
+    /// The first transactions of the segments, ascending.
+    private func segments() throws(CambiumError) -> [TransactionNumber] {
+        try volume.list(Self.directory).compactMap { name in
+            LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
+        }
     }
 
     /// Whether of a transaction no more than the envelope is left, and no checkpoint is of it. Complexity: O(files).
     public func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
-        let segments = try volume.list(Self.directory).compactMap { name in
-            LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
-        }
-        guard let segment = segments.last(where: { $0 <= transaction }), try isRetired(segment: segment) else { return false }
+        guard let segment = try segments().last(where: { $0 <= transaction }), try isRetired(segment: segment) else { return false }
         return try !RootRecord.list(volume).contains(transaction)
     }
 

@@ -174,21 +174,25 @@ final class Checkpointer: @unchecked Sendable {
                 state.tailByteCount = max(0, state.tailByteCount - snapshot.tailByteCount)
                 state.storedByteCount = Self.byteCount(chunks)
             }
-            giveUpMemory(whileNobodyWrites)
+            try PageFileWriter.removeInterrupted(volume)
             try dropPassedOver(but: snapshot.transaction)
             let droppedCount = try dropRoots()
-            try reclaim(whileNobodyWrites)
+            let taken = try keptChunks()
+            giveUpMemory(of: taken ?? chunks.map { $0.live > 0 }, whileNobodyWrites)
+            try reclaim(taken, whileNobodyWrites)
             return CheckpointReceipt(transaction: snapshot.transaction, byteCount: byteCount, droppedCount: droppedCount)
         }
     }
 
     /// Has chunks used again that were in roots which were dropped, and removes files that no root names.
-    func reclaimChunks(whileNobodyWrites: (() -> Void) -> Void) throws { try making.hold { try reclaim(whileNobodyWrites) } }
+    func reclaimChunks(whileNobodyWrites: (() -> Void) -> Void) throws { try making.hold { try reclaim(keptChunks(), whileNobodyWrites) } }
 
     /// Only while `making` is held.
-    private func reclaim(_ whileNobodyWrites: (() -> Void) -> Void) throws {
+    ///
+    /// - Parameter taken: as `keptChunks`.
+    private func reclaim(_ taken: [Bool]?, _ whileNobodyWrites: (() -> Void) -> Void) throws {
         // Where one cannot be read, somebody may have opened it when it was sound: nothing is used again until it is gone.
-        guard let taken = try keptChunks() else { return }
+        guard let taken else { return }
         try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
         whileNobodyWrites {
             timeline.reuse(timeline.unusedChunks.filter { $0 >= taken.count || !taken[$0] })
@@ -196,8 +200,10 @@ final class Checkpointer: @unchecked Sendable {
     }
 
     /// Where memory is short, has the file take the place of what it has, in steps that writers do not notice.
-    private func giveUpMemory(_ whileNobodyWrites: (() -> Void) -> Void) {
-        let stored = chunks.indices.filter { chunks[$0].live > 0 }
+    ///
+    /// - Parameter taken: for each chunk, whether a root has it: those that only moments of the past need, too.
+    private func giveUpMemory(of taken: [Bool], _ whileNobodyWrites: (() -> Void) -> Void) {
+        let stored = taken.indices.filter { taken[$0] }
         let isShort = timeline.budget.isTight
         for first in stride(from: 0, to: stored.count, by: Self.replacedCountMax) where isShort {
             whileNobodyWrites {
@@ -212,6 +218,7 @@ final class Checkpointer: @unchecked Sendable {
 
     private func write(_ snapshot: Snapshot) throws -> Int {
         let live = snapshot.image.live
+        let taken = try keptChunks()
         var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
         defer { writer.close() }
         let fresh = unstored.filter { live[$0] > 0 }.sorted()
@@ -220,6 +227,10 @@ final class Checkpointer: @unchecked Sendable {
             RootRecord.Chunk(live: live, checksum: live > 0 && chunk < chunks.count ? chunks[chunk].checksum : 0)
         }
         for (chunk, checksum) in zip(fresh, checksums) { next[chunk].checksum = checksum }
+        if let taken {
+            // Who opens the store next writes into these first: otherwise each process would make the file larger.
+            for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
+        }
         let recordByteCount = try writer.finish(
             RootRecord(
                 store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),

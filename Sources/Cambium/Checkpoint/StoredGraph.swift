@@ -58,6 +58,14 @@ struct StoredGraph {
         try Self.checkNotRetired(reader, moment, flaws: flaws)
     }
 
+    /// Has chunks written to that no root has: for who writes, and before anything is replayed, or each opening would make the file
+    /// larger.
+    func reuseChunks() {
+        guard let root = pages?.root else { return }
+        // Where something was passed over a new file is begun, in which no root has any.
+        timeline.reuse(flaws.isEmpty ? root.chunks.indices.filter { root.chunks[$0] == .unused } : timeline.unusedChunks)
+    }
+
     /// Whether there is a checkpoint behind a transaction that is not behind a moment. Complexity: O(checkpoints), their records where it
     /// is a time.
     static func isThereOne(

@@ -89,7 +89,7 @@ extension Draft {
     /// - Parameter observe: sees each op that was applied.
     mutating func replay(_ record: LogRecord, observe: (Op) -> Void = { _ in }) throws {
         beginReplayed(record.number.rawValue)
-        try record.forEachOp { op in
+        try OpDecoding.forEachOp(of: record) { op in
             do throws(CambiumError) {
                 try apply(op)
                 observe(op)

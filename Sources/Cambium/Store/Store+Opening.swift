@@ -144,6 +144,7 @@ extension Store {
         let stored = try StoredGraph(reader, memory: memory)
         let newFile = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
         stored.timeline.keepPages(in: PageFileMemory(volume, stored.nextPageFile ?? newFile))
+        stored.reuseChunks()
         var replay = Replay(stored)
         var requests = RequestWindow(countMax: reader.settings.requestWindow, stored: stored.pages?.root.requests)
         let end = try replay.run(

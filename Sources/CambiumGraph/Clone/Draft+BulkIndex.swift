@@ -19,6 +19,22 @@ extension Draft {
         }
     }
 
+    /// Puts the rows of a block in an index, as the other one does.
+    ///
+    /// - Parameter rows: new rows of one entity, in no index yet.
+    mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: [UInt32]) {
+        let reader = reader
+        let tableRows = reader.rows(table.index)
+        guard let first = rows.first, index.coversTable || index.family.contains(tableRows.entity(first, table)) else { return }
+        var entries: [UInt64] = []
+        entries.reserveCapacity(rows.count)
+        for row in rows {
+            if let hash = reader.keyHash(index, tableRows, row) { entries.append(hash & Self.hashMask | UInt64(row)) }
+        }
+        var other: [UInt64] = []
+        addEntries(table, index, &entries, &other, isUnique: pending.isOff)
+    }
+
     /// Puts new edges, none of which there was, in the index of pairs.
     mutating func addToIndex(_ table: TableLayout, edges: [UInt32]) {
         let reader = reader

@@ -37,7 +37,9 @@ extension Draft {
         guard covers(index, table, row) else { return }
         let reader = reader
         guard let hash = reader.keyHash(index, reader.rows(table.index), row) else { return }
-        if reader.duplicate(of: row, hash: hash, table.index, index) != noRow { pending.noteDuplicate(table.index, index.number, row) }
+        if !pending.isOff, reader.duplicate(of: row, hash: hash, table.index, index) != noRow {
+            pending.noteDuplicate(table.index, index.number, row)
+        }
         addEntry(table.index, index.number, hash: hash, row: row)
     }
 

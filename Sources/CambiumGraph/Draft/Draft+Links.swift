@@ -1,15 +1,36 @@
 import CambiumModel
 
+/// What a change of the members at one end of a link has to be noted with. Without references: links are made by the million.
+struct EndChange: BitwiseCopyable {
+    let link: Int
+    let end: Int
+    /// Whether there is a relationship at this end.
+    let isNamed: Bool
+    /// Whether it has a fewest or a most number of members.
+    let isCounted: Bool
+
+    /// - Parameter relationship: the one at this end, if any.
+    init(link: Int, end: Int, _ relationship: Relationship?) {
+        self.link = link
+        self.end = end
+        isNamed = relationship != nil
+        isCounted = relationship.map { $0.minCount > 0 || $0.isToMany && $0.maxCount != nil } ?? false
+    }
+}
+
 /// One end of a link as seen from the objects that it starts from.
 final class EndLayout: Sendable {
     let link: Int
     let end: Int
     let layout: LinkLayout
+    /// Of this end, and of the other one.
+    let change: EndChange
+    let otherChange: EndChange
 
-    init(link: Int, end: Int, layout: LinkLayout) {
-        self.link = link
-        self.end = end
+    init(layout: LinkLayout, _ change: EndChange, other: EndChange) {
+        (link, end) = (change.link, change.end)
         self.layout = layout
+        (self.change, otherChange) = (change, other)
     }
 
     /// The rows of an edge in the order of the link's ends; ascending where both ends are the same.
@@ -74,19 +95,19 @@ extension Draft {
         switch end.layout {
         case .list(let list, let childEnd) where end.end != childEnd:
             guard list.isOrdered, link(list.memberTable, target, list.ownerSlot) == owner else { return false }
-            relocate(end, list, owner: owner, member: target, to: index)
+            relocate(end.change, list, owner: owner, member: target, to: index)
         case .edges(let table, let lists, let isSymmetric):
             let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
             let edge = reader.edge(table, first, second)
             guard lists[end.end].isOrdered, edge != noRow else { return false }
-            relocate(end, lists[end.end], owner: owner, member: edge, to: index)
+            relocate(end.change, lists[end.end], owner: owner, member: edge, to: index)
         default:
             return false
         }
         return true
     }
 
-    private mutating func relocate(_ end: EndLayout, _ list: ListLayout, owner: UInt32, member: UInt32, to index: Int) {
+    private mutating func relocate(_ end: EndChange, _ list: ListLayout, owner: UInt32, member: UInt32, to index: Int) {
         remove(list, owner: owner, member: member)
         add(list, owner: owner, member: member, at: min(index, reader.memberCount(list, owner: owner)))
         noteChange(end, list.ownerTable, owner)
@@ -101,8 +122,8 @@ extension Draft {
         clearPair(layout.end(end.link, other), tables, slots, target)
         setLink(tables[end.end], owner, slots[end.end], target)
         setLink(tables[other], target, slots[other], owner)
-        noteChange(end, tables[end.end], owner)
-        noteChange(layout.end(end.link, other), tables[other], target)
+        noteChange(end.change, tables[end.end], owner)
+        noteChange(end.otherChange, tables[other], target)
     }
 
     /// Takes an object out of a one-to-one link, on both sides.
@@ -112,8 +133,8 @@ extension Draft {
         guard partner != noRow else { return }
         setLink(tables[end.end], row, slots[end.end], noRow)
         setLink(tables[other], partner, slots[other], noRow)
-        noteChange(end, tables[end.end], row)
-        noteChange(layout.end(end.link, other), tables[other], partner)
+        noteChange(end.change, tables[end.end], row)
+        noteChange(end.otherChange, tables[other], partner)
     }
 
     // MARK: One to many
@@ -122,22 +143,22 @@ extension Draft {
     mutating func setParent(
         _ end: EndLayout, _ list: ListLayout, _ childEnd: Int, child: UInt32, parent: UInt32, at index: Int?
     ) {
-        let parentEnd = layout.end(end.link, 1 - childEnd)
+        let (childChange, parentChange) = end.end == childEnd ? (end.change, end.otherChange) : (end.otherChange, end.change)
         let old = link(list.memberTable, child, list.ownerSlot)
         if old == parent {
-            if parent != noRow, list.isOrdered, let index { relocate(parentEnd, list, owner: parent, member: child, to: index) }
+            if parent != noRow, list.isOrdered, let index { relocate(parentChange, list, owner: parent, member: child, to: index) }
             return
         }
         if old != noRow {
             remove(list, owner: old, member: child)
-            noteChange(parentEnd, list.ownerTable, old)
+            noteChange(parentChange, list.ownerTable, old)
         }
         setLink(list.memberTable, child, list.ownerSlot, parent)
         if parent != noRow {
             add(list, owner: parent, member: child, at: index)
-            noteChange(parentEnd, list.ownerTable, parent)
+            noteChange(parentChange, list.ownerTable, parent)
         }
-        noteChange(layout.end(end.link, childEnd), list.memberTable, child)
+        noteChange(childChange, list.memberTable, child)
     }
 
     // MARK: Many to many
@@ -150,7 +171,7 @@ extension Draft {
         let existing = reader.edge(table.index, first, second)
         if existing != noRow {
             if let index, lists[end.end].isOrdered {
-                relocate(end, lists[end.end], owner: owner, member: existing, to: index)
+                relocate(end.change, lists[end.end], owner: owner, member: existing, to: index)
             }
             return
         }
@@ -169,8 +190,8 @@ extension Draft {
         if !(isSymmetric && first == second) {
             add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
         }
-        noteChange(layout.end(end.link, 0), lists[0].ownerTable, first)
-        noteChange(layout.end(end.link, 1), lists[1].ownerTable, second)
+        noteChange(end.end == 0 ? end.change : end.otherChange, lists[0].ownerTable, first)
+        noteChange(end.end == 0 ? end.otherChange : end.change, lists[1].ownerTable, second)
     }
 
     mutating func removeEdge(_ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ edge: UInt32) {
@@ -180,16 +201,15 @@ extension Draft {
         if !(isSymmetric && owners[0] == owners[1]) { remove(lists[1], owner: owners[1], member: edge) }
         removeEdge(table, edge)
         for side in 0...1 {
-            noteChange(layout.end(end.link, side), lists[side].ownerTable, owners[side])
+            noteChange(side == end.end ? end.change : end.otherChange, lists[side].ownerTable, owners[side])
         }
     }
 
     /// Notes that the members which an object has at one end of a link changed.
-    mutating func noteChange(_ end: EndLayout, _ table: Int, _ row: UInt32) {
+    mutating func noteChange(_ end: EndChange, _ table: Int, _ row: UInt32) {
         touched?.markEnd(end.link, end.end, row)
-        let link = layout.schema.links[end.link]
-        guard let property = (end.end == 0 ? link.first : link.second).property else { return }
+        guard end.isNamed else { return }
         setProvenance(table, row, TableLayout.changedSlot)
-        if layout.needsCount(table, property) { pending.noteObject(table, row) }
+        if end.isCounted { pending.noteObject(table, row) }
     }
 }

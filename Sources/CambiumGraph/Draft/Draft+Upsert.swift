@@ -18,7 +18,11 @@ extension Draft {
         let affected = isInsert ? [] : affectedIndexes(block, table)
         for index in affected { for row in rows { removeFromIndex(table, index, row) } }
         for column in block.columns { store(column, table, rows) }
-        for index in isInsert ? table.indexes : affected { for row in rows { addToIndex(table, index, row) } }
+        if isInsert {
+            for index in table.indexes { addToIndex(table, index, bulk: rows) }
+        } else {
+            for index in affected { for row in rows { addToIndex(table, index, row) } }
+        }
         for row in rows {
             if block.kind == .insertStub { setStub(table, row, true) }
             if block.kind == .fill { setStub(table, row, false) }
@@ -172,11 +176,12 @@ extension Draft {
         else { throw CambiumError(.damaged, "A block of links names \(block.property), which the schema does not have.") }
         let end = layout.end(relationship)
         let owners = try existingRows(block.serials, table, nil)
-        let owning = schema.entity(relationship.entity)?.family ?? []
-        guard owners.allSatisfy({ owning.contains(reader.rows(table.index).entity($0, table)) }) else { throw misfit(relationship) }
-        let family = schema.entity(relationship.destination)?.family ?? []
+        let ownerRows = reader.rows(table.index)
+        var owning = Family(schema.entity(relationship.entity))
+        guard owners.allSatisfy({ owning.has(ownerRows.entity($0, table)) }) else { throw misfit(relationship) }
+        var family = Family(schema.entity(relationship.destination))
         func target(_ serial: UInt64, _ reader: Reader) throws(CambiumError) -> UInt32 {
-            guard let row = reader.row(targets.index, serial: serial), family.contains(reader.rows(targets.index).entity(row, targets))
+            guard let row = reader.row(targets.index, serial: serial), family.has(reader.rows(targets.index).entity(row, targets))
             else {
                 throw CambiumError(.damaged, "A block of links names serial \(serial), which '\(relationship.name)' cannot hold.")
             }
@@ -249,5 +254,20 @@ extension Draft {
         for (offset, member) in suffix.enumerated() {
             link(end, owner: owner, target: member, at: min(kept + offset, reader.memberCount(end, owner: owner)))
         }
+    }
+}
+
+/// An entity and everything below it. Rows that follow one another are mostly of the same.
+private struct Family {
+    private let numbers: Set<EntityNumber>
+    private var last: EntityNumber?
+
+    init(_ entity: Entity?) { numbers = entity?.family ?? [] }
+
+    @inline(__always) mutating func has(_ entity: EntityNumber) -> Bool {
+        if entity == last { return true }
+        guard numbers.contains(entity) else { return false }
+        last = entity
+        return true
     }
 }

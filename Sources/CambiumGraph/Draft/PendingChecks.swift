@@ -9,6 +9,8 @@ struct PendingChecks {
         let members: [ObjectID]
     }
 
+    /// Whether nothing is noted, because it was looked at before: in a replay.
+    var isOff = false
     private(set) var objects: [ObjectPlace] = []
     private(set) var duplicates: [(table: Int, index: Int, row: UInt32)] = []
     var denials: [Denial] = []
@@ -17,8 +19,8 @@ struct PendingChecks {
 
     /// Mandatory attributes and numbers of members are looked at again.
     @inline(__always) mutating func noteObject(_ table: Int, _ row: UInt32) {
-        let place = ObjectPlace(table: table, row: row)
-        objects.append(place)
+        if isOff { return }
+        objects.append(ObjectPlace(table: table, row: row))
     }
 
     var isEmpty: Bool { objects.isEmpty && duplicates.isEmpty && denials.isEmpty && migration == nil }

@@ -36,7 +36,14 @@ package final class GraphLayout: Sendable {
             LinkLayout(link, tables: &drafts, tableOf: { byRoot[Int($0.rawValue)] })
         }
         let linkLayouts = links
-        ends = linkLayouts.indices.flatMap { link in [0, 1].map { EndLayout(link: link, end: $0, layout: linkLayouts[link]) } }
+        var named: [Int: Relationship] = [:]
+        for relationship in schema.entities.lazy.flatMap(\.relationships) { named[2 * relationship.link + relationship.end] = relationship }
+        ends = linkLayouts.indices.flatMap { link in
+            // Both ends of a symmetric link are the same relationship.
+            let second = schema.links[link].isSymmetric ? 2 * link : 2 * link + 1
+            let changes = [EndChange(link: link, end: 0, named[2 * link]), EndChange(link: link, end: 1, named[second])]
+            return [0, 1].map { EndLayout(layout: linkLayouts[link], changes[$0], other: changes[1 - $0]) }
+        }
         tables = drafts.map(TableLayout.init)
         countedProperties = drafts.map { draft in
             let members = schema.entities.filter { $0.root == draft.root?.number }

@@ -74,6 +74,13 @@ public struct PageFileWriter {
         try volume.syncDirectory(RootRecord.directory)
     }
 
+    /// Removes the records whose writing was interrupted. Only while none is being written.
+    public static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
+        for name in try volume.list(RootRecord.directory) where name.hasSuffix(RootRecord.suffix + LogFileName.replacementSuffix) {
+            try volume.remove(RootRecord.directory + "/" + name)
+        }
+    }
+
     /// Removes the files of pages that no root names; who has one mapped keeps it.
     public static func removeFiles(_ volume: any Volume, except named: Set<UInt64>) throws(CambiumError) {
         let paths = Set(named.map(PageFile.path))

@@ -12,6 +12,9 @@ public struct RootRecord: Sendable {
         public var live: UInt16
         public var checksum: UInt32
 
+        /// A chunk that no root had when the record was written.
+        public static let unused = Chunk(live: 0, checksum: 1)
+
         public init(live: UInt16 = 0, checksum: UInt32 = 0) {
             self.live = live
             self.checksum = checksum

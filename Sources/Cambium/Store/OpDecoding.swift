@@ -1,0 +1,45 @@
+internal import CambiumBytes
+internal import CambiumLog
+import CambiumModel
+
+/// Reads and decodes the ops of a large transaction while those before are applied, on a thread of its own.
+final class OpDecoding: Sendable {
+    /// From how many bytes of log on there is a thread.
+    private static let byteCountMin = 256 << 10
+    /// Ops that wait: a few bytes can stand for a block of many objects.
+    private static let opCountMax = 2
+
+    private let record: LogRecord
+    private let queue = BoundedQueue<Op>(countMax: opCountMax)
+    private let failure = Guarded<(any Error)?>(nil)
+
+    private init(_ record: LogRecord) { self.record = record }
+
+    /// Calls `body` with each of the ops, on the caller's thread. Throws as `LogRecord.forEachOp`.
+    static func forEachOp(of record: LogRecord, _ body: (Op) throws -> Void) throws {
+        if record.byteCount < byteCountMin { return try record.forEachOp(body) }
+        let decoding = OpDecoding(record)
+        guard let thread = OwnThread({ decoding.decodeAll() }) else { return try record.forEachOp(body) }
+        defer {
+            decoding.queue.close()
+            thread.join()
+        }
+        while let op = decoding.queue.take() { try body(op) }
+        if let failure = decoding.failure.withLock({ $0 }) { throw failure }
+    }
+
+    private func decodeAll() {
+        struct Closed: Error {}
+        do {
+            try record.forEachOp { op in
+                guard queue.waitForRoom() else { throw Closed() }
+                queue.put(op)
+            }
+        } catch is Closed {
+            return  // Who applies them has failed, and tells why.
+        } catch {
+            failure.withLock { $0 = error }
+        }
+        queue.end()
+    }
+}

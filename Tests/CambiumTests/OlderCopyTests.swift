@@ -1,0 +1,86 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumGraph
+@testable import CambiumLog
+
+@Suite struct OlderCopyTests {
+    private func add(_ store: Store, _ number: Int) throws {
+        try store.write(Author(requestID: "request \(number)")) { transaction in
+            let note = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")])
+            try transaction.link(note, "memos", transaction.insert("Memo", ["text": .string("memo \(number)")]))
+        }
+    }
+
+    /// The files of a store after each of its steps, and the digests that its graph had.
+    private func history(compacts: Bool) throws -> (states: [[String: [UInt8]]], digests: Set<GraphDigest>, last: GraphDigest) {
+        let volume = MemoryVolume()
+        var tuning = LogTuning.tiny
+        tuning.newestRootCount = 1
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        var (states, digests): ([[String: [UInt8]]], Set<GraphDigest>) = ([volume.contents], [store.graph.digest()])
+        for number in 0..<24 {
+            try add(store, number)
+            if number % 5 == 4 { try store.checkpoint() }
+            if number == 12 { try store.setCheckpointPolicy(CheckpointPolicy(countMax: 3)) }
+            if number == 17, compacts { try store.compact(.checkpoints(1)) }
+            states.append(volume.contents)
+            digests.insert(store.graph.digest())
+        }
+        try store.close()
+        states.append(volume.contents)
+        return (states, digests, store.graph.digest())
+    }
+
+    @Test(arguments: [false, true])
+    func `a file that is replaced by an older copy of itself is passed over or told, and nothing is made up`(compacts: Bool) throws {
+        let (states, _, last) = try history(compacts: compacts)
+        let final = try #require(states.last)
+        var (soundCount, toldCount) = (0, 0)
+        for path in final.keys.sorted() where path != "LOCK" {
+            for older in Set(states.compactMap { $0[path] }) where older != final[path] {
+                var contents = final
+                contents[path] = older
+                do {
+                    let store = try Store.open(MemoryVolume(contents: contents), durability: nil, surroundings: fixedSurroundings(seed: 4))
+                    #expect(store.graph.digest() == last && store.graph.invariantFindings() == [], "\(path) of \(older.count) bytes")
+                    soundCount += 1
+                } catch let error as CambiumError where error.code == .damaged {
+                    toldCount += 1
+                }
+            }
+        }
+        #expect(soundCount > 0 && toldCount > 0, "\(soundCount) and \(toldCount)")
+    }
+
+    @Test func `without what is derived from it, the log comes to the same graph, labels and requests`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+        for number in 0..<20 {
+            try add(store, number)
+            if number % 6 == 5 { try store.checkpoint() }
+            if number == 9 { try store.label("nine") }
+        }
+        let items = #"[{"key": "a", "note": 3, "tags": [{"name": "red"}]}, {"key": "b", "note": 3}]"#
+        try store.importing("Item", items)
+        let note = try store.schema.required("Note")
+        let three = try store.graph.id(of: #require(store.graph.find(note, identity: [.int(3)])))
+        try store.write { transaction in
+            let (four, five) = (transaction.find(note, identity: [.int(4)]), transaction.find(note, identity: [.int(5)]))
+            try transaction.link(three, "related", #require(four))
+            try transaction.delete(#require(five))
+        }
+        try store.checkpoint()
+        try store.close()
+        let contents = volume.contents.filter { !$0.key.hasPrefix("roots/") && !$0.key.hasPrefix("pages-") }
+        let again = try Store.open(
+            MemoryVolume(contents: contents), durability: nil, surroundings: fixedSurroundings(seed: 4), tuning: .tiny)
+        #expect(again.recovery.checkpoint == .none && again.recovery.notes == [])
+        #expect(again.graph.digest() == store.graph.digest() && again.graph.export == store.graph.export)
+        #expect(again.graph.labels == store.graph.labels && again.graph.labels.count == 1)
+        #expect(code { try add(again, 7) } == .repeated)
+    }
+}
