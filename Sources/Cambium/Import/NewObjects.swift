@@ -48,7 +48,7 @@ final class NewObjects {
     }
 
     private func has(_ identity: [Cell], _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Bool {
-        let attributes = planner.entities[planner.plan.objects[place].entity].identity
+        let attributes = planner.entities[planner.plan.objects[place].entity].counted.identity
         for (attribute, cell) in zip(attributes, identity) {
             guard let value = value(attribute, place, planner, batch), batch.withCell(value, { $0.equals(cell) }) else { return false }
         }
@@ -58,7 +58,7 @@ final class NewObjects {
     private func hash(_ root: EntityNumber, _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int {
         var hasher = Hasher()
         hasher.combine(root)
-        for attribute in planner.entities[planner.plan.objects[place].entity].identity {
+        for attribute in planner.entities[planner.plan.objects[place].entity].counted.identity {
             guard let value = value(attribute, place, planner, batch) else { continue }
             batch.withCell(value) { Self.add($0, to: &hasher) }
         }

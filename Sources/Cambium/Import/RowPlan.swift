@@ -73,7 +73,7 @@ struct RowPlan {
 
     /// Applies the plan. `note` is called with the row of each object that the row describes.
     mutating func apply(
-        to draft: inout Draft, _ batch: borrowing RowBatch, _ entities: borrowing ImportEntities,
+        to draft: inout Draft, _ batch: borrowing RowBatch, _ entities: ImportEntities,
         note: (Object, ImportEntity, UInt32) -> Void
     ) throws(CambiumError) {
         rows.removeAll(keepingCapacity: true)
@@ -82,7 +82,7 @@ struct RowPlan {
                 rows.append(row)
                 continue
             }
-            let row = try entities.with(object.entity) { entity throws(CambiumError) in
+            let row = try entities[object.entity].with { entity throws(CambiumError) in
                 let row: UInt32
                 switch object.target {
                 case .new: row = try insert(object, entity, &draft, batch)
@@ -100,7 +100,7 @@ struct RowPlan {
             rows.append(row)
         }
         for link in links {
-            entities.with(objects[link.owner].entity) { entity in apply(link, entity, &draft) }
+            entities[objects[link.owner].entity].with { entity in apply(link, entity, &draft) }
         }
     }
 

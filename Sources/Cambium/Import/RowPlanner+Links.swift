@@ -16,7 +16,7 @@ extension RowPlanner {
         let (isToMany, destination) = entity.ends[Int(link.index)]
         let firstPending = pending.count
         steps.append(Step(entity: entity.number, link: place))
-        try entities.with(destination) { destination throws(RowFailure) in
+        try entities[destination].with { destination throws(RowFailure) in
             for place in link.members.range { try member(batch.members[place], destination, batch, draft) }
         }
         steps.removeLast()
@@ -74,7 +74,7 @@ extension RowPlanner {
         if destination.isAlone { return }
         let number = draft.entity(destination.table, row)
         if destination.entity.family.contains(number) { return }
-        let name = entities[number].entity.name
+        let name = entities[number].counted.entity.name
         throw failure(.ruleViolated, batch, "the object with this identity is a '\(name)' and no '\(destination.entity.name)'")
     }
 

@@ -49,11 +49,11 @@ struct RowPlanner {
     var isRootSkipped: Bool { plan.objects[plan.root].isSkipped }
 
     func rootObject(_ draft: borrowing Draft) -> ObjectID {
-        draft.id(entities[plan.objects[plan.root].entity].table, plan.rootRow)
+        draft.id(entities[plan.objects[plan.root].entity].counted.table, plan.rootRow)
     }
 
     /// Notes the values by which it is found, which somebody may have changed.
-    func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].scanned?.note(plan.rootRow, draft) }
+    func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].counted.scanned?.note(plan.rootRow, draft) }
 
     // MARK: Objects
 
@@ -61,7 +61,7 @@ struct RowPlanner {
         var pointer = ""
         for step in steps {
             let link = batch.links[step.link]
-            let name = entities[step.entity].links[Int(link.index)].relationship.name
+            let name = entities[step.entity].counted.links[Int(link.index)].relationship.name
             pointer += link.pointer < 0 ? "/" + RowPath.escaped(name) : batch.pointers[Int(link.pointer)]
             if step.element >= 0 { pointer += "/\(step.element)" }
         }
@@ -73,7 +73,7 @@ struct RowPlanner {
         let read = batch.objects[object]
         if !read.unknownKeys.isEmpty { unknownKeys.append(read.unknownKeys) }
         if read.failure >= 0 { throw batch.failures[Int(read.failure)] }
-        return try entities.with(read.entity) { entity throws(RowFailure) in try self.object(read, entity, batch, draft) }
+        return try entities[read.entity].with { entity throws(RowFailure) in try self.object(read, entity, batch, draft) }
     }
 
     @inline(__always)
@@ -85,7 +85,7 @@ struct RowPlanner {
             let number = draft.entity(entity.table, row)
             if number != entity.number {
                 if entity.entity.family.contains(number) { return misread(read, row, as: number) }
-                let name = entities[number].entity.name
+                let name = entities[number].counted.entity.name
                 throw failure(.duplicate, batch, "an object of '\(name)' has this identity already")
             }
         }
