@@ -221,6 +221,12 @@ final class PageSpace: @unchecked Sendable {
         preparation = MemoryPreparation(ranges)
     }
 
+    /// Has some MiB supplied for who goes on and on.
+    func prepareAhead() {
+        let left = preparedRegions.reduce(regionChunksLeft * PageLayout.chunkByteCount) { $0 + $1.byteCount }
+        if left < Self.aheadByteCount { prepare(byteCount: unusedByteCount - left + Self.aheadByteCount + Self.preparedByteCountMin) }
+    }
+
     /// Keeps as much supplied from now on, within bounds, as something took that may be done again.
     func expect(byteCount: Int) {
         // What is free is of all sizes, and not all of them are wanted.
@@ -239,6 +245,7 @@ final class PageSpace: @unchecked Sendable {
     }
 
     private static let preparedByteCountMin = 4 << 20
+    private static let aheadByteCount = 4 << 20
     /// What a store that clones may hold beyond its pages.
     private static let keptByteCountMax = 160 << 20
 
