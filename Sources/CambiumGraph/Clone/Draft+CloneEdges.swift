@@ -114,9 +114,8 @@ extension Draft {
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
         // The other side's copies are what this side's objects are joined by.
-        let end = layout.end(number, 1 - side)
         forEachJoined(1 - side, lists, rows, edges, table) { draft, owner, _, _ in
-            draft.noteChange(end, lists[1 - side].ownerTable, owner)
+            draft.noteChange(number, 1 - side, owner)
         }
     }
 

@@ -19,6 +19,15 @@ final class EndLayout: Sendable {
     }
 }
 
+/// What a change of members is noted as at one end of a link: numbers, without the count of references that an `EndLayout` has.
+struct EndMark: Sendable {
+    /// Of the owners.
+    let table: Int
+    let isVisible: Bool
+    /// Whether there is a fewest or a most number of members.
+    let isCounted: Bool
+}
+
 extension GraphLayout {
     @inline(__always) func end(_ relationship: Relationship) -> EndLayout { end(relationship.link, relationship.end) }
     @inline(__always) func end(_ link: Int, _ end: Int) -> EndLayout { ends[2 &* link &+ end] }
@@ -38,15 +47,6 @@ extension Draft {
         case .edges(let table, let lists, let isSymmetric):
             linkEdge(end, layout.tables[table], lists, isSymmetric, owner, target, index)
         }
-    }
-
-    /// Links an object that has no members yet to objects that differ from each other, in this order.
-    mutating func linkFirst(_ end: EndLayout, owner: UInt32, targets: [UInt32]) {
-        guard case .edges(let table, let lists, let isSymmetric) = end.layout else {
-            for target in targets { link(end, owner: owner, target: target) }
-            return
-        }
-        for target in targets { addEdge(end, layout.tables[table], lists, isSymmetric, owner, target, nil) }
     }
 
     /// Undoes a link. Returns whether there was one.
@@ -89,7 +89,7 @@ extension Draft {
     private mutating func relocate(_ end: EndLayout, _ list: ListLayout, owner: UInt32, member: UInt32, to index: Int) {
         remove(list, owner: owner, member: member)
         add(list, owner: owner, member: member, at: min(index, reader.memberCount(list, owner: owner)))
-        noteChange(end, list.ownerTable, owner)
+        noteChange(end.link, end.end, owner)
     }
 
     // MARK: One to one
@@ -101,8 +101,8 @@ extension Draft {
         clearPair(layout.end(end.link, other), tables, slots, target)
         setLink(tables[end.end], owner, slots[end.end], target)
         setLink(tables[other], target, slots[other], owner)
-        noteChange(end, tables[end.end], owner)
-        noteChange(layout.end(end.link, other), tables[other], target)
+        noteChange(end.link, end.end, owner)
+        noteChange(end.link, other, target)
     }
 
     /// Takes an object out of a one-to-one link, on both sides.
@@ -112,8 +112,8 @@ extension Draft {
         guard partner != noRow else { return }
         setLink(tables[end.end], row, slots[end.end], noRow)
         setLink(tables[other], partner, slots[other], noRow)
-        noteChange(end, tables[end.end], row)
-        noteChange(layout.end(end.link, other), tables[other], partner)
+        noteChange(end.link, end.end, row)
+        noteChange(end.link, other, partner)
     }
 
     // MARK: One to many
@@ -122,22 +122,23 @@ extension Draft {
     mutating func setParent(
         _ end: EndLayout, _ list: ListLayout, _ childEnd: Int, child: UInt32, parent: UInt32, at index: Int?
     ) {
-        let parentEnd = layout.end(end.link, 1 - childEnd)
         let old = link(list.memberTable, child, list.ownerSlot)
         if old == parent {
-            if parent != noRow, list.isOrdered, let index { relocate(parentEnd, list, owner: parent, member: child, to: index) }
+            if parent != noRow, list.isOrdered, let index {
+                relocate(layout.end(end.link, 1 - childEnd), list, owner: parent, member: child, to: index)
+            }
             return
         }
         if old != noRow {
             remove(list, owner: old, member: child)
-            noteChange(parentEnd, list.ownerTable, old)
+            noteChange(end.link, 1 - childEnd, old)
         }
         setLink(list.memberTable, child, list.ownerSlot, parent)
         if parent != noRow {
             add(list, owner: parent, member: child, at: index)
-            noteChange(parentEnd, list.ownerTable, parent)
+            noteChange(end.link, 1 - childEnd, parent)
         }
-        noteChange(layout.end(end.link, childEnd), list.memberTable, child)
+        noteChange(end.link, childEnd, child)
     }
 
     // MARK: Many to many
@@ -158,7 +159,7 @@ extension Draft {
     }
 
     /// Adds an edge that is not there.
-    private mutating func addEdge(
+    mutating func addEdge(
         _ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool, _ owner: UInt32,
         _ target: UInt32, _ index: Int?
     ) {
@@ -169,8 +170,8 @@ extension Draft {
         if !(isSymmetric && first == second) {
             add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
         }
-        noteChange(layout.end(end.link, 0), lists[0].ownerTable, first)
-        noteChange(layout.end(end.link, 1), lists[1].ownerTable, second)
+        noteChange(end.link, 0, first)
+        noteChange(end.link, 1, second)
     }
 
     mutating func removeEdge(_ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ edge: UInt32) {
@@ -179,17 +180,16 @@ extension Draft {
         remove(lists[0], owner: owners[0], member: edge)
         if !(isSymmetric && owners[0] == owners[1]) { remove(lists[1], owner: owners[1], member: edge) }
         removeEdge(table, edge)
-        for side in 0...1 {
-            noteChange(layout.end(end.link, side), lists[side].ownerTable, owners[side])
-        }
+        for side in 0...1 { noteChange(end.link, side, owners[side]) }
     }
 
     /// Notes that the members which an object has at one end of a link changed.
-    mutating func noteChange(_ end: EndLayout, _ table: Int, _ row: UInt32) {
-        touched?.markEnd(end.link, end.end, row)
-        let link = layout.schema.links[end.link]
-        guard let property = (end.end == 0 ? link.first : link.second).property else { return }
-        setProvenance(table, row, TableLayout.changedSlot)
-        if layout.needsCount(table, property) { pending.noteObject(table, row) }
+    @inline(__always)
+    mutating func noteChange(_ link: Int, _ end: Int, _ row: UInt32) {
+        touched?.markEnd(link, end, row)
+        let mark = layout.marks[2 &* link &+ end]
+        guard mark.isVisible else { return }
+        setProvenance(mark.table, row, TableLayout.changedSlot)
+        if mark.isCounted { pending.noteObject(mark.table, row) }
     }
 }

@@ -9,6 +9,8 @@ package final class GraphLayout: Sendable {
     let links: [LinkLayout]
     /// The two ends of each link.
     let ends: [EndLayout]
+    /// As `ends`.
+    let marks: [EndMark]
     /// For each table, the relationships with a fewest or a most number of members.
     private let countedProperties: [Set<PropertyNumber>]
     private let tableByRoot: [Int]
@@ -34,10 +36,19 @@ package final class GraphLayout: Sendable {
         let linkLayouts = links
         ends = linkLayouts.indices.flatMap { link in [0, 1].map { EndLayout(link: link, end: $0, layout: linkLayouts[link]) } }
         tables = drafts.map(TableLayout.init)
-        countedProperties = drafts.map { draft in
+        let countedProperties = drafts.map { draft in
             let members = schema.entities.filter { $0.root == draft.root?.number }
             let counted = members.flatMap(\.relationships).filter { $0.minCount > 0 || ($0.isToMany && $0.maxCount != nil) }
             return Set(counted.map(\.number))
+        }
+        self.countedProperties = countedProperties
+        marks = schema.links.flatMap { link in
+            [link.first, link.second].map { end in
+                let table = byRoot[Int(end.root.rawValue)]
+                return EndMark(
+                    table: table, isVisible: end.property != nil,
+                    isCounted: end.property.map { countedProperties[table].contains($0) } ?? false)
+            }
         }
         tableByRoot = byRoot
         var identities = [IdentityIndex?](repeating: nil, count: Int(schema.entities.map(\.number.rawValue).max() ?? 0) + 1)
