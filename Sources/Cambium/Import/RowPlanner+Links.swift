@@ -45,7 +45,7 @@ extension RowPlanner {
     ) throws(RowFailure) {
         steps[steps.count - 1].element = member.element
         switch member.kind {
-        case .described: pending.append(try object(Int(member.place), batch, draft))
+        case .described: pending.append(.object(try object(Int(member.place), batch, draft)))
         case .named: try named(Int(member.place), destination, batch, draft)
         case .failed: throw batch.failures[Int(member.place)]
         }
@@ -59,10 +59,11 @@ extension RowPlanner {
         switch find(value, destination, batch, draft) {
         case .existing(let row):
             try checkFamily(row, destination, batch, draft)
-            pending.append(plan.objects.count)
+            if !plan.notesNames { return pending.append(.row(row)) }
+            pending.append(.object(plan.objects.count))
             plan.objects.append(.init(entity: destination.number, target: .existing(row), isDescribed: false, values: 0..<0))
         case .alias(let place):
-            pending.append(place)
+            pending.append(.object(place))
         default:
             try stub(destination, place, batch)
         }
@@ -90,8 +91,8 @@ extension RowPlanner {
             let place = plan.objects.count
             plan.objects.append(
                 .init(entity: entity.number, target: .new, isStub: true, isDescribed: false, values: value..<value + 1))
-            noteNew(entity.root, place)
-            pending.append(place)
+            noteNew(entity, place, batch)
+            pending.append(.object(place))
         }
     }
 

@@ -21,10 +21,10 @@ struct RowPlanner {
     /// Objects that are of another entity than they were read as, by their tokens. Where there are any, the row has to be read again,
     /// and nothing else that was found out counts.
     private(set) var misread: [Int: EntityNumber] = [:]
-    private let newObjects = NewObjects()
+    let newObjects = NewObjects()
     private(set) var hasNewObjects = false
-    /// Members of the relationships that are being planned: places in `plan.objects`.
-    var pending: [Int] = []
+    /// Members of the relationships that are being planned.
+    var pending: [RowPlan.Member] = []
     var steps: [Step] = []
 
     init(options: ImportOptions, entities: ImportEntities) {
@@ -109,7 +109,7 @@ struct RowPlanner {
             .init(
                 entity: entity.number, target: target, isFilled: isFilled, values: read.values.range,
                 extras: firstExtra..<plan.extras.count))
-        if case .new = target { noteNew(entity.root, place) }
+        if case .new = target { noteNew(entity, place, batch) }
         if options.missing == .clear, case .existing = target {
             entity.beginLinks()
             for link in read.links.range { entity.markLink(Int(batch.links[link].index)) }
@@ -127,8 +127,12 @@ struct RowPlanner {
 
     // MARK: Objects that the row makes
 
-    mutating func noteNew(_ root: EntityNumber, _ place: Int) {
-        newObjects.append(root, place)
+    mutating func noteNew(_ entity: ImportEntity, _ place: Int, _ batch: borrowing RowBatch) {
+        var hash: UInt64 = 0
+        for value in plan.objects[place].values where batch.values[value].attribute == entity.keyAttribute {
+            hash = batch.hash(of: batch.values[value])
+        }
+        newObjects.append(entity.root, place, hash: hash)
         hasNewObjects = true
     }
 
