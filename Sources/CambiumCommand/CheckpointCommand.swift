@@ -5,13 +5,30 @@ import CambiumJSON
 struct CheckpointCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "checkpoint", abstract: "Store the graph, so that the next opening begins with it.",
-        discussion: "That happens by itself when the log has grown by some MiB. Nothing is written where nothing has changed since.")
+        discussion: """
+            That happens by itself when the log has grown by some MiB. Nothing is written where nothing has changed since. Older \
+            checkpoints are kept, spread over the log, so that moments of the past are shown soon.
+            """)
 
     @Argument(help: "The store.") var store: String
+    @Option(help: "From now on, keep at most so many checkpoints.") var keep: Int?
+    @Option(help: "From now on, let those that only the past needs take so many percent of what the newest one takes.")
+    var pastPercent: Int?
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let keep, keep < 1 { throw ValidationError("--keep is 1 or more.") }
+        if let pastPercent, pastPercent < 0 { throw ValidationError("--past-percent is 0 or more.") }
+    }
 
     func run() throws {
         let opened = try Store.open(at: store)
+        if keep != nil || pastPercent != nil {
+            var policy = try opened.checkpointPolicy()
+            policy.countMax = keep ?? policy.countMax
+            policy.pastPercent = pastPercent ?? policy.pastPercent
+            try opened.setCheckpointPolicy(policy)
+        }
         let receipt = try opened.checkpoint()
         try opened.close()
         if output.json {

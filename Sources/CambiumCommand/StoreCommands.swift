@@ -88,7 +88,9 @@ struct StatsCommand: ParsableCommand {
         Terminal.print("log     \(Readable.bytes(statistics.logByteCount)) in \(Readable.of(statistics.segmentCount, "segment"))")
         if let last = statistics.checkpoints.last {
             let count = Readable.of(statistics.checkpoints.count, "checkpoint")
-            Terminal.print("stored  \(Readable.bytes(statistics.storedByteCount)) in \(count), the last of transaction \(last)")
+            let read = statistics.readCheckpointCount
+            let readers = read == 0 ? "" : "; \(Readable.count(read)) of them \(read == 1 ? "is" : "are") being read"
+            Terminal.print("stored  \(Readable.bytes(statistics.storedByteCount)) in \(count), the last of transaction \(last)\(readers)")
         }
         Terminal.print("memory  \(Readable.bytes(statistics.pageByteCount)) of pages")
     }

@@ -96,7 +96,7 @@ public struct LogCopy {
         var copied = Set<String>()
         for number in try RootRecord.list(source.volume) where number <= lastTransaction {
             do throws(CambiumError) {
-                guard let root = try PageFile.root(source.volume, store: source.settings.store, number) else { continue }
+                guard let root = try PageFile.root(source.volume, store: source.settings.store, number)?.record else { continue }
                 let pages = try PageFile(source.volume, store: source.settings.store, number, fanOutShift: Int(root.fanOutShift))
                 try pages.checkAll()
                 try copyPages(pages, &copied)
@@ -107,7 +107,7 @@ public struct LogCopy {
     }
 
     private mutating func copyPages(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {
-        var writer = try PageFileWriter(target, pages.root.pageFile)
+        var writer = try PageFileWriter(target, pages.root.pageFile, isNamed: false)
         defer { writer.close() }
         let chunks = pages.root.chunks.indices.filter {
             pages.root.chunks[$0].live > 0 && copied.insert("\(pages.root.pageFile) \($0)").inserted

@@ -13,11 +13,7 @@ public struct LogReader {
 
     /// Throws `.notFound` where there is no store, `.damaged` where its settings cannot be read.
     public init(_ volume: any Volume) throws(CambiumError) {
-        guard try volume.exists(StoreSettings.fileName) else {
-            throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' makes one.")
-        }
-        let settings = try StoreSettings.decode(try volume.bytes(of: StoreSettings.fileName), file: StoreSettings.fileName)
-        try self.init(volume, settings: settings)
+        try self.init(volume, settings: try StoreSettings.read(volume))
     }
 
     /// The settings that a store's first segment tells, where its own cannot be read. Throws `.damaged` where that neither can.
@@ -49,7 +45,7 @@ public struct LogReader {
         var isAfterRetired = false
         for name in try volume.list(Self.directory) {
             guard let file = LogFileName.parse(name), file.suffix == .segment else { continue }
-            if try !isRetired(file.number) {
+            if try !isRetired(segment: file.number) {
                 return isAfterRetired ? TransactionNumber(rawValue: file.number.rawValue - 1) : .none
             }
             isAfterRetired = true
@@ -57,8 +53,17 @@ public struct LogReader {
         return .none
     }
 
+    /// Whether of a transaction no more than the envelope is left, and no checkpoint is of it. Complexity: O(files).
+    public func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
+        let segments = try volume.list(Self.directory).compactMap { name in
+            LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
+        }
+        guard let segment = segments.last(where: { $0 <= transaction }), try isRetired(segment: segment) else { return false }
+        return try !RootRecord.list(volume).contains(transaction)
+    }
+
     /// A segment whose header does not verify is none that was retired.
-    private func isRetired(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
+    private func isRetired(segment: TransactionNumber) throws(CambiumError) -> Bool {
         do {
             return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind == .retired
         } catch let error as CambiumError {
@@ -90,6 +95,24 @@ public struct LogReader {
             byteCount += try volume.byteCount(of: directory + "/" + name)
         }
         return (segmentCount, byteCount)
+    }
+
+    /// The bytes of the files of a log between moments, files of ops too: for each moment, those behind the one before it.
+    ///
+    /// - Parameter ends: transactions, ascending; a segment begins behind each of them.
+    /// Complexity: O(files).
+    public static func byteCounts(
+        _ volume: any Volume, behind start: TransactionNumber, upTo ends: [TransactionNumber]
+    ) throws(CambiumError) -> [Int] {
+        var counts = [Int](repeating: 0, count: ends.count)
+        var place = 0
+        for name in try volume.list(directory) {
+            guard let file = LogFileName.parse(name), file.suffix != .pending, file.number > start else { continue }
+            while place < ends.count, ends[place] < file.number { place += 1 }
+            if place == ends.count { break }
+            counts[place] += try volume.byteCount(of: directory + "/" + name)
+        }
+        return counts
     }
 
     /// Where the log ends, and what is behind its end.

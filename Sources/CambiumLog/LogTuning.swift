@@ -15,10 +15,15 @@ public struct LogTuning: Sendable {
 
     /// From how many bytes of log behind the newest checkpoint on another one is made, if they are a sixteenth of what it has, too.
     public var checkpointByteCount = 4 << 20
+    /// From how many on another one is made when the last one is so long ago: in microseconds.
+    public var oldByteCount = 64 << 10
+    public var checkpointInterval: Int64 = 300_000_000
     /// From how many on one is made when the store is closed.
     public var closingCheckpointByteCount = 1 << 20
-    /// How many checkpoints are kept: the newest, and one to go back to.
-    public var rootCountMax = 2
+    /// How many checkpoints are kept whatever the settings say: the newest, and one to go back to.
+    public var newestRootCount = 2
+    /// What checkpoints of the past may take however little the newest one has.
+    public var pastByteCountMin = 64 << 20
 
     public static let standard = LogTuning()
 

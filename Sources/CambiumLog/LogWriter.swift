@@ -94,10 +94,10 @@ public final class LogWriter: @unchecked Sendable {
             try takeOver(tail, end.verdict)
         }
         try Self.removeLeftovers(volume, end)
-        try noteOpen()
-        // Whoever made the files may have failed before their entries were durable.
+        // Whoever made the files may have ended before their entries were durable. HEAD must not name one that can still be lost.
         try volume.syncDirectory(LogReader.directory)
         try volume.syncDirectory("")
+        try noteOpen()
     }
 
     /// A slot that says "closed here" must not come back from the disk once something follows: not when the other one is torn either.

@@ -17,12 +17,35 @@ public struct StoreSettings: Equatable, Sendable {
     public var durability: Durability
     /// How many requests back a request id is recognised.
     public var requestWindow: Int
+    /// The most checkpoints that are kept, at least one.
+    public var checkpointCountMax: Int
+    /// What those may take that only moments of the past need, in percent of what the newest one has.
+    public var pastPercent: Int
 
-    public init(store: [UInt8], creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000) {
+    public init(
+        store: [UInt8], creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000, checkpointCountMax: Int = 32,
+        pastPercent: Int = 100
+    ) {
         self.store = store
         self.creationTime = creationTime
         self.durability = durability
         self.requestWindow = requestWindow
+        self.checkpointCountMax = checkpointCountMax
+        self.pastPercent = pastPercent
+    }
+
+    /// Makes them those of a store that is there, whose lock the caller has.
+    public func replace(in volume: any Volume) throws(CambiumError) {
+        try volume.replace(Self.fileName, encode())
+        try volume.syncDirectory("")
+    }
+
+    /// Those of a store. Throws `.notFound` where there is none, `.damaged` where they cannot be read.
+    public static func read(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
+        guard try volume.exists(fileName) else {
+            throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' makes one.")
+        }
+        return try decode(try volume.bytes(of: fileName), file: fileName)
     }
 
     public func encode() -> [UInt8] {
@@ -34,6 +57,7 @@ public struct StoreSettings: Equatable, Sendable {
         let text =
             "{\"format\":\(Format.version),\"store\":\"\(HexText.encode(store))\",\"created\":\(creationTime),"
             + "\"durability\":\"\(level)\",\"requestWindow\":\(requestWindow)"
+            + ",\"checkpoints\":\(checkpointCountMax),\"pastPercent\":\(pastPercent)"
         let checksum = withUnsafeBytes(of: CRC32C.checksum(Array(text.utf8)).bigEndian) { HexText.encode($0) }
         return Array("\(text),\"check\":\"\(checksum)\"}\n".utf8)
     }
@@ -59,13 +83,15 @@ public struct StoreSettings: Equatable, Sendable {
         }
         guard let store = fields["store"].flatMap({ HexText.decode(String($0)) }), store.count == 16,
             let creationTime = fields["created"].flatMap({ Int64($0) }), let level = fields["durability"],
-            let requestWindow = fields["requestWindow"].flatMap({ Int($0) }), requestWindow >= 0
+            let requestWindow = fields["requestWindow"].flatMap({ Int($0) }), requestWindow >= 0,
+            let checkpointCountMax = fields["checkpoints"].flatMap({ Int($0) }), checkpointCountMax > 0,
+            let pastPercent = fields["pastPercent"].flatMap({ Int($0) }), pastPercent >= 0
         else { throw damaged("A setting is missing or malformed") }
         let interval = level.hasPrefix("buffered:") ? Int64(level.dropFirst(9)) : nil
         guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is no durability") }
         let settings = StoreSettings(
             store: store, creationTime: creationTime, durability: interval.map { .buffered(microseconds: $0) } ?? .synced,
-            requestWindow: requestWindow)
+            requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, pastPercent: pastPercent)
         guard settings.encode() == bytes else { throw damaged("The check at its end does not fit the settings") }
         return settings
     }

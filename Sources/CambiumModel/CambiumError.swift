@@ -31,6 +31,8 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let notWritable = Code(rawValue: "notWritable")
         /// The request was applied before, and nothing was done now; the reason is a `RepeatedRequest`.
         public static let repeated = Code(rawValue: "repeated")
+        /// What was lent has been taken back.
+        public static let expired = Code(rawValue: "expired")
         /// What is there is not what the change builds on.
         public static let conflict = Code(rawValue: "conflict")
     }

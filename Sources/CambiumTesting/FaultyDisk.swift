@@ -105,6 +105,8 @@ struct FaultyContent: Sendable {
     private(set) var live: [UInt8]
     private var durable: [UInt8]
     private var pending: [Change] = []
+    /// Parts that a process has in memory, for as long as it does.
+    private var mappings: [MappedPart] = []
 
     init(_ bytes: [UInt8]) {
         live = bytes
@@ -112,6 +114,7 @@ struct FaultyContent: Sendable {
     }
 
     mutating func write(_ bytes: [UInt8], at offset: Int) {
+        for part in mappings { part.take(bytes, at: offset) }
         Self.apply(.write(bytes, offset: offset), to: &live)
         pending.append(.write(bytes, offset: offset))
     }
@@ -121,7 +124,25 @@ struct FaultyContent: Sendable {
         pending.append(.truncate(byteCount))
     }
 
+    /// Memory that is a part of the file, which is as long as it has to be from now on.
+    mutating func map(offset: Int, byteCount: Int) -> FileMapping {
+        let missing = offset + byteCount - live.count
+        if missing > 0 { write([UInt8](repeating: 0, count: missing), at: live.count) }
+        let part = MappedPart(offset: offset, byteCount: byteCount, live[offset..<offset + byteCount])
+        mappings.append(part)
+        return part.memory
+    }
+
+    /// Takes what was written into memory, page by page, as writes that are not durable.
+    mutating func absorb() {
+        mappings.removeAll { $0.mapping == nil }
+        for part in mappings {
+            for (offset, page) in part.changes(from: live) { write(page, at: offset) }
+        }
+    }
+
     mutating func sync() {
+        absorb()
         for change in pending { Self.apply(change, to: &durable) }
         pending = []
     }
@@ -159,5 +180,49 @@ struct FaultyContent: Sendable {
             if bytes.count < offset { bytes.append(contentsOf: repeatElement(0, count: offset - bytes.count)) }
             bytes.replaceSubrange(offset..<min(offset + written.count, bytes.count), with: written)
         }
+    }
+}
+
+/// A part of a file that a process has in memory.
+///
+/// SENDABLE: the mapping is the process's, which the test that has the volume runs.
+private final class MappedPart: @unchecked Sendable {
+    private let offset: Int
+    private(set) weak var mapping: FileMapping?
+    /// Until the process has it.
+    private var made: FileMapping?
+
+    private static let pageByteCount = 4096
+
+    init(offset: Int, byteCount: Int, _ bytes: ArraySlice<UInt8>) {
+        self.offset = offset
+        let mapping = FileMapping(byteCount: byteCount)
+        mapping.bytes.copyBytes(from: bytes)
+        self.mapping = mapping
+        made = mapping
+    }
+
+    /// Hands the memory to the process.
+    var memory: FileMapping {
+        defer { made = nil }
+        guard let made else { preconditionFailure("It is handed over once.") }
+        return made
+    }
+
+    /// The pages that are not as they are in the file.
+    func changes(from bytes: [UInt8]) -> [(offset: Int, page: [UInt8])] {
+        guard let mapping else { return [] }
+        return stride(from: 0, to: mapping.byteCount, by: Self.pageByteCount).compactMap { start in
+            let page = mapping.bytes[start..<start + Self.pageByteCount]
+            let isSame = bytes[(offset + start)..<(offset + start + Self.pageByteCount)].elementsEqual(page)
+            return isSame ? nil : (offset + start, Array(page))
+        }
+    }
+
+    /// Takes what is written into the file past the memory.
+    func take(_ bytes: [UInt8], at place: Int) {
+        guard let mapping else { return }
+        let (start, end) = (max(place, offset), min(place + bytes.count, offset + mapping.byteCount))
+        for index in stride(from: start, to: end, by: 1) { mapping.bytes[index - offset] = bytes[index - place] }
     }
 }

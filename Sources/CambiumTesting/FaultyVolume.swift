@@ -54,13 +54,21 @@ public final class FaultyVolume: Volume {
     public var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
     /// The files as the process sees them.
-    public var contents: [String: [UInt8]] { state.withLock { $0.liveContents } }
+    public var contents: [String: [UInt8]] {
+        state.withLock { disk in
+            for number in disk.files.indices { disk.files[number].absorb() }
+            return disk.liveContents
+        }
+    }
 
     /// What a loss of power leaves now: of what was not synced any part of the writes, each of them whole, in part or not at all,
     /// and any of the changes to directories.
     public func image(seed: UInt64) -> [String: [UInt8]] {
         var random = SplitMix64(seed: seed)
-        return state.withLock { $0.image(&random) }
+        return state.withLock { disk in
+            for number in disk.files.indices { disk.files[number].absorb() }
+            return disk.image(&random)
+        }
     }
 
     // MARK: Volume
@@ -130,6 +138,8 @@ public final class FaultyVolume: Volume {
         try shares.share(path, on: self)
     }
 
+    public func isShared(_ path: String) throws(CambiumError) -> Bool { shares.isShared(path) }
+
     public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
 
     fileprivate func with<Result>(
@@ -156,6 +166,7 @@ private final class FaultyFile: VolumeFile {
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         try volume.with { disk throws(CambiumError) in
             try disk.beginRead()
+            disk.files[number].absorb()
             let bytes = disk.files[number].live
             let start = min(offset, bytes.count)
             return Array(bytes[start..<min(start + count, bytes.count)])
@@ -196,4 +207,11 @@ private final class FaultyFile: VolumeFile {
     }
 
     func close() {}
+
+    func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? {
+        try volume.with { disk throws(CambiumError) in
+            try disk.begin()
+            return disk.files[number].map(offset: offset, byteCount: byteCount)
+        }
+    }
 }

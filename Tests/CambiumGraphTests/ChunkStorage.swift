@@ -3,10 +3,13 @@
 /// Chunks that were stored, in memory.
 ///
 /// SENDABLE: a test uses it from one thread.
-final class ChunkStorage: ChunkSource, @unchecked Sendable {
+final class ChunkStorage: ChunkSource, PageStorage, @unchecked Sendable {
     private var chunks: [Int: UnsafeMutableRawPointer] = [:]
 
-    deinit { for chunk in chunks.values { chunk.deallocate() } }
+    /// What a space may have in its table yet.
+    private var replaced: [UnsafeMutableRawPointer] = []
+
+    deinit { for chunk in chunks.values + replaced { chunk.deallocate() } }
 
     func store(_ fresh: [Int], of timeline: Timeline) {
         for chunk in fresh { timeline.withBytes(ofChunk: chunk) { put(chunk, $0) } }
@@ -24,6 +27,14 @@ final class ChunkStorage: ChunkSource, @unchecked Sendable {
         chunks[chunk] = stored
         UnsafeMutableRawBufferPointer(start: stored, count: PageImage.chunkByteCount).copyMemory(from: bytes)
     }
+
+    func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: PageImage.chunkByteCount, alignment: 4096)
+        if let old = chunks.updateValue(memory, forKey: chunk) { replaced.append(old) }
+        return memory
+    }
+
+    func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool { false }
 
     func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         guard let chunk = chunks[index] else { preconditionFailure("Chunk \(index) was not stored.") }

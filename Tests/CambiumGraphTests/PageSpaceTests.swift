@@ -6,11 +6,11 @@ import Testing
 @Suite struct PageSpaceTests {
     private let space = PageSpace()
 
-    private var freeByteCount: Int { space.reservedByteCount - space.liveGranules * PageLayout.granule }
+    private var freeByteCount: Int { space.memory.heapByteCount - space.liveGranules * PageLayout.granule }
 
     private func refill() {
-        space.refill()
-        space.finishPreparing()
+        space.memory.refill { space.freeByteCount }
+        space.memory.finishPreparing()
     }
 
     private func take(_ byteCount: Int) {
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `what was taken is kept ready, and a quarter more, however often it is taken`() {
-        space.expect(byteCount: 20 << 20)
+        space.memory.expect(byteCount: 20 << 20)
         for _ in 0..<4 {
             refill()
             #expect(freeByteCount > 20 << 20 && freeByteCount < 64 << 20)
@@ -29,15 +29,15 @@ import Testing
     }
 
     @Test func `no more is kept than some`() {
-        space.expect(byteCount: 1 << 40)
+        space.memory.expect(byteCount: 1 << 40)
         refill()
         #expect(freeByteCount >= 156 << 20 && freeByteCount <= 162 << 20)
     }
 
     @Test func `nothing is kept for what takes little`() {
-        let reserved = space.reservedByteCount
-        space.expect(byteCount: 1 << 20)
+        let reserved = space.memory.heapByteCount
+        space.memory.expect(byteCount: 1 << 20)
         refill()
-        #expect(space.reservedByteCount == reserved)
+        #expect(space.memory.heapByteCount == reserved)
     }
 }

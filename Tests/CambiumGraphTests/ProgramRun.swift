@@ -7,7 +7,9 @@ struct ProgramRun {
     private var random: SplitMix64
     private var program: RandomProgram
     private let schema: Schema
-    private var timeline = Timeline()
+    private var timeline: Timeline
+    /// With none, pages are in what is stored from the first chunk on.
+    private let memory: MemoryBudget
     private var storage = ChunkStorage()
     private let shadow = Timeline()
     private var reference: ReferenceGraph
@@ -19,6 +21,9 @@ struct ProgramRun {
         schema = try RandomSchema.make(&random)
         program = RandomProgram(schema: schema, seed: random.next(), scope: scope)
         reference = ReferenceGraph(schema: schema)
+        memory = random.isTrue(1, outOf: 2) ? MemoryBudget(byteCount: 0) : .standard
+        timeline = Timeline(memory: memory)
+        timeline.keepPages(in: storage)
         try Self.commit([.schema(schema.catalog)], to: timeline)
         try Self.commit([.schema(schema.catalog)], to: shadow)
     }
@@ -81,10 +86,10 @@ struct ProgramRun {
 
     /// Stores the pages, and opens what was stored; the program goes on in one or the other.
     private mutating func store() throws {
-        let (image, fresh) = timeline.freeze()
-        storage.store(fresh, of: timeline)
+        let (image, fresh, inFile) = timeline.freeze()
+        storage.store(fresh.filter { !inFile.contains($0) }, of: timeline)
         let layout = timeline.head.layout
-        let opened = try Timeline(image, layout: layout.fingerprint, schema: schema.catalog, source: storage.copy())
+        let opened = try Timeline(image, layout: layout.fingerprint, schema: schema.catalog, source: storage.copy(), memory: memory)
         if opened.head.digest() != timeline.head.digest() { throw Finding("what was stored has another digest") }
         try Finding.check(opened.head.invariantFindings(), "invariants of what was stored")
         try Finding.check(PageChecker.findings(in: opened), "pages of what was stored")
@@ -93,6 +98,7 @@ struct ProgramRun {
         if random.isTrue(1, outOf: 3) {
             timeline = opened
             storage = storage.copy()
+            timeline.keepPages(in: storage)
         }
     }
 

@@ -21,6 +21,7 @@ final class FailingVolume: Volume {
     func syncDirectory(_ path: String) throws(CambiumError) { try volume.syncDirectory(path) }
     func lock(_ path: String) throws(CambiumError) -> any VolumeLock { try volume.lock(path) }
     func share(_ path: String) throws(CambiumError) -> any VolumeLock { try volume.share(path) }
+    func isShared(_ path: String) throws(CambiumError) -> Bool { try volume.isShared(path) }
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try volume.removeUnlessShared(path) }
 }
 

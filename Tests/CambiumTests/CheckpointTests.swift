@@ -67,6 +67,7 @@ import Testing
     @Test func `checkpoints that are too many are dropped and their chunks used again`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
         for round in 0..<40 {
             try add(store, round * 10..<(round + 1) * 10)
             try store.checkpoint()
@@ -249,6 +250,7 @@ import Testing
     @Test func `a root that somebody reads is not dropped, and what is read stays`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
         try add(store, 0..<50)
         try store.checkpoint()
         let digest = store.graph.digest()

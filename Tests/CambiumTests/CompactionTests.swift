@@ -114,7 +114,7 @@ import Testing
         try other.close()
         let reader = try LogReader(volume)
         let number = TransactionNumber(rawValue: 11)
-        let root = try #require(try PageFile.root(volume, store: reader.settings.store, number))
+        let root = try #require(try PageFile.root(volume, store: reader.settings.store, number)).record
         let before = volume.contents
         let again = try reopen(volume)
         let path = PageFile.path(root.pageFile)

@@ -13,11 +13,12 @@ private struct History {
 
     /// Runs until the end, or until the volume fails for good.
     mutating func run(
-        _ volume: FaultyVolume, durability: Durability, tuning: LogTuning = .standard, sessionCount: Int = 2, checkpoints: Bool = false
+        _ volume: FaultyVolume, durability: Durability, tuning: LogTuning = .standard, sessionCount: Int = 2, checkpoints: Bool = false,
+        memory: MemoryBudget = .standard
     ) {
         do {
             for session in 0..<sessionCount {
-                let store = try open(volume, durability, tuning, isFirst: session == 0)
+                let store = try open(volume, durability, tuning, isFirst: session == 0, memory)
                 for number in 0..<4 {
                     try write(store, session * 10 + number, durability)
                     if checkpoints, number % 2 == 1 { try store.checkpoint() }
@@ -28,10 +29,15 @@ private struct History {
         } catch {}  // What the volume does is what is tested; what was acknowledged before is noted.
     }
 
-    private mutating func open(_ volume: FaultyVolume, _ durability: Durability, _ tuning: LogTuning, isFirst: Bool) throws -> Store {
-        if !isFirst { return try Store.open(volume, durability: durability, surroundings: fixedSurroundings(seed: 9), tuning: tuning) }
+    private mutating func open(
+        _ volume: FaultyVolume, _ durability: Durability, _ tuning: LogTuning, isFirst: Bool, _ memory: MemoryBudget
+    ) throws -> Store {
+        if !isFirst {
+            return try Store.open(
+                volume, durability: durability, surroundings: fixedSurroundings(seed: 9), tuning: tuning, memory: memory)
+        }
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings(), tuning: tuning, memory: memory)
         acknowledge(store)
         return store
     }
@@ -50,7 +56,7 @@ private struct History {
 @Suite struct CrashTests {
     /// Every state that the history goes through.
     private func states(
-        _ durability: Durability, _ tuning: LogTuning = .standard, checkpoints: Bool = false
+        _ durability: Durability, _ tuning: LogTuning = .standard, checkpoints: Bool = false, memory: MemoryBudget = .standard
     ) -> (states: [String], operationCount: Int) {
         let volume = FaultyVolume()
         var states = [""]
@@ -59,7 +65,7 @@ private struct History {
         states += history.acknowledged
         let other = FaultyVolume()
         var again = History()
-        again.run(other, durability: durability, tuning: tuning, checkpoints: checkpoints)
+        again.run(other, durability: durability, tuning: tuning, checkpoints: checkpoints, memory: memory)
         return (states, other.operationCount)
     }
 
@@ -104,23 +110,48 @@ private struct History {
         }
     }
 
-    @Test(arguments: [Durability.synced, .buffered(every: .seconds(3600))])
-    func `a crash while checkpoints are made leaves the store as before or as after`(durability: Durability) throws {
+    /// Without a budget, pages are in the file before they are stored.
+    @Test(arguments: [Durability.synced, .buffered(every: .seconds(3600))], [MemoryBudget.standard, MemoryBudget(byteCount: 0)])
+    func `a crash while checkpoints are made leaves the store as before or as after`(durability: Durability, memory: MemoryBudget) throws {
         var tuning = LogTuning.tiny
-        tuning.rootCountMax = 1
-        let (states, operationCount) = states(durability, tuning, checkpoints: true)
+        (tuning.newestRootCount, tuning.pastByteCountMin) = (1, 0)
+        let (states, operationCount) = states(durability, tuning, checkpoints: true, memory: memory)
         for operation in 0...operationCount {
             let volume = FaultyVolume()
             volume.crash(at: operation)
             var history = History()
-            history.run(volume, durability: durability, tuning: tuning, checkpoints: true)
+            history.run(volume, durability: durability, tuning: tuning, checkpoints: true, memory: memory)
             for seed in 0..<UInt64(6) {
-                let place = "\(durability), crash at operation \(operation), seed \(seed)"
+                let place = "\(durability), \(memory.byteCount) bytes, crash at operation \(operation), seed \(seed)"
                 let image = volume.image(seed: seed)
                 let found = reopened(image, place)
                 guard let last = history.acknowledged.last else { continue }
                 let index = found.flatMap { states.lastIndex(of: $0) }
                 #expect(index.map { $0 >= states.lastIndex(of: last) ?? 0 } ?? false, "\(place): \(found ?? "no store")")
+            }
+        }
+    }
+
+    @Test func `a crash of who opens after a crash loses nothing either`() throws {
+        let (states, operationCount) = states(.synced, .tiny)
+        // Of the segments that are begun, and one operation after the other of the opening that follows.
+        for first in stride(from: 12, to: operationCount, by: 3) {
+            for second in 0..<10 {
+                let volume = FaultyVolume()
+                volume.crash(at: first)
+                var history = History()
+                history.run(volume, durability: .synced, tuning: .tiny)
+                volume.recover()
+                volume.crash(at: volume.operationCount + second)
+                let opened = try? Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 4), tuning: .tiny)
+                opened?.abandon()
+                guard let last = history.acknowledged.last else { continue }
+                for seed in 0..<UInt64(4) {
+                    let place = "crash at operation \(first), then at \(second), seed \(seed)"
+                    let found = reopened(volume.image(seed: seed), place)
+                    let index = found.flatMap { states.lastIndex(of: $0) }
+                    #expect(index.map { $0 >= states.lastIndex(of: last) ?? 0 } ?? false, "\(place): \(found ?? "no store")")
+                }
             }
         }
     }

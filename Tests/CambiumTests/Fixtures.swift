@@ -48,6 +48,7 @@ extension LogTuning {
         tuning.sealedByteCountMin = 0
         tuning.sealedFrameByteCount = 100
         tuning.sealsInBackground = false
+        tuning.pastByteCountMin = 65_536
         return tuning
     }()
 }

@@ -27,6 +27,7 @@ final class GatedVolume: Volume {
     func syncDirectory(_ path: String) throws(CambiumError) {}
     func lock(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.lock(path) }
     func share(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.share(path) }
+    func isShared(_ path: String) throws(CambiumError) -> Bool { try memory.isShared(path) }
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try memory.removeUnlessShared(path) }
 }
 

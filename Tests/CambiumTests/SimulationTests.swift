@@ -14,6 +14,8 @@ private struct Simulation {
     private var random: SplitMix64
     private let durability: Durability
     private let tuning: LogTuning
+    /// With none, pages are in files from the first one on.
+    private let memory: MemoryBudget
     private let volume = FaultyVolume()
     /// The transactions that are in the store, as far as it said.
     private var applied: [Change] = []
@@ -48,6 +50,7 @@ private struct Simulation {
         random = SplitMix64(seed: seed)
         durability = random.isTrue(2, outOf: 3) ? .synced : .buffered(every: .seconds(3600))
         tuning = random.isTrue(1, outOf: 2) ? .tiny : .standard
+        memory = random.isTrue(1, outOf: 3) ? MemoryBudget(byteCount: 0) : .standard
     }
 
     /// Runs some lives of a process, each of which ends by closing, by dying, or by the loss of power.
@@ -81,7 +84,7 @@ private struct Simulation {
     private mutating func opened() throws -> Store {
         let surroundings = fixedSurroundings(seed: random.next())
         if try volume.exists(StoreSettings.fileName) {
-            let store = try Store.open(volume, durability: durability, surroundings: surroundings, tuning: tuning)
+            let store = try Store.open(volume, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
             if store.schema.entities.isEmpty { throw CambiumError(.notFound, "The store has no schema; its making was interrupted.") }
             let state = store.graph.state
             guard possible.contains(state) else {
@@ -95,7 +98,8 @@ private struct Simulation {
         // Files without a schema are what an interrupted making leaves, or one that nobody synced.
         let (empty, made) = (Timeline().head.state, try replica().graph.state)
         possible = [Self.none, empty, made]
-        let store = try Store.create(volume, schema: Notes.schema, durability: durability, surroundings: surroundings, tuning: tuning)
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
         possible = durability == .synced ? [made] : [empty, made]
         return store
     }

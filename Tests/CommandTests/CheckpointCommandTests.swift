@@ -25,6 +25,24 @@ import Testing
         #expect(try place.run("verify", "notes", "--json").json.first?["ok"] as? Bool == true)
     }
 
+    @Test func `how many checkpoints are kept can be said, and stays said`() throws {
+        let place = try made()
+        for number in 7...12 {
+            #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t").code == 0)
+            #expect(try place.run("checkpoint", "notes").code == 0)
+        }
+        func count() throws -> Int? { try place.run("stats", "notes", "--json").json.first?["checkpoints"] as? Int }
+        #expect(try count() == 6)
+        #expect(try place.run("insert", "notes", "Note", "id=20", "title=t").code == 0)
+        #expect(try place.run("checkpoint", "notes", "--keep", "4", "--json").json.first?["dropped"] as? Int == 3)
+        #expect(try place.run("insert", "notes", "Note", "id=21", "title=t").code == 0)
+        #expect(try place.run("checkpoint", "notes").code == 0 && count() == 4)
+        #expect(try place.run("checkpoint", "notes", "--keep", "0").code == 64)
+        #expect(try place.run("checkpoint", "notes", "--past-percent", "-1").code == 64)
+        let statistics = try #require(try place.run("stats", "notes", "--json").json.first)
+        #expect(statistics["checkpointsRead"] as? Int == 0)
+    }
+
     @Test func `damaged pages are never shown`() throws {
         let place = try made()
         #expect(try place.run("checkpoint", "notes").code == 0)

@@ -51,6 +51,7 @@ struct SmallTransactions {
 
     func run() throws {
         let logByteCount = try write()
+        try showPast()
         try Tree("\(path)/roots").remove()
         let (seconds, store) = try timed { try Store.open(at: path) }
         try check(store.recovery.transactionCount, is: transactionCount + 2, "transactions in the log")
@@ -61,6 +62,36 @@ struct SmallTransactions {
         try Tree(path).remove()
         settings.emit("C6.replay of small transactions", Double(transactionCount) / seconds, "transactions/s")
         settings.emit("C6.replay of small transactions |log", Double(logByteCount) / Double(transactionCount), "B")
+    }
+
+    /// Asks for moments of the past at random, each from the nearest checkpoint, and then for each tenth of some that follow one another.
+    private func showPast(pointCount: Int = 200) throws {
+        let checkpoints = try Statistics(of: path)
+        settings.emit("C6.past of small transactions |checkpoints", Double(checkpoints.checkpoints.count), "")
+        settings.emit("C6.past of small transactions |stored", Double(checkpoints.storedByteCount), "B")
+        var random = SplitMix(seed: 11)
+        let past = PastGraphs(of: path, viewCountMax: 0)
+        try measurePast("C6.state at a random past point", pointCount) {
+            try past.graph(at: .transaction(TransactionNumber(rawValue: UInt64(3 + random.below(transactionCount)))))
+        }
+        let kept = PastGraphs(of: path)
+        var number = UInt64(transactionCount / 2)
+        try measurePast("C6.state ten transactions later", pointCount) {
+            number += 10
+            return try kept.graph(at: .transaction(TransactionNumber(rawValue: number)))
+        }
+    }
+
+    private func measurePast(_ workload: String, _ pointCount: Int, _ body: () throws -> Graph) throws {
+        var times: [Double] = []
+        for _ in 0..<pointCount {
+            let (seconds, graph) = try timed(body)
+            try check(graph.objectCount, is: SynthSize.small.objectCount, "objects at a moment")
+            times.append(seconds * 1e3)
+        }
+        times.sort()
+        settings.emit("\(workload), p50", times[pointCount / 2], "ms")
+        settings.emit("\(workload), p95", times[pointCount * 95 / 100], "ms")
     }
 
     private func write() throws -> Int {

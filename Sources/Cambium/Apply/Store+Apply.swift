@@ -41,9 +41,9 @@ extension Store {
         let store: Store
         if isNew {
             settings.store = surroundings.randomBytes(16)
-            store = try createEmpty(target, settings, durability: nil, surroundings: surroundings, tuning: tuning)
+            store = try createEmpty(target, settings, durability: nil, surroundings: surroundings, tuning: tuning, memory: .standard)
         } else {
-            store = try open(target, durability: nil, surroundings: surroundings, tuning: tuning)
+            store = try open(target, durability: nil, surroundings: surroundings, tuning: tuning, memory: .standard)
         }
         do {
             let report = try store.apply(from: source)

@@ -29,11 +29,13 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) private var chunks: [RootRecord.Chunk]
     /// Frozen, and not stored yet.
     @exclusivity(unchecked) private var unstored: Set<Int> = []
+    /// Those of them whose memory is the file's.
+    @exclusivity(unchecked) private var inFile: Set<Int> = []
     @exclusivity(unchecked) private var pageFile: UInt64
     /// Roots that could not be used when the store was opened. They stay until there is a new one: what is left may be all that there is.
     @exclusivity(unchecked) private var passedOver: [TransactionNumber]
-    /// For each root that is kept, its file and whether it has a chunk.
-    @exclusivity(unchecked) private var kept: [TransactionNumber: (pageFile: UInt64, chunks: [Bool])] = [:]
+    @exclusivity(unchecked) private var kept: [TransactionNumber: KeptRoot] = [:]
+    @exclusivity(unchecked) private var policy: CheckpointPolicy
 
     private let state: Guarded<State>
     private let queue = DispatchQueue(label: "cambium.store.checkpoint", qos: .utility)
@@ -45,6 +47,10 @@ final class Checkpointer: @unchecked Sendable {
         var tailByteCount: Int
         /// What the newest one has, in bytes.
         var storedByteCount: Int
+        /// Bytes of memory that pages took when the last one was done.
+        var heapByteCount = 0
+        /// When the last one was done, as far as this process knows; microseconds since 1970.
+        var doneTime: Int64?
         /// Whether one is on its way that nobody waits for.
         var isQueued = false
         var failure: CambiumError?
@@ -54,6 +60,7 @@ final class Checkpointer: @unchecked Sendable {
     struct Snapshot {
         let image: PageImage
         let fresh: [Int]
+        let inFile: [Int]
         let transaction: TransactionNumber
         let time: Int64
         let layout: UInt64
@@ -72,15 +79,17 @@ final class Checkpointer: @unchecked Sendable {
     ///   - tailByteCount: the bytes of log behind it.
     ///   - newFile: a number that no file of the store had before.
     init(
-        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, tailByteCount: Int, tuning: LogTuning, newFile: UInt64
+        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, tailByteCount: Int, tuning: LogTuning, policy: CheckpointPolicy,
+        newFile: UInt64
     ) throws(CambiumError) {
         self.volume = volume
+        self.policy = policy
         timeline = stored.timeline
         self.tuning = tuning
         store = log.store
-        if let root = stored.pages?.root, stored.flaws.isEmpty {
+        if let root = stored.pages?.root, let file = stored.nextPageFile {
             chunks = root.chunks
-            pageFile = root.pageFile
+            pageFile = file
             state = Guarded(
                 State(newest: root.transaction, tailByteCount: tailByteCount, storedByteCount: Self.byteCount(root.chunks)))
         } else {
@@ -108,12 +117,18 @@ final class Checkpointer: @unchecked Sendable {
 
     // MARK: When
 
-    /// Takes note of bytes that were logged, and has a checkpoint made behind the back of who writes where they are many.
-    func note(_ byteCount: Int, _ make: @escaping @Sendable () throws -> Void) {
+    /// Takes note of bytes that were logged, and has a checkpoint made behind the back of who writes: where they are many, where memory
+    /// is short, or where the last one is long ago. Only while nobody else writes.
+    func note(_ byteCount: Int, at time: Int64, _ make: @escaping @Sendable () throws -> Void) {
+        let (budget, heap) = (timeline.budget, timeline.reservedByteCount)
         let isDue = state.withLock { state in
             state.tailByteCount += byteCount
+            if state.isQueued { return false }
             let limit = max(tuning.checkpointByteCount, state.storedByteCount / 16)
-            guard !state.isQueued, state.tailByteCount >= limit else { return false }
+            let isMemoryShort = budget.isTight && heap > state.heapByteCount + budget.byteCount / 8
+            let isOld = state.tailByteCount >= tuning.oldByteCount && time - (state.doneTime ?? time) >= tuning.checkpointInterval
+            if state.doneTime == nil { state.doneTime = time }
+            guard state.tailByteCount >= limit || isMemoryShort || isOld else { return false }
             state.isQueued = true
             return true
         }
@@ -132,6 +147,7 @@ final class Checkpointer: @unchecked Sendable {
         state.withLock { state in
             state.isQueued = false
             state.failure = failure
+            state.doneTime = nil
             if failure != nil { state.tailByteCount = 0 }
         }
     }
@@ -149,6 +165,8 @@ final class Checkpointer: @unchecked Sendable {
                 return CheckpointReceipt(transaction: transaction, byteCount: 0, droppedCount: 0)
             }
             unstored.formUnion(snapshot.fresh)
+            inFile.subtract(snapshot.fresh)
+            inFile.formUnion(snapshot.inFile)
             let byteCount = try write(snapshot)
             state.withLock { state in
                 state.newest = snapshot.transaction
@@ -156,6 +174,7 @@ final class Checkpointer: @unchecked Sendable {
                 state.tailByteCount = max(0, state.tailByteCount - snapshot.tailByteCount)
                 state.storedByteCount = Self.byteCount(chunks)
             }
+            giveUpMemory(whileNobodyWrites)
             try dropPassedOver(but: snapshot.transaction)
             let droppedCount = try dropRoots()
             guard let taken = try keptChunks() else {
@@ -170,17 +189,32 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
+    /// Where memory is short, has the file take the place of what it has, in steps that writers do not notice.
+    private func giveUpMemory(_ whileNobodyWrites: (() -> Void) -> Void) {
+        let stored = chunks.indices.filter { chunks[$0].live > 0 }
+        let isShort = timeline.budget.isTight
+        for first in stride(from: 0, to: stored.count, by: Self.replacedCountMax) where isShort {
+            whileNobodyWrites {
+                if timeline.budget.isHalfUsed { timeline.replace(stored[first..<min(first + Self.replacedCountMax, stored.count)]) }
+            }
+        }
+        whileNobodyWrites { state.withLock { $0.heapByteCount = timeline.reservedByteCount } }
+    }
+
+    /// Chunks that are replaced at a time: 4 MiB.
+    private static let replacedCountMax = 64
+
     private func write(_ snapshot: Snapshot) throws -> Int {
         let live = snapshot.image.live
-        var writer = try PageFileWriter(volume, pageFile)
+        var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
         defer { writer.close() }
         let fresh = unstored.filter { live[$0] > 0 }.sorted()
-        let checksums = try writer.write(fresh) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
+        let checksums = try writer.write(fresh, inFile: inFile) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
         var next = live.enumerated().map { chunk, live in
             RootRecord.Chunk(live: live, checksum: live > 0 && chunk < chunks.count ? chunks[chunk].checksum : 0)
         }
         for (chunk, checksum) in zip(fresh, checksums) { next[chunk].checksum = checksum }
-        try writer.finish(
+        let recordByteCount = try writer.finish(
             RootRecord(
                 store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
                 layout: snapshot.layout, logChecksum: snapshot.logChecksum, pageFile: pageFile, epoch: snapshot.image.epoch,
@@ -188,7 +222,8 @@ final class Checkpointer: @unchecked Sendable {
                 requests: snapshot.requests, labels: snapshot.labels, chunks: next))
         chunks = next
         unstored.subtract(fresh)
-        kept[snapshot.transaction] = (pageFile, live.map { $0 > 0 })
+        inFile.subtract(fresh)
+        kept[snapshot.transaction] = KeptRoot(pageFile: pageFile, chunks: live.map { $0 > 0 }, recordByteCount: recordByteCount)
         return writer.byteCount
     }
 
@@ -196,6 +231,7 @@ final class Checkpointer: @unchecked Sendable {
     private func dropPassedOver(but newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
             if try volume.exists(RootRecord.path(number)) { try volume.remove(RootRecord.path(number)) }
+            kept[number] = nil
         }
         if !passedOver.isEmpty { try volume.syncDirectory(RootRecord.directory) }
         passedOver = []
@@ -205,12 +241,39 @@ final class Checkpointer: @unchecked Sendable {
     /// Calls `body` while no checkpoint is made.
     func whileNoneIsMade<Result>(_ body: () throws -> Result) rethrows -> Result { try making.hold { try body() } }
 
-    /// Drops the roots that are too many, but for those that somebody reads, and the one that stands for what was retired.
+    /// Has a policy followed from the next checkpoint on.
+    func set(_ policy: CheckpointPolicy) { making.hold { self.policy = policy } }
+
+    /// Drops the roots that the policy does not keep, but for those that somebody reads, and the one that stands for what was retired.
     private func dropRoots() throws -> Int {
         let retiredEnd = try LogReader(volume).retiredEnd()
-        let roots = try RootRecord.list(volume)
-        let anchor = retiredEnd == .none ? nil : roots.last { $0 >= retiredEnd }
-        return try drop(roots.dropFirst(tuning.rootCountMax).filter { $0 != anchor })
+        let numbers = try RootRecord.list(volume)
+        let anchor = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
+        let fixed = Set(numbers.prefix(tuning.newestRootCount)).union(anchor.map { [$0] } ?? [])
+        var dropped: [TransactionNumber] = []
+        var roots: [(number: TransactionNumber, root: KeptRoot)] = []
+        for number in numbers.reversed() {
+            if let root = try keptRoot(number) {
+                roots.append((number, root))
+            } else if !fixed.contains(number) {
+                // What cannot be read is of no use to anybody.
+                dropped.append(number)
+            }
+        }
+        try measure(&roots)
+        dropped += policy.dropped(from: roots, pastByteCountMin: tuning.pastByteCountMin) { fixed.contains($0) }
+        return try drop(dropped)
+    }
+
+    /// Finds out how much log there is before roots of which that is not known.
+    private func measure(_ roots: inout [(number: TransactionNumber, root: KeptRoot)]) throws(CambiumError) {
+        guard let first = roots.firstIndex(where: { $0.root.logByteCount == nil }) else { return }
+        let start = first == 0 ? TransactionNumber.none : roots[first - 1].number
+        let byteCounts = try LogReader.byteCounts(volume, behind: start, upTo: roots[first...].map(\.number))
+        for (place, byteCount) in zip(roots.indices[first...], byteCounts) where roots[place].root.logByteCount == nil {
+            roots[place].root.logByteCount = byteCount
+            kept[roots[place].number]?.logByteCount = byteCount
+        }
     }
 
     /// Drops roots that nobody reads. Only while `making` is held.
@@ -218,7 +281,10 @@ final class Checkpointer: @unchecked Sendable {
         var droppedCount = 0
         for number in roots {
             guard try volume.removeUnlessShared(RootRecord.path(number)) else { continue }
-            kept[number] = nil
+            let gone = kept.removeValue(forKey: number)
+            if let next = kept.keys.filter({ $0 > number }).min(), let before = kept[next]?.logByteCount {
+                kept[next]?.logByteCount = gone?.logByteCount.map { $0 + before }
+            }
             droppedCount += 1
         }
         // A root that comes back from the disk must not name chunks that were used again.
@@ -226,13 +292,20 @@ final class Checkpointer: @unchecked Sendable {
         return droppedCount
     }
 
+    /// What is known of a root; nil where it cannot be read.
+    private func keptRoot(_ number: TransactionNumber) throws -> KeptRoot? {
+        if let root = kept[number] { return root }
+        guard let (record, byteCount) = try PageFile.root(volume, store: store, number) else { return nil }
+        let root = KeptRoot(pageFile: record.pageFile, chunks: record.chunks.map { $0.live > 0 }, recordByteCount: byteCount)
+        kept[number] = root
+        return root
+    }
+
     /// For each chunk, whether a root that is kept has it; nil where that of one of them cannot be told.
     private func keptChunks() throws -> [Bool]? {
         var taken: [Bool] = []
         for number in try RootRecord.list(volume) {
-            let root = try kept[number] ?? PageFile.root(volume, store: store, number).map { ($0.pageFile, $0.chunks.map { $0.live > 0 }) }
-            guard let root else { return nil }
-            kept[number] = root
+            guard let root = try keptRoot(number) else { return nil }
             if root.pageFile != pageFile { continue }
             let has = root.chunks
             if taken.count < has.count { taken += repeatElement(false, count: has.count - taken.count) }

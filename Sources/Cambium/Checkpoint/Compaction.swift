@@ -34,6 +34,8 @@ extension Committer {
     func compact(_ retention: Retention, isDryRun: Bool) throws -> Compaction {
         guard let checkpointer, let sealing else { throw CambiumError(.invalidInput, "A store in memory has no log to compact.") }
         if !isDryRun, retention != .all { _ = try checkpoint() }
+        // Kept moments hold roots that may have to go.
+        past?.forget()
         return try checkpointer.compact(retention, isDryRun: isDryRun, sealing)
     }
 }
@@ -101,7 +103,7 @@ extension Checkpointer {
         }
         let before: StoredGraph
         do throws(CambiumError) {
-            before = try StoredGraph(reader, notAfter: .transaction(TransactionNumber(rawValue: anchor.rawValue - 1)))
+            before = try StoredGraph(reader, notAfter: PastMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1)))
         } catch {
             // A compaction that was interrupted made the comparison before it retired the first segment.
             if error.code == .notFound { return }

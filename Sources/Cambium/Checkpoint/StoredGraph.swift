@@ -4,6 +4,7 @@ internal import CambiumLog
 import CambiumModel
 
 extension PageFile: ChunkSource {}
+extension PageFileMemory: PageStorage {}
 
 /// Where a replay begins: with a stored graph, or before the first transaction.
 struct StoredGraph {
@@ -18,25 +19,29 @@ struct StoredGraph {
     /// The last transaction that is in the graph.
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
 
-    /// Before the first transaction.
-    init() {
-        timeline = Timeline()
+    /// The file that the next checkpoint goes on with; nil where it begins a new one.
+    var nextPageFile: UInt64? { flaws.isEmpty ? pages?.root.pageFile : nil }
+
+    /// Before the first transaction of a log.
+    init(before reader: LogReader) {
+        timeline = Timeline(on: reader.volume)
         pages = nil
         (flaws, passedOver) = ([], [])
     }
 
-    /// The newest stored graph that is not behind a point. Checkpoints that cannot be used are told in `flaws`.
+    /// The newest stored graph that is not behind a moment. Checkpoints that cannot be used are told in `flaws`.
     ///
     /// Throws `.ioFailure` where the system refuses. Complexity: O(chunks).
-    init(_ reader: LogReader, notAfter point: Point = .latest) throws(CambiumError) {
+    ///
+    /// - Parameter memory: what pages are kept in; those for which there is none in a file without a name.
+    init(_ reader: LogReader, notAfter moment: PastMoment = .latest, memory: MemoryBudget = .standard) throws(CambiumError) {
         let told = try PageFile.damageTold(reader.volume)
         var flaws = told.map { ["the checkpoints are checked in whole: \($0)"] } ?? []
         var passedOver: [TransactionNumber] = []
         for number in try RootRecord.list(reader.volume) {
-            if case .transaction(let last) = point, number > last { continue }
+            if try Self.isBehind(moment, number, reader) { continue }
             do throws(CambiumError) {
-                let found = try StoredGraph(reader, of: number, checksAll: told != nil)
-                if case .time(let time) = point, let root = found.pages?.root, root.time > time { continue }
+                let found = try StoredGraph(reader, of: number, checksAll: told != nil, memory: memory)
                 (timeline, pages) = (found.timeline, found.pages)
                 (self.flaws, self.passedOver) = (flaws, passedOver)
                 return
@@ -48,29 +53,57 @@ struct StoredGraph {
                 flaws.append("the checkpoint of transaction \(number) is passed over: \(error)")
             }
         }
-        (timeline, pages) = (Timeline(), nil)
+        (timeline, pages) = (Timeline(on: reader.volume, memory: memory), nil)
         (self.flaws, self.passedOver) = (flaws, passedOver)
-        try Self.checkNotRetired(reader, point, flaws: flaws)
+        try Self.checkNotRetired(reader, moment, flaws: flaws)
+    }
+
+    /// Whether there is a checkpoint behind a transaction that is not behind a moment. Complexity: O(checkpoints), their records where it
+    /// is a time.
+    static func isThereOne(
+        _ reader: LogReader, notAfter moment: PastMoment, behind transaction: TransactionNumber
+    ) throws(CambiumError) -> Bool {
+        for number in try RootRecord.list(reader.volume) where number > transaction {
+            if try !isBehind(moment, number, reader) { return true }
+        }
+        return false
+    }
+
+    /// Of a checkpoint that cannot be read it is not said: who opens it tells why.
+    private static func isBehind(
+        _ moment: PastMoment, _ number: TransactionNumber, _ reader: LogReader
+    ) throws(CambiumError) -> Bool {
+        if let last = moment.number, number > last { return true }
+        guard let time = moment.time else { return false }
+        do throws(CambiumError) {
+            return try PageFile.root(reader.volume, store: reader.settings.store, number).map { $0.record.time > time } ?? false
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return true  // Who writes has dropped it since.
+        }
     }
 
     /// The stored graph of one transaction. Throws `.notFound` and `.damaged`.
-    init(_ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false) throws(CambiumError) {
+    init(_ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false, memory: MemoryBudget = .standard) throws(CambiumError)
+    {
         let pages = try PageFile(
             reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift, checksAll: checksAll)
         timeline = try Timeline(
-            PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName, source: pages
-        )
+            PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName,
+            source: pages,
+            memory: memory)
+        timeline.keepPages(in: PageFileMemory(reader.volume, nil))
         self.pages = pages
         (flaws, passedOver) = ([], [])
     }
 
     /// Throws where the log does not have what the first transactions did, which then cannot be replayed: `.notFound` where an early moment
     /// was asked for, `.damaged` where the checkpoints are that stand for them.
-    private static func checkNotRetired(_ reader: LogReader, _ point: Point, flaws: [String]) throws(CambiumError) {
+    private static func checkNotRetired(_ reader: LogReader, _ moment: PastMoment, flaws: [String]) throws(CambiumError) {
         let retiredEnd = try reader.retiredEnd()
         if retiredEnd == .none { return }
         let oldest = try RootRecord.list(reader.volume).last
-        if point != .latest, let oldest, flaws.isEmpty {
+        if moment != .latest, let oldest, flaws.isEmpty {
             throw CambiumError(
                 .notFound, "What transactions 1 to \(retiredEnd) did was retired; the first moment that is kept is \(oldest).")
         }
@@ -78,6 +111,14 @@ struct StoredGraph {
             .damaged,
             "What transactions 1 to \(retiredEnd) did was retired, and no checkpoint that stands for them can be used. "
                 + "Restore the store from a backup. \(flaws.joined(separator: "; "))")
+    }
+}
+
+extension Timeline {
+    /// Without transactions. Pages for which there is no memory are in a file of the volume that has no name.
+    convenience init(on volume: any Volume, memory: MemoryBudget = .standard) {
+        self.init(memory: memory)
+        keepPages(in: PageFileMemory(volume, nil))
     }
 }
 

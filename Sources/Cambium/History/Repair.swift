@@ -65,7 +65,7 @@ public struct Repair: Sendable {
     }
 
     private mutating func copy(_ reader: LogReader, to writer: LogWriter) throws {
-        let timeline = Timeline()
+        let timeline = Timeline(on: reader.volume)
         var tree = LogTree()
         do {
             let end = try reader.scan(salvages: true) { record in
@@ -84,7 +84,9 @@ public struct Repair: Sendable {
                 transactionCount += 1
             }
             findings += end.flaws
-            findings += RecoveryReport(reader, StoredGraph(), end, transactionCount: 0).notes.filter { !reader.flaws.contains($0) }
+            findings += RecoveryReport(reader, StoredGraph(before: reader), end, transactionCount: 0).notes.filter {
+                !reader.flaws.contains($0)
+            }
         } catch let error as CambiumError where error.code == .damaged {
             if transactionCount == 0 { throw error }
             findings.append(error.description)

@@ -10,24 +10,56 @@ public struct Statistics: Sendable {
     public let transactionCount: Int
     /// Objects of each concrete entity, in declaration order.
     public let entities: [(name: String, count: Int)]
-    public let segmentCount: Int
-    public let logByteCount: Int
+    public private(set) var segmentCount = 0
+    public private(set) var logByteCount = 0
     /// Bytes of pages that the graph takes in memory.
     public let pageByteCount: Int
     /// The last transaction of each checkpoint, oldest first.
-    public let checkpoints: [TransactionNumber]
+    public private(set) var checkpoints: [TransactionNumber] = []
+    /// How many of them somebody reads, in this process or another one: they are not dropped, whatever the policy says.
+    public private(set) var readCheckpointCount = 0
     /// Bytes of pages on disk.
-    public let storedByteCount: Int
+    public private(set) var storedByteCount = 0
+    /// What the readers of the process that writes hold; nil where it is not this one.
+    public private(set) var pins: Pins?
+
+    /// What readers hold of graphs that are no longer the newest one.
+    public struct Pins: Sendable, Hashable {
+        public let versionCount: Int
+        /// Bytes of pages that only they reach.
+        public let byteCount: Int
+        public let leaseCount: Int
+        /// When the oldest lease began, in microseconds since 1970; nil where there is none.
+        public let oldestLeaseTime: Int64?
+    }
 
     /// Throws `.notFound` where there is no store, `.damaged` where its log is corrupt. Complexity: O(log behind the checkpoint + objects).
     public init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
     init(_ volume: any Volume) throws {
+        let files = try Files(volume)
         let reader = try LogReader(volume)
         let stored = try StoredGraph(reader)
         var replay = Replay(stored)
         _ = try replay.run(reader, makesDurable: true)
-        let graph = stored.timeline.head
+        self.init(stored.timeline.head, pageByteCount: stored.timeline.pageByteCount)
+        add(files)
+    }
+
+    /// Those of a store that this process has open: its newest graph, and what its readers hold.
+    ///
+    /// Throws `.ioFailure`. Complexity: O(objects).
+    public init(of store: Store) throws {
+        let memory = store.memory
+        self.init(store.graph, pageByteCount: memory.pageByteCount)
+        let leases = store.committer.leases.summary
+        pins = Pins(
+            versionCount: memory.pinnedVersionCount, byteCount: memory.pinnedByteCount, leaseCount: leases.count,
+            oldestLeaseTime: leases.oldestTime)
+        if let volume = store.committer.volume { add(try Files(volume)) }
+    }
+
+    private init(_ graph: Graph, pageByteCount: Int) {
         objectCount = graph.objectCount
         linkCount = graph.linkCount
         transactionCount = Int(graph.transaction.rawValue)
@@ -35,12 +67,26 @@ public struct Statistics: Sendable {
             let below = graph.schema.entities.filter { $0.parent == entity.number }
             return (entity.name, below.reduce(graph.count(of: entity)) { $0 - graph.count(of: $1) })
         }
-        let files = try LogReader.files(volume)
-        segmentCount = files.segmentCount
-        logByteCount = files.byteCount
-        pageByteCount = stored.timeline.pageByteCount
-        checkpoints = try RootRecord.list(volume).reversed()
-        storedByteCount = try PageFile.byteCount(volume)
+        self.pageByteCount = pageByteCount
+    }
+
+    private struct Files {
+        let log: (segmentCount: Int, byteCount: Int)
+        let checkpoints: [TransactionNumber]
+        let readCheckpointCount: Int
+        let storedByteCount: Int
+
+        init(_ volume: any Volume) throws {
+            log = try LogReader.files(volume)
+            checkpoints = try RootRecord.list(volume).reversed()
+            readCheckpointCount = try checkpoints.count { try volume.isShared(RootRecord.path($0)) }
+            storedByteCount = try PageFile.byteCount(volume)
+        }
+    }
+
+    private mutating func add(_ files: Files) {
+        (segmentCount, logByteCount) = files.log
+        (checkpoints, readCheckpointCount, storedByteCount) = (files.checkpoints, files.readCheckpointCount, files.storedByteCount)
     }
 
     public func write(to writer: inout JSONWriter) {
@@ -56,10 +102,13 @@ public struct Statistics: Sendable {
             writer.number(count)
         }
         writer.endObject()
-        let counts = [
+        var counts = [
             ("segments", segmentCount), ("logBytes", logByteCount), ("pageBytes", pageByteCount), ("checkpoints", checkpoints.count),
-            ("storedBytes", storedByteCount),
+            ("checkpointsRead", readCheckpointCount), ("storedBytes", storedByteCount),
         ]
+        if let pins {
+            counts += [("pinnedVersions", pins.versionCount), ("pinnedBytes", pins.byteCount), ("leases", pins.leaseCount)]
+        }
         for (key, value) in counts {
             writer.key(key)
             writer.number(value)

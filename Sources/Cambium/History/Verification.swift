@@ -66,7 +66,7 @@ public struct Verification: Sendable {
                 count += 1
             })
         logByteCount = try LogReader.files(reader.volume).byteCount
-        let notes = RecoveryReport(reader, StoredGraph(), end, transactionCount: 0).notes
+        let notes = RecoveryReport(reader, StoredGraph(before: reader), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
         if let redacted {
             findings.append("transaction \(redacted) is redacted, so the graph behind it cannot be replayed from the log")
@@ -86,7 +86,7 @@ public struct Verification: Sendable {
     /// Where the replay begins: before the first transaction, or with the checkpoint that stands for those that were retired.
     private mutating func beginning(_ reader: LogReader) throws -> StoredGraph {
         let retiredEnd = try reader.retiredEnd()
-        if retiredEnd == .none { return StoredGraph() }
+        if retiredEnd == .none { return StoredGraph(before: reader) }
         for number in try RootRecord.list(reader.volume).reversed() where number >= retiredEnd {
             do throws(CambiumError) {
                 return try StoredGraph(reader, of: number)

@@ -25,6 +25,9 @@ final class Committer: @unchecked Sendable {
     let sealing: Sealing?
     /// Nil for a store that is kept in memory.
     let checkpointer: Checkpointer?
+    /// Nil for a store that is kept in memory.
+    let past: PastGraphs?
+    let leases: Leases
     private let writing = WriterLock()
     private let visible: Guarded<Graph>
     /// Where a group that nobody blocks for is led.
@@ -54,6 +57,8 @@ final class Committer: @unchecked Sendable {
         self.requests = requests
         self.timeline = timeline
         self.log = log
+        past = log.map { PastGraphs($0.volume, budget: timeline.budget) }
+        leases = Leases(now: surroundings.now)
         self.lock = lock
         self.durability = durability
         ownInterval = durability.interval
@@ -204,6 +209,7 @@ final class Committer: @unchecked Sendable {
             try log.stage(metadata, encoded, salt: record?.saltBytes)
             if let full = log.takeFullSegment() { sealing?.add(full) }
         }
+        leases.expire(at: time)
         let isSynced = level == .synced
         if isSynced, writtenGraph == nil { writtenGraph = timeline.head }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged(openGroup).get())
@@ -211,7 +217,7 @@ final class Committer: @unchecked Sendable {
         let graph = try timeline.publish(draft, isTentative: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
         if let request = author.requestID { requests.note(request, number) }
         if let log, let checkpointer {
-            checkpointer.note(encoded.payload.fileByteCount + log.appendedByteCount - notedByteCount) { [weak self] in
+            checkpointer.note(encoded.payload.fileByteCount + log.appendedByteCount - notedByteCount, at: time) { [weak self] in
                 _ = try self?.checkpoint()
             }
             notedByteCount = log.appendedByteCount
@@ -397,6 +403,24 @@ final class Committer: @unchecked Sendable {
             whileNobodyWrites: { body in writing.hold { body() } })
     }
 
+    /// Which checkpoints are kept. Throws for a store in memory, which has none.
+    func checkpointPolicy() throws -> CheckpointPolicy {
+        guard let volume else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
+        return CheckpointPolicy(try StoreSettings.read(volume))
+    }
+
+    func setCheckpointPolicy(_ policy: CheckpointPolicy) throws {
+        try policy.check()
+        guard let volume, let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
+        try writing.hold {
+            if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+            var settings = try StoreSettings.read(volume)
+            (settings.checkpointCountMax, settings.pastPercent) = (policy.countMax, policy.pastPercent)
+            try settings.replace(in: volume)
+        }
+        checkpointer.set(policy)
+    }
+
     /// Has what follows begin a new segment, and nothing written any more into the pages that there are. Only while `writing` is held.
     ///
     /// - Returns: nil where the newest transaction is the one named.
@@ -409,9 +433,9 @@ final class Committer: @unchecked Sendable {
         let graph = timeline.head
         timeline.confirm(graph)
         show(graph)
-        let (image, fresh) = timeline.freeze()
+        let (image, fresh, inFile) = timeline.freeze()
         return Checkpointer.Snapshot(
-            image: image, fresh: fresh, transaction: graph.transaction, time: log.lastTime,
+            image: image, fresh: fresh, inFile: inFile, transaction: graph.transaction, time: log.lastTime,
             layout: graph.layout.fingerprint, logChecksum: log.previousChecksum, schema: graph.schema.catalog, requests: requests.encoded,
             labels: NamedTransactions(graph.labels), tailByteCount: checkpointer?.tailByteCount ?? 0)
     }
@@ -448,8 +472,8 @@ final class Committer: @unchecked Sendable {
 
     // MARK: Measuring
 
-    /// How many superseded versions readers hold, and the memory that pages take, in bytes.
-    var memory: (pinnedVersionCount: Int, pageByteCount: Int, reservedByteCount: Int) {
-        writing.hold { (timeline.pinnedVersionCount, timeline.pageByteCount, timeline.reservedByteCount) }
+    /// How many superseded versions readers hold, what only they reach, and the memory that pages take, in bytes.
+    var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) {
+        writing.hold { (timeline.pinnedVersionCount, timeline.pinnedByteCount, timeline.pageByteCount, timeline.reservedByteCount) }
     }
 }

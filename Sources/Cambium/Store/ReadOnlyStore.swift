@@ -16,44 +16,24 @@ public enum Point: Sendable, Hashable {
 /// durable, because the log is synced first.
 public struct ReadOnlyStore: Sendable {
     public let graph: Graph
+    /// What was found, as far as the log was read: up to the moment.
     public let recovery: RecoveryReport
 
     /// Reads a store from its newest checkpoint that is not later, and from its log.
     ///
-    /// Throws `.notFound` where there is no store or no such moment, `.damaged` where its log is corrupt. Complexity: O(log behind the
-    /// checkpoint).
-    public init(at path: String, point: Point = .latest) throws {
-        try self.init(SystemVolume(root: path), point: point)
+    /// Throws `.notFound` where there is no store or no such moment, `.damaged` where its log is corrupt up to there. Complexity: O(log
+    /// between the checkpoint and the moment).
+    ///
+    /// - Parameter memory: what its pages may take.
+    public init(at path: String, point: Point = .latest, memory: MemoryBudget = .standard) throws {
+        try self.init(SystemVolume(root: path), point: point, memory: memory)
     }
 
-    /// A label as the transaction that it names.
-    private static func resolved(_ point: Point, _ volume: any Volume) throws -> Point {
-        guard case .label(let name) = point else { return point }
-        let labels = try ReadOnlyStore(volume).graph.labels
-        if let number = labels[name] { return .transaction(number) }
-        let known = labels.isEmpty ? "the store has none" : "there are: \(labels.keys.sorted().joined(separator: ", "))"
-        throw CambiumError(.notFound, "There is no label '\(name)'; \(known).")
-    }
-
-    package init(_ volume: any Volume, point: Point = .latest) throws {
-        let point = try Self.resolved(point, volume)
+    package init(_ volume: any Volume, point: Point = .latest, memory: MemoryBudget = .standard) throws {
+        let moment = try PastMoment(point) { try ReadOnlyStore(volume).graph.labels }
         let reader = try LogReader(volume)
-        let stored = try StoredGraph(reader, notAfter: point)
-        var replay = Replay(stored)
-        let end = try replay.run(reader, makesDurable: true) { record in
-            switch point {
-            case .latest, .label: false
-            case .transaction(let number): record.number > number
-            case .time(let time): record.metadata.time > time
-            }
-        }
-        if case .transaction(let number) = point, number > end.lastTransaction || number == .none {
-            throw CambiumError(.notFound, "There is no transaction \(number); the last one is \(end.lastTransaction).")
-        }
-        if case .time = point, replay.transactionCount == 0, stored.pages == nil {
-            throw CambiumError(.notFound, "The store is younger than the time given.")
-        }
-        graph = stored.timeline.head
-        recovery = RecoveryReport(reader, stored, end, transactionCount: replay.transactionCount)
+        let view = try PastView(reader, at: moment, memory: memory)
+        graph = view.graph
+        recovery = RecoveryReport(reader, view.stored, view.end, reached: graph.transaction, transactionCount: view.transactionCount)
     }
 }

@@ -9,16 +9,14 @@ struct Replay {
     private let base: LogReader.Prefix?
     /// Those that were applied.
     private(set) var transactionCount = 0
+    /// Of the last transaction, in microseconds since 1970.
+    private(set) var lastTime: Int64
 
-    /// Begins before the first transaction.
-    init(timeline: Timeline) {
-        self.timeline = timeline
-        base = nil
-    }
-
+    /// Begins with a stored graph, or before the first transaction.
     init(_ stored: StoredGraph) {
         timeline = stored.timeline
         base = stored.pages.map { LogReader.Prefix($0.root) }
+        lastTime = stored.pages?.root.time ?? .min
     }
 
     /// Applies every transaction up to a point, or all of them, and returns how the log ends.
@@ -43,14 +41,45 @@ struct Replay {
             try draft.replay(record)
             transactionCount += 1
         }
-        guard end.lastTransaction >= first else {
-            throw CambiumError(
-                .damaged,
-                "A checkpoint has transaction \(first), and the log ends with \(end.lastTransaction): it has lost what was durable.",
-                place: .init(file: LogReader.directory))
-        }
+        try check(end, isAtLeast: first)
         if transactionCount > 0 || base == nil { try timeline.publish(draft) }
         return end
+    }
+
+    /// Applies the transactions up to a moment, beside who writes, and reads no further. May go on to later moments.
+    ///
+    /// Throws as the other one. Complexity: O(log up to the moment).
+    ///
+    /// - Returns: how the log ends, where it was read up to there.
+    mutating func run(_ reader: LogReader, to moment: PastMoment) throws -> LogReader.End? {
+        struct Reached: Error {}
+        let first = timeline.head.transaction
+        if moment.number == first { return nil }
+        var draft = timeline.draft()
+        draft.beginReplayed(first.rawValue)
+        var count = 0
+        var end: LogReader.End?
+        do {
+            end = try reader.scan(from: first.next, after: transactionCount == 0 ? base : nil, makesDurable: true) { record in
+                if moment.isBefore(record) { throw Reached() }
+                try draft.replay(record)
+                count += 1
+                lastTime = record.metadata.time
+                if record.number == moment.number { throw Reached() }
+            }
+        } catch is Reached {}  // What is behind is of no concern.
+        if let end { try check(end, isAtLeast: first) }
+        if count > 0 { try timeline.publish(draft) }
+        transactionCount += count
+        return end
+    }
+
+    private func check(_ end: LogReader.End, isAtLeast first: TransactionNumber) throws(CambiumError) {
+        guard end.lastTransaction < first else { return }
+        throw CambiumError(
+            .damaged,
+            "A checkpoint has transaction \(first), and the log ends with \(end.lastTransaction): it has lost what was durable.",
+            place: .init(file: LogReader.directory))
     }
 }
 

@@ -17,11 +17,17 @@ public struct RecoveryReport: Sendable, Equatable {
 
     init() {}
 
-    init(_ reader: LogReader, _ stored: StoredGraph, _ end: LogReader.End, transactionCount: Int) {
+    /// - Parameters:
+    ///   - end: nil where the log was not read so far.
+    ///   - reached: the last transaction that was read then.
+    init(
+        _ reader: LogReader, _ stored: StoredGraph, _ end: LogReader.End?, reached: TransactionNumber = .none, transactionCount: Int
+    ) {
         notes = reader.flaws + stored.flaws
         checkpoint = stored.transaction
-        lastTransaction = end.lastTransaction
+        lastTransaction = end?.lastTransaction ?? reached
         self.transactionCount = transactionCount
+        guard let end else { return }
         switch end.verdict {
         case .clean: break
         case .tornTail(let file, let offset, let byteCount):
@@ -39,7 +45,7 @@ extension Store {
     /// Throws `.cannotCreate` where something is in the way, `.ioFailure` where the system refuses.
     public static func create(
         at path: String, schema: Schema, durability: Durability = .synced, author: Author = Author(),
-        surroundings: Surroundings = .system
+        surroundings: Surroundings = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
         if durability == .memory {
             throw CambiumError(.invalidInput, "A store that is kept in memory has no path; use Store.inMemory.")
@@ -47,15 +53,15 @@ extension Store {
         let volume = SystemVolume(root: path)
         try volume.createDirectory("")
         return try create(
-            volume, schema: schema, durability: durability, author: author, surroundings: surroundings)
+            volume, schema: schema, durability: durability, author: author, surroundings: surroundings, memory: memory)
     }
 
     /// Makes a store that ends with the process: the same as one on disk in everything else.
     public static func inMemory(
-        schema: Schema, author: Author = Author(), surroundings: Surroundings = .system
+        schema: Schema, author: Author = Author(), surroundings: Surroundings = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
         let committer = Committer(
-            timeline: Timeline(), log: nil, lock: nil, durability: .memory, requests: RequestWindow(countMax: 1_000_000),
+            timeline: Timeline(memory: memory), log: nil, lock: nil, durability: .memory, requests: RequestWindow(countMax: 1_000_000),
             surroundings: surroundings, sealing: nil, checkpointer: nil)
         let store = Store(committer: committer, recovery: RecoveryReport())
         try store.begin(schema, author)
@@ -65,25 +71,27 @@ extension Store {
     /// Makes a store on a volume. The first transaction is the schema.
     package static func create(
         _ volume: any Volume, schema: Schema, durability: Durability, author: Author = Author(),
-        surroundings: Surroundings = .system, tuning: LogTuning = .standard
+        surroundings: Surroundings = .system, tuning: LogTuning = .standard,
+        memory: MemoryBudget = .standard
     ) throws -> Store {
         let setting: StoreSettings.Durability =
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
         let settings = StoreSettings(
             store: surroundings.randomBytes(16), creationTime: surroundings.now(), durability: setting)
-        let store = try createEmpty(volume, settings, durability: durability, surroundings: surroundings, tuning: tuning)
+        let store = try createEmpty(volume, settings, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
         try store.begin(schema, author)
         return store
     }
 
     /// Makes a store without a transaction.
     static func createEmpty(
-        _ volume: any Volume, _ settings: StoreSettings, durability: Durability?, surroundings: Surroundings, tuning: LogTuning
+        _ volume: any Volume, _ settings: StoreSettings, durability: Durability?, surroundings: Surroundings, tuning: LogTuning,
+        memory: MemoryBudget
     ) throws -> Store {
         let lock = try volume.lock(LogWriter.lockFileName)
         do {
             try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
-            return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning)
+            return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
         } catch {
             lock.unlock()
             throw error
@@ -106,21 +114,22 @@ extension Store {
     ///
     /// - Parameter durability: nil for what the store was made with.
     public static func open(
-        at path: String, durability: Durability? = nil, surroundings: Surroundings = .system
+        at path: String, durability: Durability? = nil, surroundings: Surroundings = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
         if durability == .memory { throw CambiumError(.invalidInput, "A store on disk is synced or buffered.") }
-        return try open(SystemVolume(root: path), durability: durability, surroundings: surroundings)
+        return try open(SystemVolume(root: path), durability: durability, surroundings: surroundings, memory: memory)
     }
 
     package static func open(
-        _ volume: any Volume, durability: Durability?, surroundings: Surroundings = .system, tuning: LogTuning = .standard
+        _ volume: any Volume, durability: Durability?, surroundings: Surroundings = .system, tuning: LogTuning = .standard,
+        memory: MemoryBudget = .standard
     ) throws -> Store {
         guard try volume.exists(StoreSettings.fileName) else {
             throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' makes one.")
         }
         let lock = try volume.lock(LogWriter.lockFileName)
         do {
-            return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning)
+            return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
         } catch {
             lock.unlock()
             throw error
@@ -128,10 +137,13 @@ extension Store {
     }
 
     private static func open(
-        _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, surroundings: Surroundings, tuning: LogTuning
+        _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, surroundings: Surroundings, tuning: LogTuning,
+        memory: MemoryBudget
     ) throws -> Store {
         let reader = try LogReader(volume)
-        let stored = try StoredGraph(reader)
+        let stored = try StoredGraph(reader, memory: memory)
+        let newFile = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+        stored.timeline.keepPages(in: PageFileMemory(volume, stored.nextPageFile ?? newFile))
         var replay = Replay(stored)
         var requests = RequestWindow(countMax: reader.settings.requestWindow, stored: stored.pages?.root.requests)
         let end = try replay.run(
@@ -146,8 +158,9 @@ extension Store {
         for segment in log.sealableSegments(end) { sealing.add(segment) }
         // Who writes knows which chunks are in use, and must be able to drop the root.
         stored.pages?.giveUpShare()
-        let newFile = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
-        let checkpointer = try Checkpointer(volume, log: log, stored, tailByteCount: end.byteCount, tuning: tuning, newFile: newFile)
+        let checkpointer = try Checkpointer(
+            volume, log: log, stored, tailByteCount: end.byteCount, tuning: tuning, policy: CheckpointPolicy(reader.settings),
+            newFile: newFile)
         let committer = Committer(
             timeline: stored.timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
             sealing: sealing, checkpointer: checkpointer)

@@ -171,6 +171,14 @@ public final class Store: Sendable {
     @discardableResult
     public func checkpoint() throws -> CheckpointReceipt { try committer.checkpoint() }
 
+    /// Which checkpoints are kept, as `store.json` has it. Throws `.invalidInput` for a store in memory, `.ioFailure`.
+    public func checkpointPolicy() throws -> CheckpointPolicy { try committer.checkpointPolicy() }
+
+    /// Has a policy followed from the next checkpoint on, and written into `store.json`.
+    ///
+    /// Throws `.invalidInput` for a policy that cannot be, and for a store in memory; `.ioFailure` where the disk refuses.
+    public func setCheckpointPolicy(_ policy: CheckpointPolicy) throws { try committer.setCheckpointPolicy(policy) }
+
     /// Retires what of the log a policy does not keep: of those transactions only who made them, when and why is left, and a hash of
     /// what they did; a checkpoint stands for that. What happened and what the graph was before it cannot be asked for any more.
     /// Writers go on meanwhile.
@@ -203,8 +211,9 @@ public final class Store: Sendable {
     /// tries again. Nil where nothing failed.
     public var sealingFailure: CambiumError? { committer.sealingFailure }
 
-    /// How many superseded versions readers hold, and the memory that pages take, in bytes.
-    public var memory: (pinnedVersionCount: Int, pageByteCount: Int, reservedByteCount: Int) { committer.memory }
+    /// How many superseded versions readers hold, the bytes of pages that only they reach, those of all pages, and the memory taken for
+    /// pages. Waits for the transaction under way. Complexity: O(versions and pages that readers hold).
+    public var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) { committer.memory }
 }
 
 /// What a transaction that was enqueued waits for.

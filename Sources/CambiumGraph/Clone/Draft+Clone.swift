@@ -33,14 +33,14 @@ extension Draft {
     /// Throws `.invalidInput` for a value of the roots that does not fit, which resolving a request finds before. Complexity:
     /// O(objects that are copied and their links).
     package mutating func clone(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
-        space.expect(byteCount: byteCount(of: plan))
+        space.memory.expect(byteCount: byteCount(of: plan))
         try carryOut(plan, op)
     }
 
     private mutating func carryOut(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
         precondition(touched == nil, "An import derives its ops from what it changed; a clone is an op.")
         let originalsPending = pending.objects
-        space.prepare(byteCount: byteCount(of: plan))
+        space.memory.prepare(byteCount: byteCount(of: plan), freeByteCount: space.freeByteCount)
         for hierarchy in plan.hierarchies {
             guard let table = layout.table(of: hierarchy.root) else { continue }
             plan.rows[table.index].setTargets(claim(table, hierarchy))

@@ -31,7 +31,7 @@ extension Timeline {
     /// - Parameter fingerprint: that of the layout of the pages. Throws `.damaged` where this program lays the schema out in another way.
     package convenience init(
         _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, labels: [String: TransactionNumber] = [:],
-        source: any ChunkSource
+        source: any ChunkSource, memory: MemoryBudget = .standard
     ) throws(CambiumError) {
         let layout = GraphLayout(try Schema(catalog: schema))
         guard layout.fingerprint == fingerprint else {
@@ -39,7 +39,7 @@ extension Timeline {
         }
         // Pages that are made from here on have to be younger than all that are there.
         Self.epochs.max(image.epoch, ordering: .relaxed)
-        let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source))
+        let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source), budget: memory)
         let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space, labels: labels)
         self.init(space, version)
     }
@@ -47,9 +47,10 @@ extension Timeline {
     /// Has nothing written any more into the pages that there are, and returns what the newest version is in. No draft may be under way,
     /// and the version must not be taken back any more.
     ///
-    /// - Returns: the image, and the chunks that were frozen by it and have to be stored.
+    /// - Returns: the image, the chunks that were frozen by it and have to be stored, and those of them that are in the file already,
+    ///   whose memory is the file's.
     /// Complexity: O(chunks + pages that superseded versions hold).
-    package func freeze() -> (image: PageImage, fresh: [Int]) {
+    package func freeze() -> (image: PageImage, fresh: [Int], inFile: [Int]) {
         // In a frozen chunk a page that was released looks as it did: it must not be told twice.
         precondition(!isTentative, "What may be taken back is not frozen.")
         reclaim()
@@ -59,8 +60,9 @@ extension Timeline {
         for older in pinnedVersions {
             for page in older.dead.elements { live[Int(page >> 12)] -= UInt16(space.chunks.granules(page)) }
         }
-        let fresh = space.freeze(epoch: version.epoch)
-        return (PageImage(epoch: version.epoch, directory: version.directory, live: live), fresh.filter { live[$0] > 0 })
+        let fresh = space.freeze(epoch: version.epoch).filter { live[$0] > 0 }
+        let image = PageImage(epoch: version.epoch, directory: version.directory, live: live)
+        return (image, fresh, fresh.filter { space.memories[$0] == .file })
     }
 
     /// The bytes of a frozen chunk. Any thread.
@@ -77,4 +79,13 @@ extension Timeline {
 
     /// Has chunks used again, and no others: those must be unused, and in no root that anybody may open.
     package func reuse(_ chunks: [Int]) { space.setEmpty(chunks) }
+
+    /// Where chunks are that the budget has no memory for. Before the first draft.
+    package func keepPages(in storage: any PageStorage) { space.storage = storage }
+
+    /// What the memory of pages counts against.
+    package var budget: MemoryBudget { space.memory.budget }
+
+    /// Has the file take the place of the memory of frozen chunks that are stored in it, ascending. Readers may read them meanwhile.
+    package func replace(_ stored: ArraySlice<Int>) { space.replace(stored) }
 }

@@ -18,8 +18,8 @@ public final class Timeline: @unchecked Sendable {
     static let epochs = Atomic<UInt64>(0)
 
     /// The empty graph of a schema without entities.
-    public init() {
-        space = PageSpace()
+    public init(memory: MemoryBudget = .standard) {
+        space = PageSpace(budget: memory)
         let layout = GraphLayout(Schema.empty)
         let epoch = Self.nextEpoch()
         let page = space.allocate(
@@ -41,17 +41,25 @@ public final class Timeline: @unchecked Sendable {
         return pinned.count
     }
 
+    /// Bytes in pages that only superseded versions reach. Complexity: O(such versions and pages).
+    public var pinnedByteCount: Int {
+        reclaim()
+        return pinned.elements.reduce(0) { sum, version in
+            version.dead.elements.reduce(sum) { $0 + space.chunks.granules($1) * PageLayout.granule }
+        }
+    }
+
     /// Bytes in pages that some version can reach.
     public var pageByteCount: Int { space.liveGranules * PageLayout.granule }
 
-    /// Bytes of memory taken from the system for pages.
-    public var reservedByteCount: Int { space.reservedByteCount }
+    /// Bytes of memory taken from the system for pages that are no file's.
+    public var reservedByteCount: Int { space.memory.heapByteCount }
 
     /// Has the system supply memory for so many bytes of pages beyond those in use, and waits until it has.
     public func reserve(byteCount: Int) {
-        space.finishPreparing()
-        space.prepare(byteCount: byteCount)
-        space.finishPreparing()
+        space.memory.finishPreparing()
+        space.memory.prepare(byteCount: byteCount, freeByteCount: space.freeByteCount)
+        space.memory.finishPreparing()
     }
 
     /// Makes the draft the newest version and returns it. Complexity: O(superseded pages).
@@ -85,7 +93,7 @@ public final class Timeline: @unchecked Sendable {
         retire(&previous, &superseded)
         pinned.reclaimSome(space)
         space.giveBack(&superseded)
-        space.refill()
+        space.memory.refill { space.freeByteCount }
         return Graph(version: version)
     }
 

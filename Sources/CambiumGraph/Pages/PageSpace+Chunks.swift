@@ -9,10 +9,23 @@ package protocol ChunkSource: AnyObject, Sendable {
     func chunk(_ index: Int) -> UnsafeMutableRawPointer
 }
 
+/// Whose file a space's chunks are in, or will be: chunk `c` at byte `c` x 65,536. One thread at a time.
+package protocol PageStorage: AnyObject, Sendable {
+    /// The address of 65,536 bytes for a chunk that are the file's: what is written there the system writes to the file. They stay there as
+    /// long as this does. Nil where the file has no room.
+    func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer?
+    /// Puts the file in the place of memory that is the same as chunks of it. False where that cannot be done.
+    func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
+}
+
 /// What the memory of a chunk is.
 enum ChunkMemory: UInt8 {
     case none
     case heap
+    /// Memory that the system has until it is touched.
+    case lent
+    /// The file that the space's storage has.
+    case file
     /// What the space's source supplies.
     case source
 }
@@ -55,19 +68,67 @@ extension PageSpace {
     func setEmpty(_ empty: [Int]) {
         // Those that are opened first are at the end.
         emptyChunks = empty.reversed().map(UInt32.init)
+        // What was needed once is not kept for ever.
+        for chunk in empty.dropFirst(Self.spareChunkCount) where memories[chunk] == .heap {
+            guard let base = chunks.table[chunk] else { continue }
+            memory.lend(base)
+            memories[chunk] = .lent
+        }
     }
 
-    /// Gives a chunk that is empty or new memory that can be written.
+    /// Empty chunks that keep their memory: 16 MiB.
+    private static let spareChunkCount = 256
+
+    /// Gives a chunk that is empty or new memory that can be written: that of a file where the budget has none left.
     func giveMemory(_ chunk: Int) {
         if chunk == memories.count { memories.append(.none) }
-        if memories[chunk] != .heap { chunks.table[chunk] = takeMemory() }
-        memories[chunk] = .heap
+        switch memories[chunk] {
+        case .heap: break
+        case .file:
+            // Nobody reads what was there: no version reaches it. Where memory is short it stays the file's.
+            if let base = chunks.table[chunk], memory.putBack(base) { memories[chunk] = .heap }
+        case .lent where memory.takeLent(isForced: storage == nil): memories[chunk] = .heap
+        case .none, .lent, .source:
+            memories[chunk] = .heap
+            if let base = memory.takeChunk(isForced: false) {
+                chunks.table[chunk] = base
+            } else if let base = storage?.memory(ofChunk: chunk) {
+                chunks.table[chunk] = base
+                memories[chunk] = .file
+            } else {
+                chunks.table[chunk] = memory.takeChunk(isForced: true)
+            }
+        }
     }
 
-    /// Bytes of pages that can be carved without asking the system for memory.
-    var unusedByteCount: Int {
-        let used = openChunks.reduce(0) { $0 + Int(live[Int($1)]) } * PageLayout.granule
-        let prepared = preparedRegions.reduce(0) { $0 + $1.byteCount }
-        return (openChunks.count + regionChunksLeft) * PageLayout.chunkByteCount + prepared - used
+    /// Has the file take the place of the memory of frozen chunks that are stored in it. What is read there stays the same.
+    ///
+    /// - Parameter stored: ascending.
+    func replace(_ stored: ArraySlice<Int>) {
+        guard let storage else { return }
+        let open = Set(openChunks)
+        var index = stored.startIndex
+        while index < stored.endIndex {
+            let first = stored[index]
+            guard memories[first] == .heap, !open.contains(UInt32(first)), let base = chunks.table[first] else {
+                index += 1
+                continue
+            }
+            // Neighbours in memory and in the file take one call, and one entry in the system's table.
+            var count = 1
+            while index + count < stored.endIndex, stored[index + count] == first + count, memories[first + count] == .heap,
+                !open.contains(UInt32(first + count)), chunks.table[first + count] == base + count * PageLayout.chunkByteCount
+            { count += 1 }
+            if storage.replace(base, chunks: first..<first + count) {
+                for chunk in first..<first + count { memories[chunk] = .file }
+                memory.noteGone(chunkCount: count)
+            }
+            index += count
+        }
+    }
+
+    /// Bytes of pages that can be carved in the chunks that are open.
+    var freeByteCount: Int {
+        openChunks.count * PageLayout.chunkByteCount - openChunks.reduce(0) { $0 + Int(live[Int($1)]) } * PageLayout.granule
     }
 }

@@ -1,5 +1,3 @@
-internal import CMachine
-
 #if canImport(Glibc)
     import Glibc
 #endif
@@ -35,21 +33,15 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var cursorEnd = 0
     /// Empty lists of pages whose memory the next draft uses.
     @exclusivity(unchecked) private var spareLists: [PageList] = []
-    private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
-    private var regionCursor: UnsafeMutableRawPointer?
-    private(set) var regionChunksLeft = 0
-    /// Whether the system was asked to supply the memory of the region before it is touched.
-    private var isRegionPrepared = false
-    /// Regions that were taken ahead of their use.
-    private(set) var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
-    private var preparation: MemoryPreparation?
-    /// What is kept supplied ahead of its use.
-    private var keptByteCount = 0
+    let memory: PageMemory
+    /// Whose files have room for chunks that the budget has no memory for; nil where there are none.
+    @exclusivity(unchecked) var storage: (any PageStorage)?
 
     /// - Parameter root: what of a stored space there is; nil for a new one.
-    init(_ root: StoredSpace? = nil) {
-        chunks = Chunks(table: Self.map(Self.tableByteCount).assumingMemoryBound(to: UnsafeMutableRawPointer?.self))
-        live = Self.map(Self.liveByteCount).assumingMemoryBound(to: UInt16.self)
+    init(_ root: StoredSpace? = nil, budget: MemoryBudget = .standard) {
+        memory = PageMemory(budget: budget)
+        chunks = Chunks(table: PageMemory.map(Self.tableByteCount).assumingMemoryBound(to: UnsafeMutableRawPointer?.self))
+        live = PageMemory.map(Self.liveByteCount).assumingMemoryBound(to: UInt16.self)
         freeHeads = .allocate(capacity: PageLayout.chunkGranules + 1)
         freeHeads.initialize(repeating: 0, count: PageLayout.chunkGranules + 1)
         source = root?.source
@@ -67,18 +59,13 @@ final class PageSpace: @unchecked Sendable {
     }
 
     deinit {
-        preparation?.cancel()
         freeHeads.deallocate()
-        for region in regions { munmap(region.base, region.byteCount) }
         munmap(chunks.table, Self.tableByteCount)
         munmap(live, Self.liveByteCount)
     }
 
     private static let tableByteCount = (PageLayout.chunkCountMax + 1) * MemoryLayout<UnsafeMutableRawPointer?>.stride
     private static let liveByteCount = PageLayout.chunkCountMax * MemoryLayout<UInt16>.stride
-
-    /// Bytes of memory taken from the system for pages.
-    private(set) var reservedByteCount = 0
 
     /// A page of `granules` x 16 bytes, its content undefined behind the header.
     @inline(__always)
@@ -175,86 +162,6 @@ final class PageSpace: @unchecked Sendable {
         giveMemory(chunk)
         openChunks.append(UInt32(chunk))
         return chunk
-    }
-
-    /// The memory of a chunk, which nothing was written into.
-    func takeMemory() -> UnsafeMutableRawPointer {
-        if regionChunksLeft == 0 { addRegion() }
-        guard let base = regionCursor else { preconditionFailure("A region was added, so it has a first chunk.") }
-        regionCursor = base + PageLayout.chunkByteCount
-        regionChunksLeft -= 1
-        return base
-    }
-
-    /// Takes memory from the system: a quarter MiB first, then as much as there is already, at most 64 MiB at a time. Large
-    /// regions ask for huge pages: first touch of fresh memory costs more than anything else that a bulk load does.
-    private func addRegion() {
-        isRegionPrepared = !preparedRegions.isEmpty
-        let region =
-            preparedRegions.isEmpty ? mapRegion(max(262_144, min(reservedByteCount, 64 << 20))) : preparedRegions.removeFirst()
-        regionCursor = region.base
-        regionChunksLeft = region.byteCount / PageLayout.chunkByteCount
-    }
-
-    private func mapRegion(_ byteCount: Int) -> (base: UnsafeMutableRawPointer, byteCount: Int) {
-        let base = Self.map(byteCount)
-        if byteCount >= 2 << 20 { madvise(base, byteCount, MADV_HUGEPAGE) }
-        regions.append((base, byteCount))
-        reservedByteCount += byteCount
-        return (base, byteCount)
-    }
-
-    /// Has the memory of so many bytes of pages supplied by another thread while this one goes on: the system zeroes fresh memory
-    /// at about the speed at which a clone fills it. What is free already counts. Does nothing where that thread is still busy.
-    func prepare(byteCount: Int) {
-        if byteCount < Self.preparedByteCountMin || preparation?.isDone == false { return }
-        let missing = byteCount - unusedByteCount
-        var ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
-        if !isRegionPrepared, let regionCursor { ranges.append((regionCursor, regionChunksLeft * PageLayout.chunkByteCount)) }
-        if missing >= Self.preparedByteCountMin {
-            preparedRegions.append(mapRegion((missing + (2 << 20) - 1) & ~((2 << 20) - 1)))
-            ranges += preparedRegions.suffix(1)
-        }
-        if ranges.isEmpty { return }
-        isRegionPrepared = true
-        finishPreparing()
-        preparation = MemoryPreparation(ranges)
-    }
-
-    /// Has some MiB supplied for who goes on and on.
-    func prepareAhead() {
-        let left = preparedRegions.reduce(regionChunksLeft * PageLayout.chunkByteCount) { $0 + $1.byteCount }
-        if left < Self.aheadByteCount { prepare(byteCount: unusedByteCount - left + Self.aheadByteCount + Self.preparedByteCountMin) }
-    }
-
-    /// Keeps as much supplied from now on, within bounds, as something took that may be done again.
-    func expect(byteCount: Int) {
-        // What is free is of all sizes, and not all of them are wanted.
-        if byteCount >= Self.preparedByteCountMin { keptByteCount = min(byteCount + byteCount / 4, Self.keptByteCountMax) }
-    }
-
-    /// Has the memory that is expected to be wanted supplied, where some of it is gone or was never asked for.
-    func refill() {
-        if keptByteCount > 0 { prepare(byteCount: keptByteCount) }
-    }
-
-    /// Waits for the memory that is being supplied.
-    func finishPreparing() {
-        preparation?.wait()
-        preparation = nil
-    }
-
-    private static let preparedByteCountMin = 4 << 20
-    private static let aheadByteCount = 4 << 20
-    /// What a store that clones may hold beyond its pages.
-    private static let keptByteCountMax = 160 << 20
-
-    private static func map(_ byteCount: Int) -> UnsafeMutableRawPointer {
-        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
-        guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
-            preconditionFailure("The system refused \(byteCount) bytes of memory for pages.")
-        }
-        return base
     }
 }
 

@@ -71,10 +71,12 @@ public final class PageFile: @unchecked Sendable {
         if checksAll || chunkCount * Self.chunkByteCount <= Self.checkedByteCountMax { try checkAll() }
     }
 
-    /// The root of a transaction; nil for one that is damaged. Throws where it cannot be read.
-    public static func root(_ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber) throws(CambiumError) -> RootRecord? {
+    /// The root of a transaction, and the bytes of its record; nil for one that is damaged. Throws where it cannot be read.
+    public static func root(
+        _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
+    ) throws(CambiumError) -> (record: RootRecord, byteCount: Int)? {
         let bytes = try bytes(volume, RootRecord.path(transaction))
-        do throws(DecodingError) { return try RootRecord.decode(bytes, store: store) } catch { return nil }
+        do throws(DecodingError) { return (try RootRecord.decode(bytes, store: store), bytes.count) } catch { return nil }
     }
 
     /// Takes back that each stored graph is checked in whole.

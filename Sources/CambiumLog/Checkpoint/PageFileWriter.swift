@@ -12,13 +12,14 @@ public struct PageFileWriter {
     private static let runCountMax = 16
 
     /// The directory of roots and the file of pages are made where they are not there yet.
-    public init(_ volume: any Volume, _ pageFile: UInt64) throws(CambiumError) {
+    ///
+    /// - Parameter isNamed: whether a root names the file, so that its own name is durable.
+    public init(_ volume: any Volume, _ pageFile: UInt64, isNamed: Bool) throws(CambiumError) {
         self.volume = volume
         try volume.createDirectory(RootRecord.directory)
         let path = PageFile.path(pageFile)
-        let isNew = try !volume.exists(path)
-        file = try volume.open(path, isNew ? .create : .update)
-        if isNew { try volume.syncDirectory("") }
+        file = try volume.open(path, try volume.exists(path) ? .update : .create)
+        if !isNamed { try volume.syncDirectory("") }
     }
 
     public func close() { file.close() }
@@ -27,21 +28,24 @@ public struct PageFileWriter {
     ///
     /// - Parameters:
     ///   - chunks: ascending.
+    ///   - inFile: those of them that the file has already, because their memory is the file's.
     ///   - withBytes: calls its closure with the bytes of a chunk.
     public mutating func write(
-        _ chunks: [Int], withBytes: (_ chunk: Int, _ body: (UnsafeRawBufferPointer) -> Void) -> Void
+        _ chunks: [Int], inFile: Set<Int> = [], withBytes: (_ chunk: Int, _ body: (UnsafeRawBufferPointer) -> Void) -> Void
     ) throws(CambiumError) -> [UInt32] {
         var checksums: [UInt32] = []
         var run: [UInt8] = []
         var first = 0
         for (place, chunk) in chunks.enumerated() {
+            let isWritten = !inFile.contains(chunk)
             if run.isEmpty { first = chunk }
             withBytes(chunk) { bytes in
                 checksums.append(CRC32C.checksum(bytes))
-                run += bytes
+                if isWritten { run += bytes }
             }
             let isFull = run.count == Self.runCountMax * PageFile.chunkByteCount
-            if !isFull, place + 1 < chunks.count, chunks[place + 1] == chunk + 1 { continue }
+            if !isFull, isWritten, place + 1 < chunks.count, chunks[place + 1] == chunk + 1, !inFile.contains(chunk + 1) { continue }
+            if run.isEmpty { continue }
             try file.write(run, at: first * PageFile.chunkByteCount)
             byteCount += run.count
             run.removeAll(keepingCapacity: true)
@@ -52,10 +56,12 @@ public struct PageFileWriter {
     /// Makes what was written durable.
     public func sync() throws(CambiumError) { try file.sync() }
 
-    /// Makes what was written durable, and then the root.
-    public mutating func finish(_ root: RootRecord) throws(CambiumError) {
+    /// Makes what was written durable, and then the root. Returns the bytes of the root's record.
+    public mutating func finish(_ root: RootRecord) throws(CambiumError) -> Int {
         try sync()
-        byteCount += try root.write(to: volume)
+        let recordByteCount = try root.write(to: volume)
+        byteCount += recordByteCount
+        return recordByteCount
     }
 
     // MARK: Dropping

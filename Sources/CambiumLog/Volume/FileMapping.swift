@@ -2,14 +2,24 @@
     import Glibc
 #endif
 
-/// A file in memory, for reading.
+/// A file, or a part of one, in memory.
 ///
 /// SAFETY: the file stays as long as it is: who shortens a file that is mapped has the process killed by the system (SIGBUS).
 ///
-/// SENDABLE: the address and what is there do not change.
+/// SENDABLE: the address and the size do not change; who writes there sees to it that nobody reads meanwhile.
 public final class FileMapping: @unchecked Sendable {
     public let base: UnsafeMutableRawPointer
     public let byteCount: Int
+    package var bytes: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: byteCount) }
+
+    /// Memory that is no file's, for volumes that only look like the system's. All of it is zero.
+    package convenience init(byteCount: Int) {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+        guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
+            preconditionFailure("The system refused \(byteCount) bytes of memory.")
+        }
+        self.init(base: base, byteCount: byteCount)
+    }
 
     init(base: UnsafeMutableRawPointer, byteCount: Int) {
         self.base = base

@@ -77,6 +77,8 @@ public final class MemoryVolume: Volume {
         try shares.share(path, on: self)
     }
 
+    public func isShared(_ path: String) throws(CambiumError) -> Bool { shares.isShared(path) }
+
     public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
 }
 
@@ -129,9 +131,12 @@ public final class SharedFiles: Sendable {
         throw CambiumError(.notFound, "There is no file '\(path)'.")
     }
 
+    /// What `Volume.isShared` promises.
+    public func isShared(_ path: String) -> Bool { counts.withLock { $0[path, default: 0] > 0 } }
+
     /// What `Volume.removeUnlessShared` promises.
     public func removeUnlessShared(_ path: String, from volume: any Volume) throws(CambiumError) -> Bool {
-        if counts.withLock({ $0[path, default: 0] > 0 }) { return false }
+        if isShared(path) { return false }
         try volume.remove(path)
         return true
     }

@@ -9,6 +9,7 @@ struct SystemCalls: Sendable {
     var ftruncate = { @Sendable in Glibc.ftruncate($0, $1) }
     var fdatasync = { @Sendable in Glibc.fdatasync($0) }
     var fsync = { @Sendable in Glibc.fsync($0) }
+    var posix_fallocate = { @Sendable in Glibc.posix_fallocate($0, $1, $2) }
 
     static let system = SystemCalls()
 

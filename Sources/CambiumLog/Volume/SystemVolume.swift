@@ -129,6 +129,19 @@ public struct SystemVolume: Volume {
         return SystemShare(file: file)
     }
 
+    public func isShared(_ path: String) throws(CambiumError) -> Bool {
+        let path = full(path)
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return false }
+        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
+        // The lock, where it is had, goes with the descriptor; who wants to share the file meanwhile waits for that.
+        defer { Glibc.close(descriptor) }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return false }
+        let code = errno
+        guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", path, code) }
+        return true
+    }
+
     public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
         let path = full(path)
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
@@ -142,6 +155,15 @@ public struct SystemVolume: Volume {
         if unlink(path) != 0 { throw SystemFailure.error("remove", path, errno) }
         return true
     }
+
+    public func openNameless() throws(CambiumError) -> (any VolumeFile)? {
+        let descriptor = Glibc.open(root, O_RDWR | Self.withoutName | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SystemFailure.error("make a file without a name in", root, errno) }
+        return SystemFile(descriptor: descriptor, path: root, calls: calls)
+    }
+
+    /// `O_TMPFILE`, a macro that is not imported.
+    private static let withoutName: Int32 = 0o20_000_000 | O_DIRECTORY
 }
 
 /// What the system said, as an error that people understand.
@@ -259,6 +281,21 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
             throw SystemFailure.error("map", path, errno)
         }
         return FileMapping(base: base, byteCount: byteCount)
+    }
+
+    func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? {
+        // It returns its error, and leaves `errno` alone.
+        var code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount))
+        while code == EINTR { code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount)) }
+        if code != 0 { throw SystemFailure.error("take room for", path, code) }
+        guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(offset)), base != MAP_FAILED else {
+            throw SystemFailure.error("map", path, errno)
+        }
+        return FileMapping(base: base, byteCount: byteCount)
+    }
+
+    func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool {
+        mmap(memory, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, off_t(offset)) == memory
     }
 }
 

@@ -22,8 +22,16 @@ public protocol Volume: Sendable {
     /// Takes a lock on a file that is there and that many may have, and that ends with the process. Throws `.notFound` where there is no
     /// such file any more.
     func share(_ path: String) throws(CambiumError) -> any VolumeLock
+    /// Whether somebody shares a file; false where there is none.
+    func isShared(_ path: String) throws(CambiumError) -> Bool
     /// Removes a file that nobody shares. False where somebody does: then it stays.
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool
+    /// A file without a name, which ends when it is closed; nil where the volume has none.
+    func openNameless() throws(CambiumError) -> (any VolumeFile)?
+}
+
+extension Volume {
+    public func openNameless() throws(CambiumError) -> (any VolumeFile)? { nil }
 }
 
 public enum OpenMode: Sendable {
@@ -47,10 +55,17 @@ public protocol VolumeFile: AnyObject, Sendable {
     func close()
     /// Maps the beginning of the file for reading; nil where a file of this volume cannot be mapped.
     func map(byteCount: Int) throws(CambiumError) -> FileMapping?
+    /// Maps a part of the file, which has room on disk from then on, for reading and writing; nil where a file of this volume cannot be
+    /// mapped.
+    func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping?
+    /// Maps a part of the file for reading and writing in the place of memory that is the same. False where that cannot be done.
+    func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool
 }
 
 extension VolumeFile {
     public func map(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
+    public func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
+    public func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool { false }
 }
 
 public protocol VolumeLock: AnyObject, Sendable {

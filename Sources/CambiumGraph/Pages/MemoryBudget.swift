@@ -1,0 +1,60 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// How much memory the pages of stores may take that is nobody's file. What they need beyond it they have in files, which the system
+/// writes and takes out of memory as it likes. Stores that are opened with the same budget share it.
+///
+/// It bounds pages, not what a transaction needs beside them: some bytes for each page that it changes.
+public final class MemoryBudget: Sendable {
+    /// In bytes.
+    public let byteCount: Int
+    private let used = Atomic(0)
+
+    /// Half of the memory that there is: of the machine, or of the control group that the process is in where that has a limit.
+    /// The environment's `CAMBIUM_MEMORY` says otherwise: bytes, or with K, M or G behind it.
+    public static let standard = MemoryBudget(byteCount: environmentByteCount ?? systemByteCount / 2)
+
+    public init(byteCount: Int) { self.byteCount = max(0, byteCount) }
+
+    /// What pages take of it, in bytes. More than there is where there is no disk, or no room on it.
+    public var usedByteCount: Int { used.load(ordering: .relaxed) }
+
+    /// Bytes that are left; 0 where there are none.
+    var leftByteCount: Int { max(0, byteCount - usedByteCount) }
+
+    /// Whether three quarters are in use, so that it is time to have files take the place of memory.
+    package var isTight: Bool { usedByteCount > byteCount / 4 * 3 }
+
+    package var isHalfUsed: Bool { usedByteCount > byteCount / 2 }
+
+    func take(_ byteCount: Int) { used.add(byteCount, ordering: .relaxed) }
+
+    func giveBack(_ byteCount: Int) { used.subtract(byteCount, ordering: .relaxed) }
+
+    /// Bytes that a text such as `512M` says; nil for one that is none.
+    public static func byteCount(_ text: String) -> Int? {
+        let shift = ["K": 10, "M": 20, "G": 30][text.last.map(String.init) ?? ""]
+        guard let count = Int(shift == nil ? text[...] : text.dropLast()), count >= 0 else { return nil }
+        let (product, overflow) = count.multipliedReportingOverflow(by: 1 << (shift ?? 0))
+        return overflow ? nil : product
+    }
+
+    private static var environmentByteCount: Int? { getenv("CAMBIUM_MEMORY").flatMap { byteCount(String(cString: $0)) } }
+
+    private static var systemByteCount: Int {
+        let physical = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
+        return min(physical, groupByteCount ?? physical)
+    }
+
+    /// The limit of the control group; nil where there is none.
+    private static var groupByteCount: Int? {
+        guard let file = fopen("/sys/fs/cgroup/memory.max", "r") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 32)
+        guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+        return Int(String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+}

@@ -1,0 +1,68 @@
+import CambiumBytes
+import CambiumModel
+
+/// Memory that is a file of pages: what is written there the system writes to the file, and takes out of memory when others need it.
+///
+/// SAFETY: the room on disk is taken before memory is mapped to it, because the system ends a process that writes to a mapping without
+/// room; what was mapped stays mapped as long as this does.
+///
+/// SENDABLE: one thread at a time uses it.
+public final class PageFileMemory: @unchecked Sendable {
+    private let volume: any Volume
+    /// Nil for a file without a name, which ends with the process.
+    private let pageFile: UInt64?
+    private var file: (any VolumeFile)?
+    private var mappings: [FileMapping] = []
+    /// Chunks that were mapped ahead of their use, and where.
+    private var ahead: (chunks: Range<Int>, mapping: FileMapping)?
+
+    /// Chunks behind all that there were are mapped together, as many as there were, up to 8 MiB.
+    private static let aheadCountMax = 128
+
+    /// - Parameter pageFile: the one that checkpoints are stored in; nil for pages that are never stored.
+    public init(_ volume: any Volume, _ pageFile: UInt64?) {
+        self.volume = volume
+        self.pageFile = pageFile
+    }
+
+    deinit { file?.close() }
+
+    /// Nil where the disk has no room, or the volume no files that can be mapped.
+    public func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
+        if let ahead, ahead.chunks.contains(chunk) {
+            return ahead.mapping.base + (chunk - ahead.chunks.lowerBound) * PageFile.chunkByteCount
+        }
+        let isNew = chunk >= ahead?.chunks.upperBound ?? 0
+        let chunks = chunk..<chunk + (isNew ? max(1, min(chunk, Self.aheadCountMax)) : 1)
+        if isNew, let mapping = map(chunks) {
+            ahead = (chunks, mapping)
+            return mapping.base
+        }
+        return map(chunk..<chunk + 1)?.base
+    }
+
+    /// False where the file cannot take the place of the memory, which stays as it is then.
+    public func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool {
+        guard let file = try? opened() else { return false }  // Then memory is what it was.
+        return file.replace(base, offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
+    }
+
+    private func map(_ chunks: Range<Int>) -> FileMapping? {
+        let (offset, byteCount) = (chunks.lowerBound * PageFile.chunkByteCount, chunks.count * PageFile.chunkByteCount)
+        // Where there is no room the caller does without.
+        guard let mapping = try? opened()?.mapForWriting(offset: offset, byteCount: byteCount) else { return nil }
+        mappings.append(mapping)
+        return mapping
+    }
+
+    private func opened() throws(CambiumError) -> (any VolumeFile)? {
+        if let file { return file }
+        if let pageFile {
+            let path = PageFile.path(pageFile)
+            file = try volume.open(path, try volume.exists(path) ? .update : .create)
+        } else {
+            file = try volume.openNameless()
+        }
+        return file
+    }
+}

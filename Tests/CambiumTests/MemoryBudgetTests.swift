@@ -1,0 +1,184 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+@testable import CambiumGraph
+@testable import CambiumLog
+
+/// Pages that the budget has no memory for are in files.
+@Suite struct MemoryBudgetTests {
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-memory-\(UUID().uuidString)").path
+    private let budget = MemoryBudget(byteCount: 256 << 10)
+
+    private func volume() throws -> SystemVolume {
+        let volume = SystemVolume(root: directory)
+        try volume.createDirectory("")
+        return volume
+    }
+
+    private func create(_ volume: any Volume, _ memory: MemoryBudget, tuning: LogTuning = .standard) throws -> Store {
+        try Store.create(
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(seed: 1), tuning: tuning, memory: memory)
+    }
+
+    private func open(_ volume: any Volume, tuning: LogTuning = .standard) throws -> Store {
+        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 2), tuning: tuning, memory: budget)
+    }
+
+    /// Some 0.9 MB of pages for 10,000.
+    private func add(_ store: Store, _ numbers: Range<Int>, _ atEnd: () -> Void = {}) throws {
+        try store.write { transaction in
+            for number in numbers {
+                let note = try transaction.insert(
+                    "Note", ["id": .int(Int64(number * 7919 % 1_000_003)), "title": .string("the note with number \(number)")])
+                try transaction.link(note, "memos", transaction.insert("Memo", ["text": .string("memo \(number)")]))
+            }
+            atEnd()
+        }
+    }
+
+    /// The same without a budget, in memory.
+    private func expected(_ ranges: Range<Int>...) throws -> Graph {
+        let store = try Store.inMemory(schema: Notes.schema, surroundings: fixedSurroundings(seed: 1))
+        for range in ranges { try add(store, range) }
+        return store.graph
+    }
+
+    private func clean() { try? FileManager.default.removeItem(atPath: directory) }
+
+    private func check(_ store: Store, _ expected: Graph) {
+        #expect(store.graph.digest() == expected.digest())
+        #expect(store.graph.invariantFindings() == [] && PageChecker.findings(in: store.committer.timeline) == [])
+        // Each store has a chunk, whatever the budget.
+        #expect(budget.usedByteCount <= budget.byteCount + 65_536)
+        #expect(store.memory.pageByteCount > 2 * budget.byteCount)
+    }
+
+    @Test func `one transaction of several times the budget stays within it, is kept, and opens again`() throws {
+        defer { clean() }
+        let store = try create(try volume(), budget)
+        try add(store, 0..<10_000)
+        let graph = try expected(0..<10_000)
+        check(store, graph)
+        try store.close()
+        let again = try open(try volume())
+        check(again, graph)
+        #expect(try Verification(try volume()).isSound)
+        try again.close()
+    }
+
+    @Test func `memory that is stored is given up when it is short, and what follows uses it`() throws {
+        defer { clean() }
+        let store = try create(try volume(), budget)
+        for round in 0..<10 {
+            try add(store, round * 1000..<(round + 1) * 1000)
+            try store.checkpoint()
+            #expect(budget.usedByteCount <= budget.byteCount / 4 * 3)
+        }
+        check(store, try expected(0..<1000, 1000..<10_000))
+        try store.close()
+    }
+
+    @Test func `short memory makes a checkpoint by itself`() throws {
+        defer { clean() }
+        var tuning = LogTuning.standard
+        tuning.checkpointByteCount = .max
+        let store = try create(try volume(), budget, tuning: tuning)
+        for number in 0..<400 { try add(store, number * 40..<(number + 1) * 40) }
+        try store.close()
+        #expect(try !RootRecord.list(try volume()).isEmpty)
+        #expect(budget.usedByteCount <= budget.byteCount)
+    }
+
+    @Test func `readers see what they saw while files take the place of memory`() throws {
+        defer { clean() }
+        let store = try create(try volume(), budget)
+        try add(store, 0..<2500)
+        let graph = store.graph
+        let (digest, export) = (graph.digest(), graph.export)
+        for round in 1..<8 {
+            try add(store, round * 2500..<(round + 1) * 2500)
+            try store.write {
+                try $0.delete($0.find(Notes.schema.required("Note"), identity: [.int(Int64(round * 7919))]).map { [$0] } ?? [])
+            }
+            try store.checkpoint()
+            #expect(graph.digest() == digest)
+        }
+        #expect(graph.export == export)
+        try store.close()
+    }
+
+    @Test func `a transaction that fails leaves nothing, however much of it was in files`() throws {
+        defer { clean() }
+        struct Refusal: Error {}
+        let store = try create(try volume(), budget)
+        try add(store, 0..<100)
+        let pageByteCount = store.memory.pageByteCount
+        for _ in 0..<3 {
+            #expect(throws: Refusal.self) {
+                try store.write { transaction in
+                    for number in 0..<10_000 { try transaction.insert("Note", ["id": .int(Int64(1_000_000 + number))]) }
+                    throw Refusal()
+                }
+            }
+        }
+        #expect(store.memory.pageByteCount == pageByteCount && PageChecker.findings(in: store.committer.timeline) == [])
+        #expect(try PageFile.byteCount(try volume()) < 12 << 20)
+        try add(store, 100..<10_000)
+        check(store, try expected(0..<100, 100..<10_000))
+        try store.close()
+    }
+
+    @Test func `a replay of a whole log, a past moment and a verification share the budget`() throws {
+        defer { clean() }
+        var tuning = LogTuning.standard
+        tuning.checkpointByteCount = .max
+        tuning.closingCheckpointByteCount = .max
+        let store = try create(try volume(), .standard, tuning: tuning)
+        try add(store, 0..<5000)
+        try add(store, 5000..<10_000)
+        try store.close()
+        let past = try ReadOnlyStore(try volume(), point: .transaction(TransactionNumber(rawValue: 2)), memory: budget)
+        #expect(try past.graph.digest() == expected(0..<5000).digest())
+        #expect(budget.usedByteCount <= budget.byteCount)
+        let again = try open(try volume(), tuning: tuning)
+        check(again, try expected(0..<5000, 5000..<10_000))
+        try again.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count { $0.hasPrefix("pages-") } == 1)
+    }
+
+    @Test func `a disk without room has pages in memory after all`() throws {
+        defer { clean() }
+        var calls = SystemCalls.system
+        calls.posix_fallocate = { _, _, _ in ENOSPC }
+        _ = try volume()
+        let store = try create(SystemVolume(root: directory, calls: calls), budget)
+        try add(store, 0..<10_000) { #expect(budget.usedByteCount > budget.byteCount) }
+        #expect(try store.graph.digest() == expected(0..<10_000).digest())
+        try store.checkpoint()
+        #expect(budget.usedByteCount <= budget.byteCount / 2)
+        try store.close()
+    }
+
+    @Test func `what is closed gives the budget back`() throws {
+        defer { clean() }
+        do {
+            let store = try create(try volume(), budget)
+            try add(store, 0..<2000)
+            try store.close()
+            #expect(budget.usedByteCount > 0)
+        }
+        #expect(budget.usedByteCount == 0)
+    }
+
+    @Test(arguments: [("1048576", 1 << 20), ("512K", 512 << 10), ("3M", 3 << 20), ("2G", 2 << 30), ("0", 0)])
+    func `a number of bytes has its unit behind it`(text: String, byteCount: Int) {
+        #expect(MemoryBudget.byteCount(text) == byteCount)
+    }
+
+    @Test(arguments: ["", "M", "-1", "1T", "9999999999G", "1.5M"])
+    func `what is no number of bytes is told`(text: String) {
+        #expect(MemoryBudget.byteCount(text) == nil)
+    }
+}
