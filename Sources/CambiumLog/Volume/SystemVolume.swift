@@ -1,3 +1,4 @@
+internal import CMachine
 import CambiumBytes
 public import CambiumModel
 
@@ -260,6 +261,8 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         let code = SystemCalls.uninterrupted { calls.ftruncate(descriptor, off_t(byteCount)) }
         if code != 0 { throw SystemFailure.error("truncate", path, code) }
     }
+
+    func beginSync(at offset: Int, count: Int) { cmachine_begin_sync(descriptor, Int64(offset), Int64(count)) }
 
     func sync() throws(CambiumError) {
         // The system tells a failure once: of two threads that sync at the same time one would take it from the other.
