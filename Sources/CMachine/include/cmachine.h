@@ -32,6 +32,9 @@ void cmachine_populate(void *address, size_t count);
 /// Has the system begin to write a part of a file to the disk; does nothing where it cannot. A failure is told by the next sync.
 void cmachine_begin_sync(int descriptor, int64_t offset, int64_t count);
 
+/// Gives back the room on disk of a part of a file, which reads as zeros then; its length stays. -1, with errno, where that cannot be done.
+int cmachine_discard(int descriptor, int64_t offset, int64_t count);
+
 /// A bit for each of 16 numbers at `words` that equals `word`; bit 0 is the first number's.
 static inline uint32_t cmachine_equal_lanes(const void *words, uint16_t word) {
 #if defined(__SSE2__)
