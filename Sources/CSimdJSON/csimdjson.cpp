@@ -2,6 +2,7 @@
 // the text of numbers nor offsets, both of which we need).
 #include "csimdjson.h"
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -10,6 +11,10 @@
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
+
+static_assert(offsetof(csimdjson_token, count) == 4 && offsetof(csimdjson_token, offset) == 8 &&
+                  offsetof(csimdjson_token, next) == 12 && sizeof(csimdjson_token) == 16,
+              "JSONTokens.swift reads tokens by these offsets");
 
 struct csimdjson_parser {
     std::unique_ptr<simdjson::internal::dom_parser_implementation> stage;
@@ -28,6 +33,8 @@ struct Walk {
     csimdjson_parser &parser;
     const uint8_t *bytes;
     uint32_t count;
+    // Where strings have escapes their ends have to be looked for.
+    bool hasEscapes;
     size_t position = 0;
 
     int fail(int code, size_t at) {
@@ -149,9 +156,17 @@ struct Walk {
         return at;
     }
 
-    // The string whose opening quote is at `start`.
-    int string(uint32_t start) {
-        uint32_t at = quoteOrBackslash(start + 1);
+    // The closing quote of the string whose opening one is at `start`; `count` where there is none. Without escapes it is the last
+    // byte before what the first stage found next, but for white space.
+    uint32_t closingQuote(uint32_t start, uint32_t next) const {
+        uint32_t at = next - 1;
+        while (at > start && bytes[at] != '"') at--;
+        return at > start ? at : count;
+    }
+
+    // The string whose opening quote is at `start`, and what the first stage found next.
+    int string(uint32_t start, uint32_t next) {
+        uint32_t at = hasEscapes ? quoteOrBackslash(start + 1) : closingQuote(start, next);
         if (at < count && bytes[at] == '"') {
             push(CSIMDJSON_STRING, at - start - 1, start + 1);
             return CSIMDJSON_OK;
@@ -242,9 +257,9 @@ struct Walk {
         return CSIMDJSON_OK;
     }
 
-    int scalar(uint32_t start) {
+    int scalar(uint32_t start, uint32_t next) {
         switch (bytes[start]) {
-        case '"': return string(start);
+        case '"': return string(start, next);
         case 't': return literal(start, "true", 4, CSIMDJSON_TRUE);
         case 'f': return literal(start, "false", 5, CSIMDJSON_FALSE);
         case 'n': return literal(start, "null", 4, CSIMDJSON_NULL);
@@ -274,8 +289,8 @@ struct Walk {
                 mayClose = false;
                 if (inObject) {
                     if (c != '"') return fail(CSIMDJSON_NO_KEY, start);
-                    if (int code = string(start)) return code;
                     index++;
+                    if (int code = string(start, next())) return code;
                     if (next() >= count || bytes[next()] != ':') return fail(CSIMDJSON_NO_COLON, std::min(next(), count));
                     index++;
                     start = next();
@@ -291,7 +306,7 @@ struct Walk {
                     mayClose = true;
                     continue;
                 }
-                if (int code = scalar(start)) return code;
+                if (int code = scalar(start, next())) return code;
                 wantsValue = false;
                 continue;
             }
@@ -386,7 +401,8 @@ extern "C" int csimdjson_parse(csimdjson_parser *parser, const uint8_t *bytes, s
         default: return CSIMDJSON_MEMORY;
         }
         if (parser->tokens.size() < parser->stage->n_structural_indexes) parser->tokens.resize(parser->stage->n_structural_indexes);
-        Walk walk{*parser, bytes, static_cast<uint32_t>(count)};
+        const bool hasEscapes = memchr(bytes, '\\', count) != nullptr;
+        Walk walk{*parser, bytes, static_cast<uint32_t>(count), hasEscapes};
         int code = walk.run(parser->stage->structural_indexes.get(), parser->stage->n_structural_indexes, depth_max);
         *position = walk.position;
         *tokens = parser->tokens.data();

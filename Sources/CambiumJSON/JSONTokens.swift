@@ -1,5 +1,3 @@
-internal import CSimdJSON
-
 /// The values of a parsed document, in document order, as numbers of tokens: 0 is the document's value.
 ///
 /// SAFETY: valid as long as neither the source moves nor its parser parses something else; nobody keeps one longer than the
@@ -15,33 +13,48 @@ public struct JSONTokens {
         case object = 6
     }
 
-    private let tokens: UnsafePointer<csimdjson_token>
-    private let source: UnsafeRawPointer?
-    private let strings: UnsafeRawPointer?
+    /// Where each token has its kind, its count, its offset and the next one: `csimdjson_token`, in numbers that other modules see,
+    /// so that what is called for each token is not a call.
+    @usableFromInline
+    enum Layout {
+        @usableFromInline static var stride: Int { 16 }
+        @usableFromInline static var count: Int { 4 }
+        @usableFromInline static var offset: Int { 8 }
+        @usableFromInline static var next: Int { 12 }
+    }
+
+    @usableFromInline let tokens: UnsafeRawPointer
+    @usableFromInline let source: UnsafeRawPointer?
+    @usableFromInline let strings: UnsafeRawPointer?
     public let count: Int
 
     init(tokens: UnsafeRawBufferPointer, source: UnsafeRawBufferPointer, strings: UnsafeRawPointer?) {
         guard let base = tokens.baseAddress else { preconditionFailure("A parsed document has at least one token.") }
-        self.tokens = base.assumingMemoryBound(to: csimdjson_token.self)
-        count = tokens.count / MemoryLayout<csimdjson_token>.stride
+        self.tokens = base
+        count = tokens.count / Layout.stride
         self.source = source.baseAddress
         self.strings = strings
     }
 
-    public func kind(_ token: Int) -> Kind { Kind(rawValue: UInt8(truncatingIfNeeded: tokens[token].kind)) ?? .null }
+    @inlinable @inline(__always)
+    func number(_ token: Int, _ field: Int) -> UInt32 { tokens.load(fromByteOffset: token &* Layout.stride &+ field, as: UInt32.self) }
+
+    @inlinable @inline(__always)
+    public func kind(_ token: Int) -> Kind { Kind(rawValue: UInt8(truncatingIfNeeded: number(token, 0))) ?? .null }
 
     /// How many elements an array, or members an object, has.
-    public func memberCount(_ token: Int) -> Int { Int(tokens[token].count) }
+    public func memberCount(_ token: Int) -> Int { Int(number(token, Layout.count)) }
 
     /// The token behind a value and all that is in it: the next element or key.
-    public func next(_ token: Int) -> Int { Int(tokens[token].next) }
+    @inlinable @inline(__always)
+    public func next(_ token: Int) -> Int { Int(number(token, Layout.next)) }
 
     /// The bytes of a string, unescaped, or the text of a number.
+    @inlinable @inline(__always)
     public func bytes(_ token: Int) -> UnsafeRawBufferPointer {
-        let token = tokens[token]
-        let base = token.kind >> 8 == 0 ? source : strings
+        let base = number(token, 0) &>> 8 == 0 ? source : strings
         guard let base else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        return UnsafeRawBufferPointer(start: base + Int(token.offset), count: Int(token.count))
+        return UnsafeRawBufferPointer(start: base + Int(number(token, Layout.offset)), count: Int(number(token, Layout.count)))
     }
 
     public func string(_ token: Int) -> String { String(decoding: bytes(token), as: UTF8.self) }

@@ -65,7 +65,7 @@ struct ImportBatch {
             var rows = feed.next()
             try apply(rows, &planner, to: &transaction)
             switch rows.end {
-            case .more: break
+            case .more: transaction.draft.prepareMemory()
             case .nothing: isAtEnd = true
             case .failed(let error): throw error
             }
@@ -95,7 +95,7 @@ struct ImportBatch {
 
     @inline(__always)
     private static func prefetch(
-        _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ entities: borrowing ImportEntities, _ draft: borrowing Draft
+        _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ entities: ImportEntities, _ draft: borrowing Draft
     ) {
         for place in row.keys.range {
             let key = batch.keys[place]

@@ -76,16 +76,15 @@ final class ImportEntity {
 }
 
 /// The entities of a schema, resolved for one draft.
-struct ImportEntities {
-    private let owned: [ImportEntity]
-    /// By number.
-    private var references: [Unmanaged<ImportEntity>?] = []
+final class ImportEntities {
+    let references: EntityReferences<ImportEntity>
     /// For each entity's number, where its objects are looked for.
-    private(set) var keyPlaces: [KeyPlace?] = []
+    let keyPlaces: [KeyPlace?]
 
     init(_ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
         var scanned: [[PropertyNumber]: ScannedIdentity] = [:]
         var owned: [ImportEntity] = []
+        var keyPlaces: [KeyPlace?] = []
         for entity in draft.schema.entities {
             let made = try ImportEntity(entity, draft, resolver)
             let identity = made.identity.map { made.attributes[$0].number }
@@ -96,36 +95,13 @@ struct ImportEntities {
                 made.scanned = own
             }
             let number = Int(entity.number.rawValue)
-            while references.count <= number {
-                references.append(nil)
-                keyPlaces.append(nil)
-            }
-            references[number] = Unmanaged.passUnretained(made)
+            while keyPlaces.count <= number { keyPlaces.append(nil) }
             keyPlaces[number] = made.table.keyPlace
             owned.append(made)
         }
-        self.owned = owned
+        references = EntityReferences(owned) { $0.number }
+        self.keyPlaces = keyPlaces
     }
 
-    /// Calls `body` with the entity of a number that is one of the schema's. Nothing is counted: that would take longer than most of
-    /// what is done with it.
-    @inline(__always)
-    func with<Result, Failure: Error>(
-        _ number: EntityNumber, _ body: (ImportEntity) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        guard let reference = references[Int(number.rawValue)] else {
-            preconditionFailure("Rows are read with the schema of the store.")
-        }
-        // SAFETY: `owned` keeps the entity, and is kept by whoever calls this.
-        return try reference._withUnsafeGuaranteedRef { entity -> Swift.Result<Result, Failure> in
-            do throws(Failure) {
-                return .success(try body(entity))
-            } catch {
-                return .failure(error)
-            }
-        }.get()
-    }
-
-    /// As `with`, for what is rarely done.
-    subscript(_ number: EntityNumber) -> ImportEntity { with(number) { $0 } }
+    @inline(__always) subscript(_ number: EntityNumber) -> EntityReferences<ImportEntity>.Reference { references[number] }
 }

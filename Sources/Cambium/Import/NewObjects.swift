@@ -3,13 +3,21 @@ import CambiumModel
 
 /// The objects that a row makes, to be found again by their identity. Few are compared one by one, many by a hash.
 final class NewObjects {
-    private var objects: [(root: EntityNumber, place: Int)] = []
+    private var objects: [(root: EntityNumber, place: Int, hash: UInt64)] = []
     /// For each hash of an identity the objects of it, as far as they were looked at.
     private var byHash: [Int: [Int]] = [:]
     private var hashedCount = 0
     private static let comparedCountMax = 16
 
-    func append(_ root: EntityNumber, _ place: Int) { objects.append((root, place)) }
+    /// - Parameter hash: of its key; 0 where that is not known.
+    func append(_ root: EntityNumber, _ place: Int, hash: UInt64) { objects.append((root, place, hash)) }
+
+    /// Whether one of them may have a key of this hash, which is 0 where it is not known. Of many that is not found out.
+    func mayHave(_ root: EntityNumber, hash: UInt64) -> Bool {
+        if hash == 0 || objects.count > Self.comparedCountMax { return true }
+        for object in objects where object.root == root && (object.hash == hash || object.hash == 0) { return true }
+        return false
+    }
 
     func removeAll() {
         objects.removeAll(keepingCapacity: true)
@@ -25,7 +33,7 @@ final class NewObjects {
             return nil
         }
         while hashedCount < objects.count {
-            let (root, place) = objects[hashedCount]
+            let (root, place, _) = objects[hashedCount]
             byHash[hash(root, place, planner, batch), default: []].append(hashedCount)
             hashedCount += 1
         }
@@ -48,7 +56,7 @@ final class NewObjects {
     }
 
     private func has(_ identity: [Cell], _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Bool {
-        let attributes = planner.entities[planner.plan.objects[place].entity].identity
+        let attributes = planner.entities[planner.plan.objects[place].entity].counted.identity
         for (attribute, cell) in zip(attributes, identity) {
             guard let value = value(attribute, place, planner, batch), batch.withCell(value, { $0.equals(cell) }) else { return false }
         }
@@ -58,7 +66,7 @@ final class NewObjects {
     private func hash(_ root: EntityNumber, _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int {
         var hasher = Hasher()
         hasher.combine(root)
-        for attribute in planner.entities[planner.plan.objects[place].entity].identity {
+        for attribute in planner.entities[planner.plan.objects[place].entity].counted.identity {
             guard let value = value(attribute, place, planner, batch) else { continue }
             batch.withCell(value) { Self.add($0, to: &hasher) }
         }

@@ -1,3 +1,5 @@
+internal import CambiumBytes
+import CambiumJSON
 import CambiumModel
 
 /// An entity with everything resolved that reading its objects needs.
@@ -30,6 +32,8 @@ final class RowEntity {
     /// What tells the entity of an object that is declared to be of this one.
     let discriminator: Discriminator?
     let discriminatorPath: PropertyPath?
+    /// The discriminator as one key, which is looked for first; empty where there is none.
+    private let discriminatorKey: [UInt8]
     // One reader at a time uses an entity: no access to this overlaps another.
     @exclusivity(unchecked) var keys: KeyTable
 
@@ -40,6 +44,7 @@ final class RowEntity {
         isMapped = outcome.mapping != nil
         discriminator = outcome.discriminator
         discriminatorPath = outcome.discriminatorPath
+        discriminatorKey = Array((outcome.discriminatorPath?.literal ?? "").utf8)
         number = entity.number
         isAlone = entity.isAlone
         attributes = entity.attributes
@@ -57,6 +62,22 @@ final class RowEntity {
     }
 }
 
+extension RowEntity {
+    /// The token of what tells the entity of an object that is declared to be of this one; nil where nothing does.
+    @inline(__always)
+    func told(in object: Int, _ tokens: JSONTokens) -> Int? {
+        if discriminatorKey.isEmpty { return nil }
+        var key = object + 1
+        let end = tokens.next(object)
+        while key < end {
+            if ByteSearch.equals(discriminatorKey, tokens.bytes(key)) { return key + 1 }
+            key = tokens.next(key + 1)
+        }
+        guard let path = discriminatorPath, path.keys.count > 1 else { return nil }
+        return path.value(in: object, tokens)
+    }
+}
+
 extension Entity {
     /// Whether its hierarchy has no other entity.
     var isAlone: Bool { parent == nil && family.count == 1 }
@@ -71,21 +92,16 @@ extension MappingResolver.Outcome {
 
 /// The entities of a schema, resolved for one reader.
 struct RowEntities {
-    private var byNumber: [RowEntity?] = []
-    private var byName: [String: RowEntity] = [:]
+    private let references: EntityReferences<RowEntity>
+    private let numbers: [String: EntityNumber]
 
     init(_ schema: Schema, _ resolver: MappingResolver) throws(CambiumError) {
-        for entity in schema.entities {
-            let made = try RowEntity(entity, resolver)
-            let number = Int(entity.number.rawValue)
-            while byNumber.count <= number { byNumber.append(nil) }
-            byNumber[number] = made
-            byName[entity.name] = made
-        }
+        var owned: [RowEntity] = []
+        for entity in schema.entities { owned.append(try RowEntity(entity, resolver)) }
+        references = EntityReferences(owned) { $0.number }
+        numbers = Dictionary(uniqueKeysWithValues: schema.entities.map { ($0.name, $0.number) })
     }
 
-    subscript(_ number: EntityNumber) -> RowEntity? {
-        Int(number.rawValue) < byNumber.count ? byNumber[Int(number.rawValue)] : nil
-    }
-    subscript(_ name: String) -> RowEntity? { byName[name] }
+    @inline(__always) subscript(_ number: EntityNumber) -> EntityReferences<RowEntity>.Reference { references[number] }
+    subscript(_ name: String) -> EntityNumber? { numbers[name] }
 }

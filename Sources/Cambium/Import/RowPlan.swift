@@ -37,6 +37,14 @@ struct RowPlan {
         let kind: Kind
     }
 
+    /// What a relationship leads to.
+    enum Member {
+        /// The object at a place in `objects`.
+        case object(Int)
+        /// One that is there, is only named, and that nobody notes.
+        case row(UInt32)
+    }
+
     struct Link {
         enum Change { case target, replace, append }
 
@@ -53,8 +61,7 @@ struct RowPlan {
     var notesNames = false
     var extras: [Extra] = []
     var links: [Link] = []
-    /// Places in `objects`.
-    var targets: [Int] = []
+    var targets: [Member] = []
     /// The row of each object, while the plan is applied.
     private var rows: [UInt32] = []
     private var members: [UInt32] = []
@@ -73,16 +80,12 @@ struct RowPlan {
 
     /// Applies the plan. `note` is called with the row of each object that the row describes.
     mutating func apply(
-        to draft: inout Draft, _ batch: borrowing RowBatch, _ entities: borrowing ImportEntities,
+        to draft: inout Draft, _ batch: borrowing RowBatch, _ entities: ImportEntities,
         note: (Object, ImportEntity, UInt32) -> Void
     ) throws(CambiumError) {
         rows.removeAll(keepingCapacity: true)
         for object in objects {
-            if !object.isDescribed, !notesNames, case .existing(let row) = object.target {
-                rows.append(row)
-                continue
-            }
-            let row = try entities.with(object.entity) { entity throws(CambiumError) in
+            let row = try entities[object.entity].with { entity throws(CambiumError) in
                 let row: UInt32
                 switch object.target {
                 case .new: row = try insert(object, entity, &draft, batch)
@@ -100,7 +103,7 @@ struct RowPlan {
             rows.append(row)
         }
         for link in links {
-            entities.with(objects[link.owner].entity) { entity in apply(link, entity, &draft) }
+            entities[objects[link.owner].entity].with { entity in apply(link, entity, &draft) }
         }
     }
 
@@ -140,15 +143,23 @@ struct RowPlan {
         if object.isFilled, draft.isStub(table, row) { draft.fill(table, row) }
     }
 
+    @inline(__always)
+    private func row(of member: Member) -> UInt32 {
+        switch member {
+        case .object(let place): rows[place]
+        case .row(let row): row
+        }
+    }
+
     private mutating func apply(_ link: Link, _ entity: ImportEntity, _ draft: inout Draft) {
         let handle = entity.links[link.link].handle
         let owner = rows[link.owner]
         if link.change == .target {
-            draft.setTarget(handle, owner, link.targets.first.map { rows[targets[$0]] })
+            draft.setTarget(handle, owner, link.targets.first.map { row(of: targets[$0]) })
             return
         }
         members.removeAll(keepingCapacity: true)
-        for target in link.targets { members.append(rows[targets[target]]) }
+        for target in link.targets { members.append(row(of: targets[target])) }
         if members.count > 1 { Self.makeDistinct(&members) }
         if link.change == .replace {
             draft.replaceMembers(handle, owner, members)

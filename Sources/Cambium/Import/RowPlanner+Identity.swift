@@ -34,7 +34,7 @@ extension RowPlanner {
             return .existing(row)
         }
         if let scanned = entity.scanned, let row = batch.withCell(part, { scanned.row([$0], draft) }) { return .existing(row) }
-        if !hasNewObjects { return .new }
+        if !hasNewObjects || !newObjects.mayHave(entity.root, hash: batch.hash(of: part)) { return .new }
         return find([part], [], entity, batch, draft)
     }
 

@@ -16,7 +16,7 @@ extension RowPlanner {
         let (isToMany, destination) = entity.ends[Int(link.index)]
         let firstPending = pending.count
         steps.append(Step(entity: entity.number, link: place))
-        try entities.with(destination) { destination throws(RowFailure) in
+        try entities[destination].with { destination throws(RowFailure) in
             for place in link.members.range { try member(batch.members[place], destination, batch, draft) }
         }
         steps.removeLast()
@@ -45,7 +45,7 @@ extension RowPlanner {
     ) throws(RowFailure) {
         steps[steps.count - 1].element = member.element
         switch member.kind {
-        case .described: pending.append(try object(Int(member.place), batch, draft))
+        case .described: pending.append(.object(try object(Int(member.place), batch, draft)))
         case .named: try named(Int(member.place), destination, batch, draft)
         case .failed: throw batch.failures[Int(member.place)]
         }
@@ -59,10 +59,11 @@ extension RowPlanner {
         switch find(value, destination, batch, draft) {
         case .existing(let row):
             try checkFamily(row, destination, batch, draft)
-            pending.append(plan.objects.count)
+            if !plan.notesNames { return pending.append(.row(row)) }
+            pending.append(.object(plan.objects.count))
             plan.objects.append(.init(entity: destination.number, target: .existing(row), isDescribed: false, values: 0..<0))
         case .alias(let place):
-            pending.append(place)
+            pending.append(.object(place))
         default:
             try stub(destination, place, batch)
         }
@@ -74,7 +75,7 @@ extension RowPlanner {
         if destination.isAlone { return }
         let number = draft.entity(destination.table, row)
         if destination.entity.family.contains(number) { return }
-        let name = entities[number].entity.name
+        let name = entities[number].counted.entity.name
         throw failure(.ruleViolated, batch, "the object with this identity is a '\(name)' and no '\(destination.entity.name)'")
     }
 
@@ -90,8 +91,8 @@ extension RowPlanner {
             let place = plan.objects.count
             plan.objects.append(
                 .init(entity: entity.number, target: .new, isStub: true, isDescribed: false, values: value..<value + 1))
-            noteNew(entity.root, place)
-            pending.append(place)
+            noteNew(entity, place, batch)
+            pending.append(.object(place))
         }
     }
 

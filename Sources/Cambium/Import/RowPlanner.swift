@@ -21,10 +21,10 @@ struct RowPlanner {
     /// Objects that are of another entity than they were read as, by their tokens. Where there are any, the row has to be read again,
     /// and nothing else that was found out counts.
     private(set) var misread: [Int: EntityNumber] = [:]
-    private let newObjects = NewObjects()
+    let newObjects = NewObjects()
     private(set) var hasNewObjects = false
-    /// Members of the relationships that are being planned: places in `plan.objects`.
-    var pending: [Int] = []
+    /// Members of the relationships that are being planned.
+    var pending: [RowPlan.Member] = []
     var steps: [Step] = []
 
     init(options: ImportOptions, entities: ImportEntities) {
@@ -49,11 +49,11 @@ struct RowPlanner {
     var isRootSkipped: Bool { plan.objects[plan.root].isSkipped }
 
     func rootObject(_ draft: borrowing Draft) -> ObjectID {
-        draft.id(entities[plan.objects[plan.root].entity].table, plan.rootRow)
+        draft.id(entities[plan.objects[plan.root].entity].counted.table, plan.rootRow)
     }
 
     /// Notes the values by which it is found, which somebody may have changed.
-    func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].scanned?.note(plan.rootRow, draft) }
+    func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].counted.scanned?.note(plan.rootRow, draft) }
 
     // MARK: Objects
 
@@ -61,7 +61,7 @@ struct RowPlanner {
         var pointer = ""
         for step in steps {
             let link = batch.links[step.link]
-            let name = entities[step.entity].links[Int(link.index)].relationship.name
+            let name = entities[step.entity].counted.links[Int(link.index)].relationship.name
             pointer += link.pointer < 0 ? "/" + RowPath.escaped(name) : batch.pointers[Int(link.pointer)]
             if step.element >= 0 { pointer += "/\(step.element)" }
         }
@@ -73,7 +73,7 @@ struct RowPlanner {
         let read = batch.objects[object]
         if !read.unknownKeys.isEmpty { unknownKeys.append(read.unknownKeys) }
         if read.failure >= 0 { throw batch.failures[Int(read.failure)] }
-        return try entities.with(read.entity) { entity throws(RowFailure) in try self.object(read, entity, batch, draft) }
+        return try entities[read.entity].with { entity throws(RowFailure) in try self.object(read, entity, batch, draft) }
     }
 
     @inline(__always)
@@ -85,7 +85,7 @@ struct RowPlanner {
             let number = draft.entity(entity.table, row)
             if number != entity.number {
                 if entity.entity.family.contains(number) { return misread(read, row, as: number) }
-                let name = entities[number].entity.name
+                let name = entities[number].counted.entity.name
                 throw failure(.duplicate, batch, "an object of '\(name)' has this identity already")
             }
         }
@@ -109,7 +109,7 @@ struct RowPlanner {
             .init(
                 entity: entity.number, target: target, isFilled: isFilled, values: read.values.range,
                 extras: firstExtra..<plan.extras.count))
-        if case .new = target { noteNew(entity.root, place) }
+        if case .new = target { noteNew(entity, place, batch) }
         if options.missing == .clear, case .existing = target {
             entity.beginLinks()
             for link in read.links.range { entity.markLink(Int(batch.links[link].index)) }
@@ -127,8 +127,12 @@ struct RowPlanner {
 
     // MARK: Objects that the row makes
 
-    mutating func noteNew(_ root: EntityNumber, _ place: Int) {
-        newObjects.append(root, place)
+    mutating func noteNew(_ entity: ImportEntity, _ place: Int, _ batch: borrowing RowBatch) {
+        var hash: UInt64 = 0
+        for value in plan.objects[place].values where batch.values[value].attribute == entity.keyAttribute {
+            hash = batch.hash(of: batch.values[value])
+        }
+        newObjects.append(entity.root, place, hash: hash)
         hasNewObjects = true
     }
 

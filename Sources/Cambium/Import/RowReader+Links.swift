@@ -43,8 +43,7 @@ extension RowReader {
 
     /// Reads the members that a token is or has; the path leads to it.
     mutating func read(_ token: Int, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
-        let (isToMany, number) = entity.ends[Int(link.index)]
-        guard let destination = entities[number] else { return }
+        let (isToMany, destination) = entity.ends[Int(link.index)]
         let kind = tokens.kind(token)
         if kind == .null { return try null(&link, entity, tokens) }
         if kind == .array {
@@ -83,7 +82,7 @@ extension RowReader {
         isMismatched = true
     }
 
-    private mutating func elements(_ array: Int, _ destination: RowEntity, _ tokens: JSONTokens) {
+    private mutating func elements(_ array: Int, _ destination: EntityNumber, _ tokens: JSONTokens) {
         var element = array + 1
         let end = tokens.next(array)
         var position = 0
@@ -97,7 +96,7 @@ extension RowReader {
     }
 
     /// Reads a member: an object that is described, or one that is named by its identity.
-    private mutating func member(_ token: Int, _ element: Int, _ destination: RowEntity, _ tokens: JSONTokens) {
+    private mutating func member(_ token: Int, _ element: Int, _ destination: EntityNumber, _ tokens: JSONTokens) {
         do throws(RowFailure) {
             switch tokens.kind(token) {
             case .null: break
@@ -106,7 +105,10 @@ extension RowReader {
                 pending.append(.init(kind: .described, place: Int32(place), element: Int32(element)))
             case .array: try memberMismatch(tokens, "an object or an identity is wanted, and an array found")
             default:
-                guard try hasSingleIdentity(destination, tokens), let place = try reference(destination, token, tokens) else {
+                let named = try entities[destination].with { destination throws(RowFailure) in
+                    try hasSingleIdentity(destination, tokens) ? try reference(destination, token, tokens) : nil
+                }
+                guard let place = named else {
                     isMismatched = true
                     return
                 }

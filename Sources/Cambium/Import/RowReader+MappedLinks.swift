@@ -12,7 +12,7 @@ extension RowReader {
         case .success(.value(.null)): try null(&link, entity, tokens)
         case .success(.value(let value)):
             let (isToMany, number) = entity.ends[Int(link.index)]
-            guard let destination = entities[number] else { return }
+            let destination = entities[number].counted
             link.kind = .members
             if case .array(let elements) = value {
                 guard isToMany else {

@@ -16,7 +16,7 @@ extension RowReader {
                 given.append(Given(index: index, key: key, value: value))
             case .mapped: break
             case nil:
-                try unknown(key, tokens)
+                if key != toldKey { try unknown(key, tokens) }
             }
             key = tokens.next(value)
         }
@@ -25,8 +25,7 @@ extension RowReader {
     /// - Parameter node: where in a mapping's tree the key is missing; nil where there is none.
     mutating func unknown(_ key: Int, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil) throws(RowFailure) {
         let prefix = node?.prefix ?? ""
-        // Each row may tell its entity, so no text is made to find out.
-        if let path = entities[declared]?.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
+        if let path = entities[declared].counted.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
         let name = prefix + tokens.string(key)
         switch options.unknown {
         case .ignore: break

@@ -7,7 +7,7 @@ import CambiumModel
 struct RowReader {
     let options: RowRules
     let entities: RowEntities
-    private let target: RowEntity
+    private let target: EntityNumber
     var batch = RowBatch()
     /// What objects are read as, whatever their rows say, by their tokens.
     var readAs: [Int: EntityNumber] = [:]
@@ -27,8 +27,10 @@ struct RowReader {
     var mapped: [MappedMembers] = []
     /// What the object that is being read is declared to be.
     private(set) var declared: EntityNumber
+    /// The key that told its entity; negative where none did.
+    private(set) var toldKey = -1
     /// Texts of discriminators that were met, and their entities.
-    private var told: [(declared: EntityNumber, text: [UInt8], entity: RowEntity)] = []
+    private var told: [(declared: EntityNumber, text: [UInt8], entity: EntityNumber)] = []
     private var lastTold = 0
 
     /// A relationship that an object gives, and where.
@@ -43,8 +45,8 @@ struct RowReader {
     init(_ options: ImportOptions, _ schema: Schema, _ resolver: MappingResolver, importing entity: Entity) throws(CambiumError) {
         self.options = RowRules(options)
         entities = try RowEntities(schema, resolver)
-        guard let target = entities[entity.number] else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
-        self.target = target
+        guard schema.entity(entity.number) != nil else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
+        target = entity.number
         declared = entity.number
     }
 
@@ -72,25 +74,26 @@ struct RowReader {
     // MARK: Objects
 
     /// Reads an object that is described, and returns its place in the batch.
-    mutating func object(_ token: Int, _ declared: RowEntity, _ tokens: JSONTokens) -> Int {
+    mutating func object(_ token: Int, _ declared: EntityNumber, _ tokens: JSONTokens) -> Int {
         let place = batch.objects.count
-        batch.objects.append(RowBatch.Object(token: Int32(token), entity: declared.number))
+        batch.objects.append(RowBatch.Object(token: Int32(token), entity: declared))
         do throws(RowFailure) {
-            try read(place, token, declared, tokens)
+            guard path.depth < RowPlanner.depthMax else {
+                throw failure(.tooDeep, tokens, "objects nest more than \(RowPlanner.depthMax) deep")
+            }
+            let number = try entity(of: token, declared, tokens)
+            self.declared = declared
+            try entities[number].with { entity throws(RowFailure) in try read(place, token, entity, tokens) }
         } catch {
             batch.objects[place].failure = batch.note(error)
         }
         return place
     }
 
-    private mutating func read(_ place: Int, _ token: Int, _ declared: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
-        guard path.depth < RowPlanner.depthMax else {
-            throw failure(.tooDeep, tokens, "objects nest more than \(RowPlanner.depthMax) deep")
-        }
-        let entity = try self.entity(of: token, declared, tokens)
+    @inline(__always)
+    private mutating func read(_ place: Int, _ token: Int, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         if !entity.isAlone { isUncertain = true }
         let (firstValue, firstUnknown, firstGiven) = (batch.values.count, batch.unknownKeys.count, given.count)
-        self.declared = declared.number
         let failure: RowFailure?
         do throws(RowFailure) {
             try values(of: token, entity, tokens)
@@ -116,23 +119,29 @@ struct RowReader {
         given.removeLast(linkCount)
     }
 
+    /// What an object is, and the key that tells it.
     private mutating func entity(
-        of token: Int, _ declared: RowEntity, _ tokens: JSONTokens
-    ) throws(RowFailure) -> RowEntity {
-        if !readAs.isEmpty, let number = readAs[token], let entity = entities[number] { return entity }
-        guard let path = declared.discriminatorPath, let found = path.value(in: token, tokens) else { return declared }
+        of token: Int, _ declared: EntityNumber, _ tokens: JSONTokens
+    ) throws(RowFailure) -> EntityNumber {
+        let found = entities[declared].with { $0.told(in: token, tokens) }
+        toldKey = found.map { $0 - 1 } ?? -1
+        if !readAs.isEmpty, let number = readAs[token] { return number }
+        guard let found else { return declared }
         let isText = tokens.kind(found) == .string
-        let entity: RowEntity
-        if isText, let known = knownPlace(tokens.bytes(found), declared.number) {
+        let number: EntityNumber
+        if isText, let known = knownPlace(tokens.bytes(found), declared) {
             lastTold = known
-            entity = told[known].entity
+            number = told[known].entity
         } else {
-            entity = try self.entity(told: isText ? tokens.string(found) : "", declared, tokens)
+            number = try self.entity(told: isText ? tokens.string(found) : "", entities[declared].counted, tokens)
         }
-        guard self.path.depth == 0 || declared.entity.family.contains(entity.number) else {
-            throw failure(.unknownEntity, tokens, "'\(entity.entity.name)' is no '\(declared.entity.name)'")
+        if path.depth > 0, number != declared {
+            let (above, below) = (entities[declared].counted.entity, entities[number].counted.entity)
+            guard above.family.contains(number) else {
+                throw failure(.unknownEntity, tokens, "'\(below.name)' is no '\(above.name)'")
+            }
         }
-        return entity
+        return number
     }
 
     /// Where a text was met before. Rows of one entity mostly follow each other.
@@ -145,12 +154,14 @@ struct RowReader {
         return nil
     }
 
-    private mutating func entity(told text: String, _ declared: RowEntity, _ tokens: JSONTokens) throws(RowFailure) -> RowEntity {
-        guard let entity = entities[declared.discriminator?.map[text] ?? text] else {
+    private mutating func entity(
+        told text: String, _ declared: RowEntity, _ tokens: JSONTokens
+    ) throws(RowFailure) -> EntityNumber {
+        guard let number = entities[declared.discriminator?.map[text] ?? text] else {
             throw failure(.unknownEntity, tokens, "'\(declared.discriminator?.key ?? "")' is \"\(text)\", which is no entity")
         }
-        told.append((declared.number, Array(text.utf8), entity))
-        return entity
+        told.append((declared.number, Array(text.utf8), number))
+        return number
     }
 
     // MARK: Identities

@@ -114,9 +114,8 @@ extension Draft {
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
         // The other side's copies are what this side's objects are joined by.
-        let change = layout.end(number, 1 - side).change
         forEachJoined(1 - side, lists, rows, edges, table) { draft, owner, _, _ in
-            draft.noteChange(change, lists[1 - side].ownerTable, owner)
+            draft.noteChange(number, 1 - side, owner)
         }
     }
 

@@ -40,3 +40,12 @@ extension Draft {
         setLink(chain.owners, owner, chain.count, link(chain.owners, owner, chain.count) - 1)
     }
 }
+
+extension Draft.Chain {
+    /// Nil for an ordered list.
+    @inline(__always) init?(_ list: ListLayout) {
+        guard case .chain(let first, let last, let count, let previous, let next) = list.shape else { return nil }
+        self.init(
+            owners: list.ownerTable, members: list.memberTable, first: first, last: last, count: count, previous: previous, next: next)
+    }
+}

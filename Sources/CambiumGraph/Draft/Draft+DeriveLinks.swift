@@ -46,6 +46,9 @@ extension Draft {
             if after != (existed ? target(base.reader, targets, end, row) : 0) { builder.addToOne(serial, after) }
             return
         }
+        if !existed, builder.kind == .unordered {
+            return builder.addUnordered(serial) { appendMembers(reader, targets, end, row, to: &$0) }
+        }
         let after = members(reader, targets, end, row)
         let before = existed ? members(base.reader, targets, end, row) : []
         if before == after { return }
@@ -55,7 +58,6 @@ extension Draft {
             let kept = zip(before, after).prefix { $0 == $1 }.count
             builder.addOrdered(serial, kept: kept, suffix: after[kept...])
         case .unordered:
-            if before.isEmpty { return builder.addUnordered(serial, [], after.sorted()) }
             let old = Set(before)
             let new = Set(after)
             let removed = before.filter { !new.contains($0) }.sorted()
@@ -73,15 +75,21 @@ extension Draft {
 
     /// The serials at the other end. Of a link that is its own inverse, those that the object comes first with.
     private borrowing func members(_ reader: Reader, _ table: Int, _ end: EndLayout, _ row: UInt32) -> [UInt64] {
-        let rows = reader.rows(table)
         var serials: [UInt64] = []
+        appendMembers(reader, table, end, row, to: &serials)
+        return serials
+    }
+
+    private borrowing func appendMembers(
+        _ reader: Reader, _ table: Int, _ end: EndLayout, _ row: UInt32, to serials: inout [UInt64]
+    ) {
+        let rows = reader.rows(table)
         if case .edges(let edgeTable, let lists, true) = end.layout {
             let edges = reader.rows(edgeTable)
             for edge in ListRows(reader, lists[0], owner: row) { serials.append(rows.serial(edges.link(edge, 1))) }
         } else {
             reader.forEachMember(end, owner: row) { serials.append(rows.serial($0)) }
         }
-        return serials
     }
 }
 
@@ -121,6 +129,22 @@ struct LinkBlockBuilder {
         removed.append(contentsOf: removedSerials)
         addedCounts.append(UInt32(addedSerials.count))
         added.append(contentsOf: addedSerials)
+    }
+
+    /// Adds the members of an object that had none, if there are any.
+    ///
+    /// - Parameter append: appends their serials.
+    mutating func addUnordered(_ serial: UInt64, _ append: (inout [UInt64]) -> Void) {
+        let start = added.count
+        append(&added)
+        if added.count == start { return }
+        added.withUnsafeMutableBufferPointer { added in
+            var members = UnsafeMutableBufferPointer(rebasing: added[start...])
+            members.sort()
+        }
+        serials.append(serial)
+        removedCounts.append(0)
+        addedCounts.append(UInt32(added.count - start))
     }
 
     mutating func takeFull() -> LinkBlock? {

@@ -78,6 +78,9 @@ extension Draft {
         return row == noRow ? nil : row
     }
 
+    /// Has the system supply memory for some MiB of pages by another thread, where less than that is there.
+    package borrowing func prepareMemory() { space.memory.prepareAhead() }
+
     /// Asks for the memory in which a key is looked for.
     package borrowing func prefetch(_ place: KeyPlace, hash: UInt64) { reader.prefetchBlock(place.table, place.index, hash) }
 

@@ -2,10 +2,15 @@ extension Draft {
     /// Adds a row under its hash. An index of a draft is a multimap; duplicates are found at commit.
     mutating func addEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
         countEntry(table, index, by: 1)
+        let fragment = Bucket.fragment(hash)
+        let found = reader.bucket(table, index, hash)
+        // Only what this draft owns leads to a page of its own, and then all places of the directory do.
+        if found != 0, chunks.birth(found) == epoch, Bucket(chunks[found]).count < Bucket.capacity {
+            return Bucket(chunks[found]).add(fragment, row)
+        }
         while true {
             let slot = ownedBucketSlot(table, index, hash)
             let bucket = Bucket(chunks[slot.pointee])
-            let fragment = Bucket.fragment(hash)
             if bucket.count < Bucket.capacity { return bucket.add(fragment, row) }
             if isCrowded(bucket, fragment) { return addToOverflow(bucket, fragment, row) }
             split(table, index, slot.pointee, hash)

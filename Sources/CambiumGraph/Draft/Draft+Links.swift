@@ -1,36 +1,15 @@
 import CambiumModel
 
-/// What a change of the members at one end of a link has to be noted with. Without references: links are made by the million.
-struct EndChange: BitwiseCopyable {
-    let link: Int
-    let end: Int
-    /// Whether there is a relationship at this end.
-    let isNamed: Bool
-    /// Whether it has a fewest or a most number of members.
-    let isCounted: Bool
-
-    /// - Parameter relationship: the one at this end, if any.
-    init(link: Int, end: Int, _ relationship: Relationship?) {
-        self.link = link
-        self.end = end
-        isNamed = relationship != nil
-        isCounted = relationship.map { $0.minCount > 0 || $0.isToMany && $0.maxCount != nil } ?? false
-    }
-}
-
 /// One end of a link as seen from the objects that it starts from.
 final class EndLayout: Sendable {
     let link: Int
     let end: Int
     let layout: LinkLayout
-    /// Of this end, and of the other one.
-    let change: EndChange
-    let otherChange: EndChange
 
-    init(layout: LinkLayout, _ change: EndChange, other: EndChange) {
-        (link, end) = (change.link, change.end)
+    init(link: Int, end: Int, layout: LinkLayout) {
+        self.link = link
+        self.end = end
         self.layout = layout
-        (self.change, otherChange) = (change, other)
     }
 
     /// The rows of an edge in the order of the link's ends; ascending where both ends are the same.
@@ -38,6 +17,15 @@ final class EndLayout: Sendable {
         if isSymmetric { return (min(owner, target), max(owner, target)) }
         return end == 0 ? (owner, target) : (target, owner)
     }
+}
+
+/// What a change of members is noted as at one end of a link: numbers, without the count of references that an `EndLayout` has.
+struct EndMark: Sendable {
+    /// Of the owners.
+    let table: Int
+    let isVisible: Bool
+    /// Whether there is a fewest or a most number of members.
+    let isCounted: Bool
 }
 
 extension GraphLayout {
@@ -59,15 +47,6 @@ extension Draft {
         case .edges(let table, let lists, let isSymmetric):
             linkEdge(end, layout.tables[table], lists, isSymmetric, owner, target, index)
         }
-    }
-
-    /// Links an object that has no members yet to objects that differ from each other, in this order.
-    mutating func linkFirst(_ end: EndLayout, owner: UInt32, targets: [UInt32]) {
-        guard case .edges(let table, let lists, let isSymmetric) = end.layout else {
-            for target in targets { link(end, owner: owner, target: target) }
-            return
-        }
-        for target in targets { addEdge(end, layout.tables[table], lists, isSymmetric, owner, target, nil) }
     }
 
     /// Undoes a link. Returns whether there was one.
@@ -95,22 +74,22 @@ extension Draft {
         switch end.layout {
         case .list(let list, let childEnd) where end.end != childEnd:
             guard list.isOrdered, link(list.memberTable, target, list.ownerSlot) == owner else { return false }
-            relocate(end.change, list, owner: owner, member: target, to: index)
+            relocate(end, list, owner: owner, member: target, to: index)
         case .edges(let table, let lists, let isSymmetric):
             let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
             let edge = reader.edge(table, first, second)
             guard lists[end.end].isOrdered, edge != noRow else { return false }
-            relocate(end.change, lists[end.end], owner: owner, member: edge, to: index)
+            relocate(end, lists[end.end], owner: owner, member: edge, to: index)
         default:
             return false
         }
         return true
     }
 
-    private mutating func relocate(_ end: EndChange, _ list: ListLayout, owner: UInt32, member: UInt32, to index: Int) {
+    private mutating func relocate(_ end: EndLayout, _ list: ListLayout, owner: UInt32, member: UInt32, to index: Int) {
         remove(list, owner: owner, member: member)
         add(list, owner: owner, member: member, at: min(index, reader.memberCount(list, owner: owner)))
-        noteChange(end, list.ownerTable, owner)
+        noteChange(end.link, end.end, owner)
     }
 
     // MARK: One to one
@@ -122,8 +101,8 @@ extension Draft {
         clearPair(layout.end(end.link, other), tables, slots, target)
         setLink(tables[end.end], owner, slots[end.end], target)
         setLink(tables[other], target, slots[other], owner)
-        noteChange(end.change, tables[end.end], owner)
-        noteChange(end.otherChange, tables[other], target)
+        noteChange(end.link, end.end, owner)
+        noteChange(end.link, other, target)
     }
 
     /// Takes an object out of a one-to-one link, on both sides.
@@ -133,8 +112,8 @@ extension Draft {
         guard partner != noRow else { return }
         setLink(tables[end.end], row, slots[end.end], noRow)
         setLink(tables[other], partner, slots[other], noRow)
-        noteChange(end.change, tables[end.end], row)
-        noteChange(end.otherChange, tables[other], partner)
+        noteChange(end.link, end.end, row)
+        noteChange(end.link, other, partner)
     }
 
     // MARK: One to many
@@ -143,22 +122,23 @@ extension Draft {
     mutating func setParent(
         _ end: EndLayout, _ list: ListLayout, _ childEnd: Int, child: UInt32, parent: UInt32, at index: Int?
     ) {
-        let (childChange, parentChange) = end.end == childEnd ? (end.change, end.otherChange) : (end.otherChange, end.change)
         let old = link(list.memberTable, child, list.ownerSlot)
         if old == parent {
-            if parent != noRow, list.isOrdered, let index { relocate(parentChange, list, owner: parent, member: child, to: index) }
+            if parent != noRow, list.isOrdered, let index {
+                relocate(layout.end(end.link, 1 - childEnd), list, owner: parent, member: child, to: index)
+            }
             return
         }
         if old != noRow {
             remove(list, owner: old, member: child)
-            noteChange(parentChange, list.ownerTable, old)
+            noteChange(end.link, 1 - childEnd, old)
         }
         setLink(list.memberTable, child, list.ownerSlot, parent)
         if parent != noRow {
             add(list, owner: parent, member: child, at: index)
-            noteChange(parentChange, list.ownerTable, parent)
+            noteChange(end.link, 1 - childEnd, parent)
         }
-        noteChange(childChange, list.memberTable, child)
+        noteChange(end.link, childEnd, child)
     }
 
     // MARK: Many to many
@@ -171,7 +151,7 @@ extension Draft {
         let existing = reader.edge(table.index, first, second)
         if existing != noRow {
             if let index, lists[end.end].isOrdered {
-                relocate(end.change, lists[end.end], owner: owner, member: existing, to: index)
+                relocate(end, lists[end.end], owner: owner, member: existing, to: index)
             }
             return
         }
@@ -179,7 +159,7 @@ extension Draft {
     }
 
     /// Adds an edge that is not there.
-    private mutating func addEdge(
+    mutating func addEdge(
         _ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool, _ owner: UInt32,
         _ target: UInt32, _ index: Int?
     ) {
@@ -190,8 +170,8 @@ extension Draft {
         if !(isSymmetric && first == second) {
             add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
         }
-        noteChange(end.end == 0 ? end.change : end.otherChange, lists[0].ownerTable, first)
-        noteChange(end.end == 0 ? end.otherChange : end.change, lists[1].ownerTable, second)
+        noteChange(end.link, 0, first)
+        noteChange(end.link, 1, second)
     }
 
     mutating func removeEdge(_ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ edge: UInt32) {
@@ -200,16 +180,16 @@ extension Draft {
         remove(lists[0], owner: owners[0], member: edge)
         if !(isSymmetric && owners[0] == owners[1]) { remove(lists[1], owner: owners[1], member: edge) }
         removeEdge(table, edge)
-        for side in 0...1 {
-            noteChange(side == end.end ? end.change : end.otherChange, lists[side].ownerTable, owners[side])
-        }
+        for side in 0...1 { noteChange(end.link, side, owners[side]) }
     }
 
     /// Notes that the members which an object has at one end of a link changed.
-    mutating func noteChange(_ end: EndChange, _ table: Int, _ row: UInt32) {
-        touched?.markEnd(end.link, end.end, row)
-        guard end.isNamed else { return }
-        setProvenance(table, row, TableLayout.changedSlot)
-        if end.isCounted { pending.noteObject(table, row) }
+    @inline(__always)
+    mutating func noteChange(_ link: Int, _ end: Int, _ row: UInt32) {
+        touched?.markEnd(link, end, row)
+        let mark = layout.marks[2 &* link &+ end]
+        guard mark.isVisible else { return }
+        setProvenance(mark.table, row, TableLayout.changedSlot)
+        if mark.isCounted { pending.noteObject(mark.table, row) }
     }
 }

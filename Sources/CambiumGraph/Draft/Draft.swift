@@ -152,6 +152,12 @@ extension Draft {
 
     @inline(never)
     private mutating func ownedGroupByPath(_ table: Int, _ index: UInt32) -> UnsafeMutableRawPointer {
+        let found = reader.rows(table).group(index &<< PageLayout.rowShift)
+        // Only what this draft owns leads to a page of its own.
+        if found.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) == epoch {
+            groupCache = GroupCache(table: table, index: index, pointer: found)
+            return found
+        }
         let page = ownedTable(table)
         let vector = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
         let slot = slot(&vector.pointee, Int(index))

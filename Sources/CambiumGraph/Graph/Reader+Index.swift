@@ -44,7 +44,7 @@ extension Reader {
     }
 
     /// Asks for the part of a bucket in which a key is looked for first.
-    func prefetchBlock(_ table: Int, _ index: Int, _ hash: UInt64) {
+    @inline(__always) func prefetchBlock(_ table: Int, _ index: Int, _ hash: UInt64) {
         let page = bucket(table, index, hash)
         guard page != 0 else { return }
         let block = chunks[page] + Bucket.homeOffset(of: hash)

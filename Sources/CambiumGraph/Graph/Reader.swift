@@ -1,3 +1,4 @@
+internal import CMachine
 import CambiumModel
 
 /// An object's place in one graph: fast to read with, meaningless in any other graph.
@@ -102,6 +103,11 @@ struct Rows {
     /// A row or number in a link column.
     @inline(__always) func link(_ row: UInt32, _ slot: Int) -> UInt32 {
         leaf(group(row), slot).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
+    }
+
+    /// Asks for the memory of a row in a link column.
+    @inline(__always) func prefetchLink(_ row: UInt32, _ slot: Int) {
+        cmachine_prefetch(leaf(group(row), slot) + PageLayout.linkValuesOffset + 4 &* Int(row & PageLayout.rowMask))
     }
 
     @inline(__always) func isPresent(_ row: UInt32, _ slot: Int) -> Bool {

@@ -13,6 +13,8 @@ package final class GraphLayout: Sendable {
     let links: [LinkLayout]
     /// The two ends of each link.
     let ends: [EndLayout]
+    /// As `ends`.
+    let marks: [EndMark]
     /// For each table, the relationships with a fewest or a most number of members.
     private let countedProperties: [Set<PropertyNumber>]
     private let tableByRoot: [Int]
@@ -36,19 +38,21 @@ package final class GraphLayout: Sendable {
             LinkLayout(link, tables: &drafts, tableOf: { byRoot[Int($0.rawValue)] })
         }
         let linkLayouts = links
-        var named: [Int: Relationship] = [:]
-        for relationship in schema.entities.lazy.flatMap(\.relationships) { named[2 * relationship.link + relationship.end] = relationship }
-        ends = linkLayouts.indices.flatMap { link in
-            // Both ends of a symmetric link are the same relationship.
-            let second = schema.links[link].isSymmetric ? 2 * link : 2 * link + 1
-            let changes = [EndChange(link: link, end: 0, named[2 * link]), EndChange(link: link, end: 1, named[second])]
-            return [0, 1].map { EndLayout(layout: linkLayouts[link], changes[$0], other: changes[1 - $0]) }
-        }
+        ends = linkLayouts.indices.flatMap { link in [0, 1].map { EndLayout(link: link, end: $0, layout: linkLayouts[link]) } }
         tables = drafts.map(TableLayout.init)
-        countedProperties = drafts.map { draft in
+        let countedProperties = drafts.map { draft in
             let members = schema.entities.filter { $0.root == draft.root?.number }
             let counted = members.flatMap(\.relationships).filter { $0.minCount > 0 || ($0.isToMany && $0.maxCount != nil) }
             return Set(counted.map(\.number))
+        }
+        self.countedProperties = countedProperties
+        marks = schema.links.flatMap { link in
+            [link.first, link.second].map { end in
+                let table = byRoot[Int(end.root.rawValue)]
+                return EndMark(
+                    table: table, isVisible: end.property != nil,
+                    isCounted: end.property.map { countedProperties[table].contains($0) } ?? false)
+            }
         }
         tableByRoot = byRoot
         var identities = [IdentityIndex?](repeating: nil, count: Int(schema.entities.map(\.number.rawValue).max() ?? 0) + 1)

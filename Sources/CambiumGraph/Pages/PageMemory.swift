@@ -129,6 +129,11 @@ final class PageMemory {
         preparation = MemoryPreparation(ranges)
     }
 
+    /// Has some MiB supplied for who goes on and on, whatever is free in chunks.
+    func prepareAhead() {
+        if unusedByteCount < Self.aheadByteCount { prepare(byteCount: Self.aheadByteCount + Self.preparedByteCountMin, freeByteCount: 0) }
+    }
+
     /// Keeps as much supplied from now on, within bounds, as something took that may be done again.
     func expect(byteCount: Int) {
         // What is free is of all sizes, and not all of them are wanted.
@@ -147,6 +152,7 @@ final class PageMemory {
     }
 
     private static let preparedByteCountMin = 4 << 20
+    private static let aheadByteCount = 4 << 20
     /// What a store that clones may hold beyond its pages.
     private static let keptByteCountMax = 160 << 20
 

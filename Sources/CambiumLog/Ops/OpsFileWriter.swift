@@ -53,6 +53,7 @@ final class OpsFileWriter: @unchecked Sendable {
         let checksum = Frame.encode(
             region: ops, transactionCount: opCount, at: offset, durableOffset: 0, headerChecksum: headerChecksum, to: &frame)
         try file.write(frame.bytes, at: offset)
+        file.beginSync(at: offset, count: frame.count)
         offset += frame.count
         reference.payloadByteCount += ops.count
         reference.checksum = OpsFileReference.checksum(checksum, from: reference.checksum)

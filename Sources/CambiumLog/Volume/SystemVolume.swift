@@ -269,6 +269,8 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         if code != 0 { throw SystemFailure.error("truncate", path, code) }
     }
 
+    func beginSync(at offset: Int, count: Int) { cmachine_begin_sync(descriptor, Int64(offset), Int64(count)) }
+
     func sync() throws(CambiumError) {
         // The system tells a failure once: of two threads that sync at the same time one would take it from the other.
         let code = syncCode.withLock { code in

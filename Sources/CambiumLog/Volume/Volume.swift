@@ -53,6 +53,8 @@ public protocol VolumeFile: AnyObject, Sendable {
     /// Writes all of the bytes.
     func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError)
     func truncate(to byteCount: Int) throws(CambiumError)
+    /// Has the system begin to make a part durable that was written, so that `sync` has less to wait for. It promises nothing.
+    func beginSync(at offset: Int, count: Int)
     /// Returns when everything written, and the file's length, are durable.
     func sync() throws(CambiumError)
     func close()
@@ -68,6 +70,7 @@ public protocol VolumeFile: AnyObject, Sendable {
 }
 
 extension VolumeFile {
+    public func beginSync(at offset: Int, count: Int) {}
     public func map(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
     public func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
     public func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool { false }

@@ -1,0 +1,73 @@
+extension Draft {
+    /// How many edges are made at once.
+    private static let stepCount = 64
+
+    /// Links an object that has no members yet to objects that differ from each other, in this order.
+    mutating func linkFirst(_ end: EndLayout, owner: UInt32, targets: [UInt32]) {
+        guard case .edges(let table, let lists, let isSymmetric) = end.layout else {
+            for target in targets { link(end, owner: owner, target: target) }
+            return
+        }
+        guard !isSymmetric, let own = Chain(lists[end.end]), let far = Chain(lists[1 - end.end]) else {
+            for target in targets { addEdge(end, layout.tables[table], lists, isSymmetric, owner, target, nil) }
+            return
+        }
+        let tableLayout = layout.tables[table]
+        for start in stride(from: 0, to: targets.count, by: Self.stepCount) {
+            addEdges(end, tableLayout, own, far, owner, targets[start..<min(start + Self.stepCount, targets.count)])
+        }
+    }
+
+    /// Adds edges that are not there. Each needs memory all over the place, which is asked for before any of it is used.
+    private mutating func addEdges(
+        _ end: EndLayout, _ table: TableLayout, _ own: Chain, _ far: Chain, _ owner: UInt32, _ targets: ArraySlice<UInt32>
+    ) {
+        let reader = reader
+        for target in targets {
+            reader.prefetchBlock(table.index, 0, edgeHash(end, owner, target))
+            let last = reader.rows(far.owners).link(target, far.last)
+            if last != noRow { reader.rows(far.members).prefetchLink(last, far.next) }
+        }
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: targets.count) { edges in
+            var count = 0
+            for target in targets {
+                let (first, second) = EndLayout.pair(end.end, false, owner, target)
+                let edge = newEdge(table, first, second)
+                if count > 0 {
+                    setLink(own.members, edge, own.previous, edges[count - 1])
+                    setLink(own.members, edges[count - 1], own.next, edge)
+                }
+                edges[count] = edge
+                count += 1
+            }
+            append(own, owner, first: edges[0], last: edges[count - 1], count: count)
+            noteChange(end.link, end.end, owner)
+            for (place, target) in targets.enumerated() {
+                append(far, owner: target, member: edges[place])
+                noteChange(end.link, 1 - end.end, target)
+            }
+            for (place, target) in targets.enumerated() {
+                addEntry(table.index, 0, hash: edgeHash(end, owner, target), row: edges[place])
+            }
+        }
+    }
+
+    @inline(__always)
+    private func edgeHash(_ end: EndLayout, _ owner: UInt32, _ target: UInt32) -> UInt64 {
+        let (first, second) = EndLayout.pair(end.end, false, owner, target)
+        return reader.edgeHash(first, second)
+    }
+
+    /// Appends members that are a chain already.
+    private mutating func append(_ chain: Chain, _ owner: UInt32, first: UInt32, last: UInt32, count: Int) {
+        let before = link(chain.owners, owner, chain.last)
+        if before == noRow {
+            setLink(chain.owners, owner, chain.first, first)
+        } else {
+            setLink(chain.members, before, chain.next, first)
+            setLink(chain.members, first, chain.previous, before)
+        }
+        setLink(chain.owners, owner, chain.last, last)
+        setLink(chain.owners, owner, chain.count, link(chain.owners, owner, chain.count) + UInt32(count))
+    }
+}
