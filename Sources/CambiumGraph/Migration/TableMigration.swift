@@ -82,7 +82,7 @@ struct TableMigration {
 
 /// What is in a column, told in a way that does not depend on where in the layout it stands.
 enum ColumnRole: Hashable {
-    case created, changed, source, entity
+    case created, changed, source, virtualPage, entity
     case attribute(PropertyNumber)
     case link(Int, LinkPart)
 
@@ -127,6 +127,7 @@ extension GraphLayout {
         var roles = [ColumnRole](repeating: .created, count: layout.columns.count)
         if layout.root != nil {
             (roles[TableLayout.changedSlot], roles[TableLayout.sourceSlot]) = (.changed, .source)
+            roles[TableLayout.virtualPageSlot] = .virtualPage
             if let slot = layout.entitySlot { roles[slot] = .entity }
             for entity in layout.entities {
                 for attribute in schema.entity(entity)?.attributes ?? [] {
