@@ -209,6 +209,29 @@ private struct PackedRun {
         }
     }
 
+    @Test func `a graph that is packed is migrated like one that is not`() throws {
+        var run = try PackedRun(seed: 11)
+        try run.insert(600)
+        try run.link(1200)
+        try run.thin(keepingOneOf: 30)
+        #expect(try run.pack(storing: false) > 0)
+        var definition = run.schema.definition
+        definition.entities[0].attributes.append(AttributeDefinition("done", .bool, default: .bool(true)))
+        definition.entities[0].unique = [["key", "name"]]
+        for name in ["children", "friends", "likedBy", "first"] {
+            let place = try #require(definition.entities[0].relationships.firstIndex { $0.name == name })
+            let isSymmetric = name == "friends"
+            definition.entities[0].relationships[place].cardinality = name == "first" || isSymmetric ? .toMany : .orderedToMany
+        }
+        try run.apply([.schema(SchemaMigration(from: run.schema, to: definition).after.catalog)])
+        run.check("migrated")
+        try run.insert(300)
+        try run.link(400)
+        try run.thin(keepingOneOf: 10)
+        try run.pack(storing: false)
+        run.check("packed again")
+    }
+
     @Test func `chunks of which little is in use are emptied and used again`() throws {
         var run = try PackedRun(seed: 10)
         try run.insert(1500)
