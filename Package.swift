@@ -27,7 +27,7 @@ let package = Package(
         .target(
             name: "CambiumLog",
             dependencies: [
-                "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto"),
+                "CMachine", "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .target(name: "Cambium", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"]),
         .target(name: "CambiumTesting", dependencies: ["CambiumModel", "CambiumBytes", "CambiumGraph", "CambiumJSON", "CambiumLog"]),

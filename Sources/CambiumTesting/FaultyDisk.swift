@@ -115,6 +115,10 @@ struct FaultyContent: Sendable {
 
     mutating func write(_ bytes: [UInt8], at offset: Int) {
         for part in mappings { part.take(bytes, at: offset) }
+        note(bytes, at: offset)
+    }
+
+    private mutating func note(_ bytes: [UInt8], at offset: Int) {
         Self.apply(.write(bytes, offset: offset), to: &live)
         pending.append(.write(bytes, offset: offset))
     }
@@ -137,7 +141,8 @@ struct FaultyContent: Sendable {
     mutating func absorb() {
         mappings.removeAll { $0.mapping == nil }
         for part in mappings {
-            for (offset, page) in part.changes(from: live) { write(page, at: offset) }
+            // The process may be writing there: its memory is left alone.
+            for (offset, page) in part.changes(from: live) { note(page, at: offset) }
         }
     }
 

@@ -36,6 +36,8 @@ final class ChunkStorage: ChunkSource, PageStorage, @unchecked Sendable {
 
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool { false }
 
+    func discard(_ chunks: Range<Int>) {}
+
     func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         guard let chunk = chunks[index] else { preconditionFailure("Chunk \(index) was not stored.") }
         return chunk

@@ -29,6 +29,9 @@ static inline void cmachine_prefetch(const void *address) { __builtin_prefetch(a
 /// Has the system supply the memory of whole pages that were never touched; does nothing where it cannot.
 void cmachine_populate(void *address, size_t count);
 
+/// Gives back the room on disk of a part of a file, which reads as zeros then; its length stays. -1, with errno, where that cannot be done.
+int cmachine_discard(int descriptor, int64_t offset, int64_t count);
+
 /// A bit for each of 16 numbers at `words` that equals `word`; bit 0 is the first number's.
 static inline uint32_t cmachine_equal_lanes(const void *words, uint16_t word) {
 #if defined(__SSE2__)

@@ -177,17 +177,22 @@ final class Checkpointer: @unchecked Sendable {
             try PageFileWriter.removeInterrupted(volume)
             try dropPassedOver(but: snapshot.transaction)
             let droppedCount = try dropRoots()
-            let needed = try keptChunks()
-            giveUpMemory(of: needed ?? chunks.map { $0.live > 0 }, whileNobodyWrites)
-            guard let taken = needed else {
-                // Somebody may have opened it when it was sound: nothing is used again until it is gone.
-                return CheckpointReceipt(transaction: snapshot.transaction, byteCount: byteCount, droppedCount: droppedCount)
-            }
-            try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
-            whileNobodyWrites {
-                timeline.reuse(timeline.unusedChunks.filter { $0 >= taken.count || !taken[$0] })
-            }
+            try giveUpMemory(of: keptChunks() ?? chunks.map { $0.live > 0 }, whileNobodyWrites)
+            try reclaim(whileNobodyWrites)
             return CheckpointReceipt(transaction: snapshot.transaction, byteCount: byteCount, droppedCount: droppedCount)
+        }
+    }
+
+    /// Has chunks used again that were in roots which were dropped, and removes files that no root names.
+    func reclaimChunks(whileNobodyWrites: (() -> Void) -> Void) throws { try making.hold { try reclaim(whileNobodyWrites) } }
+
+    /// Only while `making` is held.
+    private func reclaim(_ whileNobodyWrites: (() -> Void) -> Void) throws {
+        // Where one cannot be read, somebody may have opened it when it was sound: nothing is used again until it is gone.
+        guard let taken = try keptChunks() else { return }
+        try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
+        whileNobodyWrites {
+            timeline.reuse(timeline.unusedChunks.filter { $0 >= taken.count || !taken[$0] })
         }
     }
 

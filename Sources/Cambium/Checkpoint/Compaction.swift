@@ -33,10 +33,19 @@ extension Committer {
     /// Retires what a policy does not keep. Writers go on meanwhile.
     func compact(_ retention: Retention, isDryRun: Bool) throws -> Compaction {
         guard let checkpointer, let sealing else { throw CambiumError(.invalidInput, "A store in memory has no log to compact.") }
-        if !isDryRun, retention != .all { _ = try checkpoint() }
         // Kept moments hold roots that may have to go.
         past?.forget()
-        return try checkpointer.compact(retention, isDryRun: isDryRun, sealing)
+        if isDryRun { return try checkpointer.compact(retention, isDryRun: true, sealing) }
+        let before = try PageFile.byteCount(checkpointer.volume)
+        if try pack(.thorough, stepCountMax: .max), isStored {
+            // A checkpoint has the number of a transaction, and the one of the last is as it was. The digest says that nothing changed.
+            _ = try recordDigest(Author())
+        }
+        _ = try checkpoint()
+        var compaction = try checkpointer.compact(retention, isDryRun: false, sealing)
+        try checkpointer.reclaimChunks(whileNobodyWrites: whileNobodyWrites)
+        compaction.storedByteCount = before - (try PageFile.byteCount(checkpointer.volume))
+        return compaction
     }
 }
 
@@ -46,7 +55,6 @@ extension Checkpointer {
         try whileNoneIsMade {
             let reader = try LogReader(volume)
             let roots = try RootRecord.list(volume)
-            let before = try PageFile.byteCount(volume)
             var compaction = Compaction()
             let anchor = try anchor(retention, reader, roots)
             if let anchor {
@@ -68,7 +76,6 @@ extension Checkpointer {
             }
             let first = compaction.retiredEnd == .none ? TransactionNumber(rawValue: 1) : anchor ?? roots.last
             compaction.firstMoment = first ?? TransactionNumber(rawValue: 1)
-            compaction.storedByteCount = before - (try PageFile.byteCount(volume))
             return compaction
         }
     }

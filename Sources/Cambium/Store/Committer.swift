@@ -398,9 +398,40 @@ final class Committer: @unchecked Sendable {
     /// Stores the newest graph, beside who writes.
     func checkpoint() throws -> CheckpointReceipt {
         guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
+        if !isStored { _ = try pack(PackingLimits(), stepCountMax: 64) }
         return try checkpointer.make(
             take: { try writing.hold { try snapshot(unlessAt: checkpointer.transaction) } },
-            whileNobodyWrites: { body in writing.hold { body() } })
+            whileNobodyWrites: whileNobodyWrites)
+    }
+
+    /// Whether the newest transaction is in a checkpoint.
+    var isStored: Bool { writing.hold { log?.lastTransaction == checkpointer?.transaction } }
+
+    func whileNobodyWrites(_ body: () -> Void) { writing.hold { body() } }
+
+    /// Commits the digest of the newest graph.
+    func recordDigest(_ author: Author) throws -> Receipt {
+        let pending = try commit(author, nil, checks: .none, waiter: .thread) { transaction in
+            let graph = transaction.draft.original
+            transaction.ops.append(.digest(of: graph.transaction, graph.digest()))
+        }
+        return try settle(pending)
+    }
+
+    /// Packs the pages, in steps between which others write. What may yet be taken back is not packed: the next checkpoint comes to it.
+    ///
+    /// - Returns: whether there was anything to do.
+    func pack(_ limits: PackingLimits, stepCountMax: Int) throws -> Bool {
+        var stepCount = 0
+        while stepCount < stepCountMax {
+            let isDone = try writing.hold {
+                if isClosed || timeline.isTentative { return true }
+                return try !timeline.pack(limits) { graph in visible.withLock { if $0.transaction == graph.transaction { $0 = graph } } }
+            }
+            if isDone { break }
+            stepCount += 1
+        }
+        return stepCount > 0
     }
 
     /// Which checkpoints are kept. Throws for a store in memory, which has none.

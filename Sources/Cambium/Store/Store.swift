@@ -111,11 +111,7 @@ public final class Store: Sendable {
     /// Writes the digest of the newest graph into the log: a replay that comes to another one stops there.
     @discardableResult
     public func recordDigest(_ author: Author = Author()) throws -> Receipt {
-        let pending = try committer.commit(author, nil, checks: .none, waiter: .thread) { transaction in
-            let graph = transaction.draft.original
-            transaction.ops.append(.digest(of: graph.transaction, graph.digest()))
-        }
-        return try committer.settle(pending)
+        try committer.recordDigest(author)
     }
 
     /// Gives a moment a name, by which it can be asked for as long as the store is: `label:NAME` on the command line.

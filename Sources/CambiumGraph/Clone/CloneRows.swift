@@ -7,7 +7,8 @@
 /// One bit for each row of the table, in memory that is only touched where anything is copied; for each group of 128 of which
 /// anything is, 36 bytes.
 struct CloneRows: Sendable {
-    /// A group of which rows are copied. In the order of serials, which is that of the virtual pages.
+    /// A group of which rows are copied, or those of its rows that are of one virtual page. In the order of serials, which is that of the
+    /// virtual pages.
     struct Page: Sendable {
         let virtualPage: UInt32
         let group: UInt32
@@ -32,17 +33,23 @@ struct CloneRows: Sendable {
     /// Settles the order of the copies, once all rows are known. Complexity: O(g log g) for g groups of which anything is copied.
     mutating func rank(_ rows: Rows, firstSerial: UInt64) {
         self.firstSerial = firstSerial
-        var found = chosen.groups.map { group in
-            (virtualPage: rows.virtualPage(group << PageLayout.rowShift), group: group)
+        var found: [(virtualPage: UInt32, group: UInt32, bits: UInt128)] = []
+        found.reserveCapacity(chosen.groups.count)
+        for group in chosen.groups {
+            let bits = chosen.bits(ofGroup: group)
+            if rows.isShared(group) {
+                for (virtualPage, bits) in rows.shares(group, of: bits) { found.append((virtualPage, group, bits)) }
+            } else {
+                found.append((rows.virtualPage(group << PageLayout.rowShift), group, bits))
+            }
         }
         let isAscending = zip(found, found.dropFirst()).allSatisfy { $0.virtualPage < $1.virtualPage }
         if !isAscending { found.sort { $0.virtualPage < $1.virtualPage } }
         pages.reserveCapacity(found.count)
         var rank: UInt32 = 0
-        for (virtualPage, group) in found {
-            let bits = chosen.bits(ofGroup: group)
+        for (virtualPage, group, bits) in found {
             pages.append(Page(virtualPage: virtualPage, group: group, rank: rank, bits: bits))
-            chosen.setRank(group, rank)
+            if bits == chosen.bits(ofGroup: group) { chosen.setRank(group, rank) } else { chosen.setRanks(group, bits, rank) }
             rank += UInt32(bits.nonzeroBitCount)
         }
     }
@@ -91,6 +98,8 @@ final class CloneBits: @unchecked Sendable {
     private let words: UnsafeMutablePointer<UInt64>
     private let ranks: UnsafeMutablePointer<UInt32>
     @exclusivity(unchecked) private(set) var count = 0
+    /// The ranks of rows in groups that are shared.
+    @exclusivity(unchecked) private var ranksByRow: [UInt32: UInt32] = [:]
     /// The groups of which anything is in the set, in the order in which they came.
     @exclusivity(unchecked) private(set) var groups: [UInt32] = []
 
@@ -147,10 +156,24 @@ final class CloneBits: @unchecked Sendable {
 
     func setRank(_ group: UInt32, _ rank: UInt32) { ranks[Int(group)] = rank }
 
+    /// Ranks rows of a group that is shared with others, which do not stand together in the order of serials.
+    func setRanks(_ group: UInt32, _ bits: UInt128, _ first: UInt32) {
+        ranks[Int(group)] = Self.isByRow
+        var (bits, rank) = (bits, first)
+        while bits != 0 {
+            ranksByRow[group << PageLayout.rowShift | UInt32(bits.trailingZeroBitCount)] = rank
+            rank += 1
+            bits &= bits - 1
+        }
+    }
+
+    private static let isByRow = UInt32.max
+
     /// How many rows of the set stand before a row: those of its group, and as many as its group was given.
     @inline(__always) func rank(of row: UInt32) -> UInt32 {
         let place = Int(row &>> 6)
         var rank = ranks[Int(row &>> PageLayout.rowShift)]
+        if rank == Self.isByRow { return ranksByRow[row] ?? 0 }
         rank &+= UInt32(truncatingIfNeeded: (words[place] & ((1 &<< UInt64(row & 63)) &- 1)).nonzeroBitCount)
         if Self.wordsPerGroup == 2, place & 1 != 0 { rank &+= UInt32(truncatingIfNeeded: words[place &- 1].nonzeroBitCount) }
         return rank

@@ -1,6 +1,7 @@
-/// Rows of one group whose copies lie side by side in another.
+/// Rows of one group, and of one virtual page, whose copies lie side by side in another.
 struct CloneSpan {
     let source: UnsafeMutableRawPointer
+    let virtualPage: UInt32
     let low: UInt64
     let high: UInt64
     /// The first row of the group that is copied; all of them where `isRun`.
@@ -13,9 +14,10 @@ struct CloneSpan {
     /// Whether the rows are neighbours.
     let isRun: Bool
 
-    init(source: UnsafeMutableRawPointer, group: UInt32, bits: UInt128, start: Int) {
+    init(source: UnsafeMutableRawPointer, _ page: CloneRows.Page, bits: UInt128, start: Int) {
         self.source = source
-        firstRow = group &<< PageLayout.rowShift | UInt32(bits.trailingZeroBitCount)
+        virtualPage = page.virtualPage
+        firstRow = page.group &<< PageLayout.rowShift | UInt32(bits.trailingZeroBitCount)
         low = UInt64(truncatingIfNeeded: bits)
         high = UInt64(truncatingIfNeeded: bits &>> 64)
         first = bits.trailingZeroBitCount
@@ -82,7 +84,7 @@ struct CloneSpans {
             guard let source = tableRows.group(at: Int(rows.pages[page].group)) else {
                 preconditionFailure("A row that is copied has a group.")
             }
-            spans.append(CloneSpan(source: source, group: rows.pages[page].group, bits: bits, start: start))
+            spans.append(CloneSpan(source: source, rows.pages[page], bits: bits, start: start))
             start += bits.nonzeroBitCount
             rest &= ~bits
             if rest == 0 {

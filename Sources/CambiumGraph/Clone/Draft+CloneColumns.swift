@@ -216,7 +216,7 @@ extension Draft {
         let target = (leaf + PageLayout.valuesOffset).assumingMemoryBound(to: UInt64.self)
         for span in spans {
             presence |= span.moved(.max)
-            let base = UInt64(span.source.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)) << PageLayout.fanOutShift
+            let base = UInt64(span.virtualPage) << PageLayout.fanOutShift
             span.forEach { row, place in target[place] = base | UInt64(row) }
         }
         store(presence, leaf, PageLayout.presenceOffset)

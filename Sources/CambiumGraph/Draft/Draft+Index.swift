@@ -26,6 +26,17 @@ extension Draft {
         }
     }
 
+    /// Has the entry of a row lead to another one with the same key.
+    mutating func replaceEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32, by other: UInt32) {
+        var reference = ownedBucketSlot(table, index, hash)
+        while !Bucket(chunks[reference.pointee]).replace(Bucket.fragment(hash), row, by: other) {
+            let overflow = (chunks[reference.pointee] + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
+            precondition(overflow.pointee != 0, "A row that is in the graph is in each index that covers it.")
+            own(&overflow.pointee)
+            reference = overflow
+        }
+    }
+
     mutating func countEntry(_ table: Int, _ index: Int, by step: Int) {
         let offset = TablePage.indexesOffset + TablePage.indexStride * index + TablePage.indexEntryCountOffset
         let count = (ownedTable(table) + offset).assumingMemoryBound(to: Int.self)

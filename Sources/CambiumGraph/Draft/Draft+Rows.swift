@@ -23,8 +23,44 @@ extension Draft {
         Rows.setBit(group, GroupLayout.stubBitsOffset, row, false)
         let live = group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self) - 1
         group.storeBytes(of: live, toByteOffset: GroupLayout.liveCountOffset, as: UInt32.self)
-        let lastSerial = reader.rows(table.index).serial(row) | UInt64(PageLayout.rowMask)
-        if live == 0, lastSerial < reader.nextSerial(table.index) { releaseGroup(table, row &>> PageLayout.rowShift) }
+        let rows = reader.rows(table.index)
+        let lastSerial = rows.serial(row) | UInt64(PageLayout.rowMask)
+        guard lastSerial < reader.nextSerial(table.index) else { return }
+        let index = row &>> PageLayout.rowShift
+        let virtualPage = rows.virtualPage(row)
+        if live == 0 {
+            releaseGroup(table, index, virtualPage: virtualPage)
+        } else if rows.isShared(index), !rows.hasLiveRow(index, of: virtualPage) {
+            forget(table, virtualPage: virtualPage)
+        }
+    }
+
+    /// No object of a virtual page is left.
+    private mutating func forget(_ table: TableLayout, virtualPage: UInt32) {
+        let map = (ownedTable(table.index) + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
+        slot(&map.pointee, Int(virtualPage)).pointee = 0
+        prune(map, Int(virtualPage))
+    }
+
+    /// Gives up a group whose rows have moved, and which no virtual page is mapped to any more.
+    mutating func giveUpMovedGroup(_ table: TableLayout, _ index: UInt32) {
+        releaseGroup(table, index, virtualPage: nil)
+    }
+
+    /// Clears what is left of a row that moved, in a group that stays.
+    mutating func clearMoved(_ table: TableLayout, _ row: UInt32) {
+        for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot {
+            switch kind {
+            case .fixed(let width): clearFixed(table.index, row, slot, width: width)
+            case .string: clearMovedCell(table.index, row, slot)
+            case .rows: setLink(table.index, row, slot, noRow)
+            case .numbers: setLink(table.index, row, slot, 0)
+            }
+        }
+        let group = ownedGroup(table.index, row)
+        Rows.setBit(group, GroupLayout.liveBitsOffset, row, false)
+        Rows.setBit(group, GroupLayout.stubBitsOffset, row, false)
+        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee -= 1
     }
 
     private mutating func newRow(_ table: TableLayout, serial: UInt64) -> UInt32 {
@@ -33,8 +69,15 @@ extension Draft {
         if serial >= next { page.storeBytes(of: serial + 1, toByteOffset: TablePage.nextSerialOffset, as: UInt64.self) }
         let map = (page + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
         let mapped = slot(&map.pointee, Int(serial >> PageLayout.fanOutShift))
-        if mapped.pointee == 0 { mapped.pointee = newGroup(table, virtualPage: UInt32(serial >> PageLayout.fanOutShift)) + 1 }
-        let row = (mapped.pointee - 1) << PageLayout.rowShift | UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
+        let virtualPage = UInt32(serial >> PageLayout.fanOutShift)
+        let place = UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
+        if mapped.pointee == 0 {
+            mapped.pointee = newGroup(table, virtualPage: virtualPage) + 1
+        } else if reader.rows(table.index).isShared(mapped.pointee - 1) {
+            // Another object may have the place.
+            mapped.pointee = separate(table, virtualPage: virtualPage, from: mapped.pointee - 1) + 1
+        }
+        let row = (mapped.pointee - 1) << PageLayout.rowShift | place
         let group = ownedGroup(table.index, row)
         Rows.setBit(group, GroupLayout.liveBitsOffset, row, true)
         (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += 1
@@ -84,7 +127,9 @@ extension Draft {
     }
 
     /// Gives up a group without live rows, whose serials have all been handed out.
-    private mutating func releaseGroup(_ table: TableLayout, _ index: UInt32) {
+    ///
+    /// - Parameter virtualPage: the last one that was mapped to it; nil where none is.
+    private mutating func releaseGroup(_ table: TableLayout, _ index: UInt32, virtualPage: UInt32?) {
         let page = ownedTable(table.index)
         let rows = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
         let reference = slot(&rows.pointee, Int(index))
@@ -92,14 +137,10 @@ extension Draft {
         for slot in table.columns.indices {
             discard(group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self))
         }
-        let virtualPage = group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
         discard(reference.pointee)
         reference.pointee = 0
         forgetGroup()
-        if table.root != nil {
-            let map = (page + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
-            slot(&map.pointee, Int(virtualPage)).pointee = 0
-        }
+        if let virtualPage { forget(table, virtualPage: virtualPage) }
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
         let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
         slot(&free.pointee, Int(freeCount.pointee)).pointee = index
@@ -119,7 +160,7 @@ extension Draft {
     }
 
     @inline(never)
-    private mutating func storeProvenance(_ group: UnsafeMutableRawPointer, _ row: UInt32, _ slot: Int, _ offset: UInt64) {
+    mutating func storeProvenance(_ group: UnsafeMutableRawPointer, _ row: UInt32, _ slot: Int, _ offset: UInt64) {
         let reference = (group + GroupLayout.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)
         if offset > UInt64(UInt32.max), chunks.kind(reference.pointee) == .linkLeaf { widen(reference) }
         let leaf = ownedLeaf(group, slot)

@@ -91,6 +91,31 @@ extension Draft {
         setLink(tree.members, parent, tree.size, UInt32(left + right + 1))
     }
 
+    /// Has another row stand where a member stands. Its priority is another one, so it may rise or sink; the order stays.
+    mutating func redirect(_ tree: Tree, owner: UInt32, from row: UInt32, to target: UInt32) {
+        let parent = link(tree.members, target, tree.up)
+        if parent == noRow {
+            setLink(tree.owners, owner, tree.root, target)
+        } else {
+            let isLeft = link(tree.members, parent, tree.left) == row
+            setLink(tree.members, parent, isLeft ? tree.left : tree.right, target)
+        }
+        for child in [link(tree.members, target, tree.left), link(tree.members, target, tree.right)] where child != noRow {
+            setLink(tree.members, child, tree.up, target)
+        }
+        while true {
+            let parent = link(tree.members, target, tree.up)
+            if parent == noRow || Self.priority(parent) >= Self.priority(target) { break }
+            rotateUp(tree, owner, target, parent)
+        }
+        while true {
+            let children = [link(tree.members, target, tree.left), link(tree.members, target, tree.right)].filter { $0 != noRow }
+            guard let child = children.max(by: { Self.priority($0) < Self.priority($1) }), Self.priority(child) > Self.priority(target)
+            else { return }
+            rotateUp(tree, owner, child, target)
+        }
+    }
+
     static func priority(_ row: UInt32) -> UInt32 {
         var mixed = (row ^ row >> 16) &* 0x7FEB_352D
         mixed = (mixed ^ mixed >> 15) &* 0x846C_A68B

@@ -61,6 +61,8 @@ public struct Draft: ~Copyable {
 
     var reader: Reader { Reader(chunks: chunks, directory: directory) }
 
+    var supersededPages: ArraySlice<PageRef> { superseded.elements }
+
     mutating func takeSuperseded() -> PageList {
         defer { superseded = PageList() }
         return superseded

@@ -161,8 +161,8 @@ extension Rows {
         let leaf = chunks[page]
         let place = Int(row & PageLayout.rowMask)
         if chunks.kind(page) == .wideLeaf {
-            return base + leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
+            return base &+ leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
         }
-        return base + UInt64(leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self))
+        return base &+ UInt64(leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self))
     }
 }

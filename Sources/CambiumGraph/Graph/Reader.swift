@@ -54,7 +54,8 @@ struct Reader {
         let group = vector(table, TablePage.virtualPagesOffset).get(virtualPage, chunks)
         guard group != 0 else { return nil }
         let row = (group &- 1) &<< PageLayout.rowShift | UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
-        return rows(table).isLive(row) ? row : nil
+        let rows = rows(table)
+        return rows.isLive(row) && rows.virtualPage(row) == UInt32(truncatingIfNeeded: virtualPage) ? row : nil
     }
 }
 
@@ -88,7 +89,14 @@ struct Rows {
     }
 
     @inline(__always) func virtualPage(_ row: UInt32) -> UInt32 {
-        group(row).load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+        let virtualPage = group(row).load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+        return virtualPage == GroupLayout.isShared ? link(row, TableLayout.virtualPageSlot) : virtualPage
+    }
+
+    /// Whether rows of several virtual pages lie in a group.
+    @inline(__always) func isShared(_ group: UInt32) -> Bool {
+        self.group(group << PageLayout.rowShift).load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+            == GroupLayout.isShared
     }
 
     /// A row or number in a link column.

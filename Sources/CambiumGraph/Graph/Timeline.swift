@@ -15,6 +15,7 @@ public final class Timeline: @unchecked Sendable {
     @exclusivity(unchecked) private var pinned = PinnedVersions()
     /// Versions that may yet be taken back.
     @exclusivity(unchecked) private var tentative = TentativeVersions()
+    @exclusivity(unchecked) var packing = PackingMemory()
     static let epochs = Atomic<UInt64>(0)
 
     /// The empty graph of a schema without entities.
@@ -146,7 +147,7 @@ public final class Timeline: @unchecked Sendable {
 
     var pinnedVersions: [Version] { pinned.elements }
     /// Whether the newest version may be taken back.
-    var isTentative: Bool { tentative.base != nil }
+    package var isTentative: Bool { tentative.base != nil }
 
     init(_ space: PageSpace, _ version: Version) {
         self.space = space

@@ -128,6 +128,8 @@ final class TableLayout: Sendable {
     static let changedSlot = 1
     /// The serial of the object that a row is a copy of.
     static let sourceSlot = 2
+    /// The virtual page of each row, in groups that several share.
+    static let virtualPageSlot = 3
     /// Rows are numbered with 32 bits, the last of which says that there is none.
     static let rowCountMax = UInt64(UInt32.max)
     static let groupCountMax = Int(rowCountMax / UInt64(PageLayout.fanOut))
@@ -176,6 +178,8 @@ final class TableLayout: Sendable {
 /// Offsets in the page of a group of 128 rows.
 enum GroupLayout {
     static let virtualPageOffset = 16
+    /// In the place of the virtual page: rows of several lie in the group, and a column tells of which each is.
+    static let isShared = UInt32.max
     static let liveCountOffset = 20
     static let provenanceOffset = 24
     static let liveBitsOffset = 32

@@ -4,7 +4,7 @@ import CambiumModel
 struct TableDraft {
     let index: Int
     let root: Entity?
-    private(set) var columns: [ColumnKind] = [.numbers, .numbers, .fixed(width: 8)]
+    private(set) var columns: [ColumnKind] = [.numbers, .numbers, .fixed(width: 8), .numbers]
     private(set) var entitySlot: Int?
     private(set) var indexes: [IndexLayout] = []
     private(set) var entities: [EntityNumber] = []

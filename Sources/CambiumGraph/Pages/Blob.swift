@@ -83,6 +83,19 @@ extension Draft {
         return page
     }
 
+    /// Copies a blob, with the number of cells that refer to it, and lets go of the old one. All of these cells have to be changed.
+    mutating func moveBlob(_ page: PageRef) -> PageRef {
+        let count = sharedBlobs.get(Blob.place(page), chunks)
+        let copy = Blob.bytes(page, chunks).withUnsafeBytes { newBlob($0) }
+        if count > 0 {
+            sharerCount(of: copy).pointee = count
+            sharerCount(of: page).pointee = 1
+        }
+        discardBlob(page)
+        if count > 0 { discardBlob(page) }
+        return copy
+    }
+
     /// Lets one more cell refer to a blob.
     mutating func shareBlob(_ page: PageRef) { sharerCount(of: page).pointee += 1 }
 

@@ -82,6 +82,18 @@ struct Bucket {
         return false
     }
 
+    /// Has an entry lead to another row; false where the page does not have it.
+    func replace(_ fragment: UInt16, _ row: UInt32, by other: UInt32) -> Bool {
+        for number in 0..<Self.blockCount {
+            let block = Block(self, home: UInt16(number))
+            if let lane = (0..<block.count).first(where: { block.rows[$0] == row && block.fragments[$0] == fragment }) {
+                block.rows[lane] = other
+                return true
+            }
+        }
+        return false
+    }
+
     /// The first row under a fragment for which `isEqual` holds.
     @inline(__always) func firstRow(_ fragment: UInt16, where isEqual: (UInt32) -> Bool) -> UInt32? {
         var block = Block(self, home: fragment)

@@ -16,13 +16,15 @@ package protocol PageStorage: AnyObject, Sendable {
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer?
     /// Puts the file in the place of memory that is the same as chunks of it. False where that cannot be done.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
+    /// Gives back the room on disk of chunks that nobody needs, until they are stored or mapped again.
+    func discard(_ chunks: Range<Int>)
 }
 
 /// What the memory of a chunk is.
 enum ChunkMemory: UInt8 {
     case none
     case heap
-    /// Memory that the system has until it is touched.
+    /// Memory that the system has until it is touched; and the file has no room for the chunk.
     case lent
     /// The file that the space's storage has.
     case file
@@ -65,15 +67,27 @@ extension PageSpace {
     }
 
     /// Has chunks used again that have no page in use and that nobody else needs, and no others.
+    ///
+    /// - Parameter empty: ascending.
     func setEmpty(_ empty: [Int]) {
         // Those that are opened first are at the end.
         emptyChunks = empty.reversed().map(UInt32.init)
         // What was needed once is not kept for ever.
-        for chunk in empty.dropFirst(Self.spareChunkCount) where memories[chunk] == .heap {
-            guard let base = chunks.table[chunk] else { continue }
-            memory.lend(base)
-            memories[chunk] = .lent
+        var discarded = 0..<0
+        for chunk in empty.dropFirst(Self.spareChunkCount) where memories[chunk] != .lent && memories[chunk] != .none {
+            if chunk != discarded.upperBound {
+                storage?.discard(discarded)
+                discarded = chunk..<chunk
+            }
+            discarded = discarded.lowerBound..<chunk + 1
+            if memories[chunk] == .heap, let base = chunks.table[chunk] {
+                memory.lend(base)
+                memories[chunk] = .lent
+            } else {
+                memories[chunk] = .none
+            }
         }
+        storage?.discard(discarded)
     }
 
     /// Empty chunks that keep their memory: 16 MiB.

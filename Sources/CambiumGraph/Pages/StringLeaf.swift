@@ -68,12 +68,24 @@ extension Draft {
         let cell = StringLeaf.cell(leaf, row)
         guard cell != 0 else { return }
         if StringLeaf.isBlob(cell) { discardBlob(StringLeaf.blob(leaf, cell).page) }
+        forgetCell(leaf, row, cell)
+    }
+
+    /// Clears a cell whose value stands in another leaf now, blob and all.
+    mutating func clearMovedCell(_ table: Int, _ row: UInt32, _ slot: Int) {
+        let leaf = ownedLeaf(ownedGroup(table, row), slot)
+        let cell = StringLeaf.cell(leaf, row)
+        guard cell != 0 else { return }
+        forgetCell(leaf, row, cell)
+    }
+
+    private func forgetCell(_ leaf: UnsafeMutableRawPointer, _ row: UInt32, _ cell: UInt32) {
         let garbage = StringLeaf.garbage(leaf) + Int(cell >> 16 & 0xFF)
         leaf.storeBytes(of: UInt32(garbage), toByteOffset: PageLayout.heapGarbageOffset, as: UInt32.self)
         leaf.storeBytes(of: 0, toByteOffset: PageLayout.cellsOffset + 4 * Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
-    private mutating func putCell(
+    mutating func putCell(
         _ group: UnsafeMutableRawPointer, _ slot: Int, _ row: UInt32, tag: UInt32, _ bytes: UnsafeRawBufferPointer
     ) {
         let reference = (group + GroupLayout.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)

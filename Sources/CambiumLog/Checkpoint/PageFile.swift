@@ -32,10 +32,10 @@ public final class PageFile: @unchecked Sendable {
 
     static let prefix = "pages-"
 
-    /// Bytes of all files of pages.
+    /// Bytes that all files of pages take on disk.
     public static func byteCount(_ volume: any Volume) throws(CambiumError) -> Int {
         var byteCount = 0
-        for name in try volume.list("") where isName(name) { byteCount += try volume.byteCount(of: name) }
+        for name in try volume.list("") where isName(name) { byteCount += try volume.roomByteCount(of: name) }
         return byteCount
     }
 

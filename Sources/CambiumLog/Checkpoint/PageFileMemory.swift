@@ -12,17 +12,22 @@ public final class PageFileMemory: @unchecked Sendable {
     /// Nil for a file without a name, which ends with the process.
     private let pageFile: UInt64?
     private var file: (any VolumeFile)?
-    private var mappings: [FileMapping] = []
+    /// By their first chunks.
+    private var mappings: [Int: FileMapping] = [:]
     /// Chunks that were mapped ahead of their use, and where.
     private var ahead: (chunks: Range<Int>, mapping: FileMapping)?
+    private var aheadEnd: Int
 
     /// Chunks behind all that there were are mapped together, as many as there were, up to 8 MiB.
     private static let aheadCountMax = 128
 
-    /// - Parameter pageFile: the one that checkpoints are stored in; nil for pages that are never stored.
-    public init(_ volume: any Volume, _ pageFile: UInt64?) {
+    /// - Parameters:
+    ///   - pageFile: the one that checkpoints are stored in; nil for pages that are never stored.
+    ///   - chunkCount: how many it has. Between those that are used again there are some that roots have: they are mapped one by one.
+    public init(_ volume: any Volume, _ pageFile: UInt64?, chunkCount: Int = 0) {
         self.volume = volume
         self.pageFile = pageFile
+        aheadEnd = chunkCount
     }
 
     deinit { file?.close() }
@@ -32,10 +37,11 @@ public final class PageFileMemory: @unchecked Sendable {
         if let ahead, ahead.chunks.contains(chunk) {
             return ahead.mapping.base + (chunk - ahead.chunks.lowerBound) * PageFile.chunkByteCount
         }
-        let isNew = chunk >= ahead?.chunks.upperBound ?? 0
+        let isNew = chunk >= aheadEnd
         let chunks = chunk..<chunk + (isNew ? max(1, min(chunk, Self.aheadCountMax)) : 1)
         if isNew, let mapping = map(chunks) {
             ahead = (chunks, mapping)
+            aheadEnd = chunks.upperBound
             return mapping.base
         }
         return map(chunk..<chunk + 1)?.base
@@ -47,11 +53,20 @@ public final class PageFileMemory: @unchecked Sendable {
         return file.replace(base, offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
     }
 
+    /// Where the disk cannot give room back it keeps it.
+    public func discard(_ chunks: Range<Int>) {
+        if chunks.isEmpty { return }
+        // What is mapped with others stays mapped, and is mapped again before it is used: it may have no room.
+        if let ahead, ahead.chunks.overlaps(chunks) { self.ahead = nil }
+        for chunk in chunks where mappings[chunk]?.byteCount == PageFile.chunkByteCount { mappings[chunk] = nil }
+        try? opened()?.discard(offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
+    }
+
     private func map(_ chunks: Range<Int>) -> FileMapping? {
         let (offset, byteCount) = (chunks.lowerBound * PageFile.chunkByteCount, chunks.count * PageFile.chunkByteCount)
         // Where there is no room the caller does without.
         guard let mapping = try? opened()?.mapForWriting(offset: offset, byteCount: byteCount) else { return nil }
-        mappings.append(mapping)
+        mappings[chunks.lowerBound] = mapping
         return mapping
     }
 

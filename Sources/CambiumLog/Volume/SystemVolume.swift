@@ -1,3 +1,4 @@
+internal import CMachine
 import CambiumBytes
 public import CambiumModel
 
@@ -156,6 +157,13 @@ public struct SystemVolume: Volume {
         return true
     }
 
+    public func roomByteCount(of path: String) throws(CambiumError) -> Int {
+        let path = full(path)
+        var status = stat()
+        if stat(path, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
+        return Int(status.st_blocks) * 512
+    }
+
     public func openNameless() throws(CambiumError) -> (any VolumeFile)? {
         let descriptor = Glibc.open(root, O_RDWR | Self.withoutName | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemFailure.error("make a file without a name in", root, errno) }
@@ -296,6 +304,11 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
     func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool {
         mmap(memory, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, off_t(offset)) == memory
+    }
+
+    func discard(offset: Int, byteCount: Int) throws(CambiumError) {
+        let code = SystemCalls.uninterrupted { cmachine_discard(descriptor, Int64(offset), Int64(byteCount)) }
+        if code != 0, code != EOPNOTSUPP { throw SystemFailure.error("give back room of", path, code) }
     }
 }
 

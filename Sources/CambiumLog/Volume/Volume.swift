@@ -28,10 +28,13 @@ public protocol Volume: Sendable {
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool
     /// A file without a name, which ends when it is closed; nil where the volume has none.
     func openNameless() throws(CambiumError) -> (any VolumeFile)?
+    /// The room that a file takes on disk, in bytes: less than its length where parts of it were given back.
+    func roomByteCount(of path: String) throws(CambiumError) -> Int
 }
 
 extension Volume {
     public func openNameless() throws(CambiumError) -> (any VolumeFile)? { nil }
+    public func roomByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }
 }
 
 public enum OpenMode: Sendable {
@@ -60,12 +63,15 @@ public protocol VolumeFile: AnyObject, Sendable {
     func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping?
     /// Maps a part of the file for reading and writing in the place of memory that is the same. False where that cannot be done.
     func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool
+    /// Gives back the room on disk of a part of the file, which reads as zeros then, where the system can.
+    func discard(offset: Int, byteCount: Int) throws(CambiumError)
 }
 
 extension VolumeFile {
     public func map(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
     public func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
     public func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool { false }
+    public func discard(offset: Int, byteCount: Int) throws(CambiumError) {}
 }
 
 public protocol VolumeLock: AnyObject, Sendable {

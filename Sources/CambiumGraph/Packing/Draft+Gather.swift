@@ -1,0 +1,273 @@
+import CambiumModel
+
+/// Groups of which few rows are live are gathered: their rows move to one group, each to the place that it has in its own, so that what
+/// a million objects leave of which one in a hundred stays is no more than what stays. Docs/CHECKPOINTS.md.
+extension Draft {
+    /// Moves rows of sparse groups of a table into groups that they share.
+    ///
+    /// - Parameters:
+    ///   - sources: groups, none of which is the one that the next object goes to.
+    ///   - rowCountMax: how many rows are moved at most, a group more or less.
+    /// - Returns: how many groups there are less.
+    mutating func gather(_ table: TableLayout, _ sources: [UInt32], rowCountMax: Int) -> Int {
+        var targets: [(group: UInt32, live: UInt128)] = []
+        var (rowCount, groupCount) = (0, 0)
+        // Where no other group fits, nothing is gained by moving the last one.
+        var waiting: (group: UInt32, live: UInt128)?
+        for source in sources {
+            if rowCount >= rowCountMax { break }
+            let live = reader.rows(table.index).liveBits(source)
+            if let place = targets.firstIndex(where: { $0.live & live == 0 }) {
+                move(table, from: source, to: targets[place].group)
+                targets[place].live |= live
+            } else if let other = waiting, other.live & live == 0 {
+                let target = newGroup(table, virtualPage: GroupLayout.isShared, like: other.group)
+                move(table, from: other.group, to: target)
+                move(table, from: source, to: target)
+                rowCount += other.live.nonzeroBitCount
+                groupCount -= 1
+                targets.append((target, other.live | live))
+                if targets.count > Self.targetCountMax { targets.removeFirst() }
+                groupCount += 1
+                waiting = nil
+            } else {
+                waiting = (source, live)
+                continue
+            }
+            rowCount += live.nonzeroBitCount
+            groupCount += 1
+        }
+        return groupCount
+    }
+
+    /// So many groups are filled at a time.
+    private static let targetCountMax = 8
+
+    /// A group for rows of another one, with transactions that count from the same one.
+    private mutating func newGroup(_ table: TableLayout, virtualPage: UInt32, like source: UInt32) -> UInt32 {
+        let base = reader.rows(table.index).group(source << PageLayout.rowShift)
+            .load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
+        let index = newGroup(table, virtualPage: virtualPage)
+        ownedGroup(table.index, index << PageLayout.rowShift).storeBytes(
+            of: base, toByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
+        return index
+    }
+
+    /// Moves all rows of a group to the same places of another one, where there is nothing, and gives the group up.
+    private mutating func move(_ table: TableLayout, from source: UInt32, to target: UInt32) {
+        let rows = reader.rows(table.index)
+        var bits = rows.liveBits(source)
+        var virtualPages = Set<UInt32>()
+        while bits != 0 {
+            let place = UInt32(bits.trailingZeroBitCount)
+            virtualPages.insert(rows.virtualPage(source << PageLayout.rowShift | place))
+            move(table, row: source << PageLayout.rowShift | place, to: target << PageLayout.rowShift | place)
+            bits &= bits - 1
+        }
+        let map = (ownedTable(table.index) + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
+        for virtualPage in virtualPages { slot(&map.pointee, Int(virtualPage)).pointee = target + 1 }
+        giveUpMovedGroup(table, source)
+    }
+
+    /// Gives the objects of a virtual page that shares its group one of their own.
+    mutating func separate(_ table: TableLayout, virtualPage: UInt32, from source: UInt32) -> UInt32 {
+        let rows = reader.rows(table.index)
+        let places = (0..<UInt32(PageLayout.fanOut)).filter {
+            let row = source << PageLayout.rowShift | $0
+            return rows.isLive(row) && rows.virtualPage(row) == virtualPage
+        }
+        let target = newGroup(table, virtualPage: virtualPage, like: source)
+        for place in places {
+            move(table, row: source << PageLayout.rowShift | place, to: target << PageLayout.rowShift | place)
+            clearMoved(table, source << PageLayout.rowShift | place)
+        }
+        return target
+    }
+
+    // MARK: One row
+
+    /// Moves an object to another row. What refers to it by its row refers to the other one afterwards.
+    private mutating func move(_ table: TableLayout, row: UInt32, to target: UInt32) {
+        copyRow(table, row, target)
+        for index in table.indexes where index.coversTable || index.family.contains(reader.rows(table.index).entity(row, table)) {
+            let reader = reader
+            guard let hash = reader.keyHash(index, reader.rows(table.index), row) else { continue }
+            replaceEntry(table.index, index.number, hash: hash, row: row, by: target)
+        }
+        for link in layout.links.indices {
+            // Where an object is a member of itself, it has to be as a member first.
+            for end in layout.memberEndsFirst(link) where layout.startTable(end) == table.index {
+                redirect(end, from: row, to: target)
+            }
+        }
+    }
+
+    private mutating func copyRow(_ table: TableLayout, _ row: UInt32, _ target: UInt32) {
+        let rows = reader.rows(table.index)
+        let (virtualPage, isStub) = (rows.virtualPage(row), rows.isStub(row))
+        let source = rows.group(row)
+        let group = ownedGroup(table.index, target)
+        Rows.setBit(group, GroupLayout.liveBitsOffset, target, true)
+        Rows.setBit(group, GroupLayout.stubBitsOffset, target, isStub)
+        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += 1
+        for slot in [TableLayout.createdSlot, TableLayout.changedSlot] {
+            let offset = rows.provenance(row, slot) &- group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
+            let page = group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+            if offset != 0 || page != space.constants.zeroes { storeProvenance(group, target, slot, offset) }
+        }
+        if group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self) == GroupLayout.isShared {
+            setLink(table.index, target, TableLayout.virtualPageSlot, virtualPage)
+        }
+        for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot && slot != TableLayout.virtualPageSlot {
+            let column = GroupLayout.columnsOffset + 4 * slot
+            let page = source.load(fromByteOffset: column, as: PageRef.self)
+            // A leaf that says nothing says so of each row.
+            if chunks.birth(page) == 0, group.load(fromByteOffset: column, as: PageRef.self) == page { continue }
+            copyCell(table, row, target, slot, kind)
+        }
+    }
+
+    private mutating func copyCell(_ table: TableLayout, _ row: UInt32, _ target: UInt32, _ slot: Int, _ kind: ColumnKind) {
+        let rows = reader.rows(table.index)
+        switch kind {
+        case .rows, .numbers: setLink(table.index, target, slot, rows.link(row, slot))
+        case .string:
+            let leaf = rows.leaf(rows.group(row), slot)
+            let cell = StringLeaf.cell(leaf, row)
+            if cell == 0 { return }
+            // The blob of a long value stays where it is, and is referred to as often as before.
+            let group = ownedGroup(table.index, target)
+            _ = ownedLeaf(group, slot)
+            putCell(group, slot, target, tag: cell >> 24, StringLeaf.inlineBytes(leaf, cell))
+        case .fixed(let width):
+            guard rows.isPresent(row, slot) else { return }
+            switch width {
+            case 1: setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt8.self))
+            case 2: setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt16.self))
+            case 4: setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt32.self))
+            case 8: setFixed(table.index, target, slot, rows.fixed(row, slot, as: UInt64.self))
+            default: setFixed(table.index, target, slot, rows.fixed(row, slot, as: SIMD2<UInt64>.self))
+            }
+        }
+    }
+
+    // MARK: What refers to a row
+
+    private mutating func redirect(_ end: EndLayout, from row: UInt32, to target: UInt32) {
+        switch end.layout {
+        case .pair(let tables, let slots):
+            let partner = link(tables[end.end], target, slots[end.end])
+            if partner == noRow { return }
+            let other = partner == row && tables[0] == tables[1] ? target : partner
+            setLink(tables[end.end], target, slots[end.end], other)
+            setLink(tables[1 - end.end], other, slots[1 - end.end], target)
+        case .list(let list, let childEnd):
+            if end.end == childEnd {
+                let owner = link(list.memberTable, target, list.ownerSlot)
+                if owner == noRow { return }
+                let kept = owner == row && list.ownerTable == list.memberTable ? target : owner
+                setLink(list.memberTable, target, list.ownerSlot, kept)
+                redirectMember(list, owner: kept, from: row, to: target)
+            } else {
+                for member in Array(ListRows(reader, list, owner: target)) {
+                    setLink(list.memberTable, member, list.ownerSlot, target)
+                }
+            }
+        case .edges(let table, let lists, let isSymmetric):
+            for edge in Array(ListRows(reader, lists[end.end], owner: target)) {
+                redirectEdge(layout.tables[table], lists, isSymmetric, edge, end.end, from: row, to: target)
+            }
+        }
+    }
+
+    /// The neighbours of a member of a list.
+    private mutating func redirectMember(_ list: ListLayout, owner: UInt32, from row: UInt32, to target: UInt32) {
+        switch list.shape {
+        case .chain(let first, let last, _, let previous, let next):
+            let (before, after) = (link(list.memberTable, target, previous), link(list.memberTable, target, next))
+            if before == noRow {
+                setLink(list.ownerTable, owner, first, target)
+            } else {
+                setLink(list.memberTable, before, next, target)
+            }
+            if after == noRow {
+                setLink(list.ownerTable, owner, last, target)
+            } else {
+                setLink(list.memberTable, after, previous, target)
+            }
+        case .tree: redirect(tree(list), owner: owner, from: row, to: target)
+        }
+    }
+
+    private mutating func redirectEdge(
+        _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool, _ edge: UInt32, _ end: Int, from row: UInt32,
+        to target: UInt32
+    ) {
+        let old = (link(table.index, edge, 0), link(table.index, edge, 1))
+        removeEntry(table.index, 0, hash: reader.edgeHash(old.0, old.1), row: edge)
+        setLink(table.index, edge, lists[end].ownerSlot, target)
+        // A thing that is its own friend has the edge once.
+        if isSymmetric, old.0 == old.1 { setLink(table.index, edge, lists[1 - end].ownerSlot, target) }
+        let new = (link(table.index, edge, 0), link(table.index, edge, 1))
+        guard isSymmetric, new.0 > new.1 else {
+            return addEntry(table.index, 0, hash: reader.edgeHash(new.0, new.1), row: edge)
+        }
+        // The lower row is the first one.
+        remove(lists[0], owner: new.0, member: edge)
+        remove(lists[1], owner: new.1, member: edge)
+        setLink(table.index, edge, lists[0].ownerSlot, new.1)
+        setLink(table.index, edge, lists[1].ownerSlot, new.0)
+        addEntry(table.index, 0, hash: reader.edgeHash(new.1, new.0), row: edge)
+        add(lists[0], owner: new.1, member: edge)
+        add(lists[1], owner: new.0, member: edge)
+    }
+}
+
+extension GraphLayout {
+    /// Whether rows of a table can move: an order that both ends of a relationship to itself have is not kept then.
+    func isGatherable(_ table: TableLayout) -> Bool {
+        guard table.root != nil else { return false }
+        return !links.contains { link in
+            guard case .edges(_, let lists, let isSymmetric) = link else { return false }
+            return isSymmetric && lists[0].ownerTable == table.index && (lists[0].isOrdered || lists[1].isOrdered)
+        }
+    }
+
+    /// The ends of a link, that of members before that of owners.
+    fileprivate func memberEndsFirst(_ link: Int) -> [EndLayout] {
+        if case .list(_, childEnd: 1) = links[link] { return [end(link, 1), end(link, 0)] }
+        return [end(link, 0), end(link, 1)]
+    }
+}
+
+extension Rows {
+    /// Rows of a group that several virtual pages share, by these.
+    func shares(_ group: UInt32, of bits: UInt128) -> [UInt32: UInt128] {
+        var shares: [UInt32: UInt128] = [:]
+        var bits = bits
+        while bits != 0 {
+            let place = bits.trailingZeroBitCount
+            shares[virtualPage(group << PageLayout.rowShift | UInt32(place)), default: 0] |= UInt128(1) << UInt128(place)
+            bits &= bits - 1
+        }
+        return shares
+    }
+
+    /// Whether a group has a live row of a virtual page.
+    func hasLiveRow(_ group: UInt32, of virtualPage: UInt32) -> Bool {
+        var bits = liveBits(group)
+        while bits != 0 {
+            if self.virtualPage(group << PageLayout.rowShift | UInt32(bits.trailingZeroBitCount)) == virtualPage { return true }
+            bits &= bits - 1
+        }
+        return false
+    }
+
+    /// A bit for each row of a group that is live.
+    func liveBits(_ group: UInt32) -> UInt128 {
+        guard let page = self.group(at: Int(group)) else { return 0 }
+        let low = page.load(fromByteOffset: GroupLayout.liveBitsOffset, as: UInt64.self)
+        if PageLayout.fanOut == 64 { return UInt128(low) }
+        return UInt128(low) | UInt128(page.load(fromByteOffset: GroupLayout.liveBitsOffset + 8, as: UInt64.self)) << 64
+    }
+}

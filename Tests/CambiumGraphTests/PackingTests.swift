@@ -1,0 +1,229 @@
+import CambiumModel
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import CambiumGraph
+
+/// A graph that is packed now and then, and one that gets the same ops and never is: they have to stay the same.
+private struct PackedRun {
+    let schema: Schema
+    let thing: Entity
+    let sub: Entity
+    var random: SplitMix64
+    let packed = Timeline()
+    let plain = Timeline()
+    private let storage = ChunkStorage()
+    private var living: [ObjectID] = []
+    private var nextSerial: UInt64 = 1
+
+    init(seed: UInt64) throws {
+        random = SplitMix64(seed: seed)
+        schema = try Schema(
+            SchemaDefinition {
+                EntityDefinition("Thing", identity: ["key"]) {
+                    AttributeDefinition("key", .uuid).with(userInfo: ["rebuild": "uuid"])
+                    AttributeDefinition("flag", .bool, .optional)
+                    AttributeDefinition("name", .string, .optional)
+                    AttributeDefinition("text", .string, .optional)
+                    AttributeDefinition("code", .uuid, .optional)
+                    RelationshipDefinition("parent", to: "Thing", inverse: "children")
+                    RelationshipDefinition("children", to: "Thing", .toMany, inverse: "parent")
+                    RelationshipDefinition("first", to: "Thing", inverse: "steps")
+                    RelationshipDefinition("steps", to: "Thing", .orderedToMany, inverse: "first")
+                    RelationshipDefinition("partner", to: "Thing", inverse: "partnerOf")
+                    RelationshipDefinition("partnerOf", to: "Thing", inverse: "partner")
+                    RelationshipDefinition("twin", to: "Thing", inverse: "twin")
+                    RelationshipDefinition("friends", to: "Thing", .toMany, inverse: "friends")
+                    RelationshipDefinition("likes", to: "Thing", .orderedToMany, inverse: "likedBy")
+                    RelationshipDefinition("likedBy", to: "Thing", .toMany, inverse: "likes")
+                    RelationshipDefinition("seen", to: "Thing", .toMany)
+                }
+                EntityDefinition("Sub", parent: "Thing") { AttributeDefinition("extra", .double, .optional) }
+            })
+        thing = try #require(schema.entity("Thing"))
+        sub = try #require(schema.entity("Sub"))
+        try apply([.schema(schema.catalog)])
+    }
+
+    func key(_ serial: UInt64) -> Value {
+        let bytes = (0..<16).map { UInt8(truncatingIfNeeded: $0 < 8 ? serial >> UInt64(8 * $0) : 7) }
+        return .uuid(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+    }
+
+    /// Applies ops to both.
+    mutating func apply(_ ops: [Op]) throws {
+        for timeline in [packed, plain] { try ProgramRun.commit(ops, to: timeline) }
+    }
+
+    mutating func insert(_ count: Int) throws {
+        var ops: [Op] = []
+        for _ in 0..<count {
+            let entity = random.isTrue(1, outOf: 3) ? sub : thing
+            let id = ObjectID(root: thing.number, serial: nextSerial)
+            var values: [(String, Value)] = [("key", key(nextSerial))]
+            if random.isTrue(1, outOf: 2) { values.append(("flag", .bool(random.isTrue(1, outOf: 2)))) }
+            if random.isTrue(2, outOf: 3) { values.append(("name", .string("name \(nextSerial)"))) }
+            if random.isTrue(1, outOf: 40) { values.append(("text", .string(String(repeating: "long \(nextSerial) ", count: 60)))) }
+            if entity === sub { values.append(("extra", .double(Double(nextSerial) / 4))) }
+            let assignments = try values.map { Assignment(try #require(entity.attribute($0.0)).number, $0.1) }
+            ops.append(.insert(id, entity: entity.number, assignments))
+            living.append(id)
+            nextSerial += 1
+        }
+        try apply(ops)
+    }
+
+    mutating func link(_ count: Int) throws {
+        var ops: [Op] = []
+        let names = ["parent", "children", "steps", "partner", "twin", "friends", "friends", "likes", "likedBy", "seen"]
+        for _ in 0..<count {
+            let name = try #require(names.randomElement(using: &random))
+            let (from, to) = (try #require(living.randomElement(using: &random)), try #require(living.randomElement(using: &random)))
+            // Some are linked to themselves.
+            let target = random.isTrue(1, outOf: 20) ? from : to
+            ops.append(.link(from, try #require(thing.relationship(name)).number, target: target, index: nil))
+        }
+        try apply(ops)
+    }
+
+    /// Deletes all but a few.
+    mutating func thin(keepingOneOf keep: Int) throws {
+        var doomed: [ObjectID] = []
+        living.removeAll { id in
+            if random.isTrue(1, outOf: keep) { return false }
+            doomed.append(id)
+            return true
+        }
+        try apply([.delete(doomed)])
+    }
+
+    mutating func clone() throws {
+        let roots = Array(living.prefix(3))
+        let op = try plain.draft().planClone(roots, CloneOptions()).op(time: 1) { CloneSeed(low: 1, high: 2) }
+        #expect(try packed.draft().planClone(roots, CloneOptions()).op(time: 1) { CloneSeed(low: 1, high: 2) } == op)
+        try apply([.clone(op)])
+        nextSerial = plain.draft().nextSerial(of: thing.number)
+        living = Array(packed.head.objects(of: thing))
+    }
+
+    func check(_ what: String) {
+        #expect(packed.head.digest() == plain.head.digest(), "\(what)")
+        #expect(packed.head.invariantFindings() == [], "\(what)")
+        #expect(PageChecker.findings(in: packed) == [], "\(what)")
+        let seen = packed.head.objects(of: thing).map { packed.head.provenance(of: packed.head.place(of: $0)!).changed }
+        let wanted = plain.head.objects(of: thing).map { plain.head.provenance(of: plain.head.place(of: $0)!).changed }
+        #expect(seen == wanted && Array(packed.head.objects(of: thing)) == Array(plain.head.objects(of: thing)), "\(what)")
+    }
+
+    /// Packs in steps, all there is. Returns how many.
+    @discardableResult
+    func pack(sparseness: Int = 4, storing: Bool = true) throws -> Int {
+        var limits = PackingLimits()
+        limits.sparseness = sparseness
+        limits.groupCountMin = 2
+        limits.rowCountMax = 100
+        (limits.wasteByteCountMin, limits.wastePercentMin, limits.usedPercentMax) = (storing ? 0 : .max, 1, 99)
+        limits.byteCountMax = 100_000
+        var count = 0
+        while count < 300, try packed.pack(limits) { count += 1 }
+        return count
+    }
+
+    /// What is stored is written into no more, so that what is not in use of it is waste.
+    func store() {
+        _ = packed.freeze()
+        packed.reuse(packed.unusedChunks)
+    }
+
+    var groupCount: Int {
+        let table = packed.head.layout.table(of: thing.number)!.index
+        return packed.head.version.reader.groupCount(table) - packed.head.version.reader.freeGroupCount(table)
+    }
+}
+
+@Suite struct PackingTests {
+    @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    func `a graph that is packed stays what it is, and goes on like one that is not`(seed: UInt64) throws {
+        var run = try PackedRun(seed: seed)
+        for round in 0..<4 {
+            try run.insert(600)
+            try run.link(1200)
+            if round % 2 == 1 { run.store() }
+            try run.thin(keepingOneOf: 30)
+            let view = run.packed.head
+            let digest = view.digest()
+            #expect(try run.pack(storing: round % 2 == 1) > 0)
+            run.check("round \(round), packed")
+            #expect(view.digest() == digest && PageChecker.findings(in: run.packed) == [], "a view from before")
+            try run.link(100)
+            try run.clone()
+            run.check("round \(round), changed")
+            try run.thin(keepingOneOf: 3)
+            run.check("round \(round), thinned")
+        }
+    }
+
+    @Test func `generations of which one in a hundred survives do not keep groups`() throws {
+        var run = try PackedRun(seed: 7)
+        var counts: [Int] = []
+        for _ in 0..<20 {
+            try run.insert(700)
+            try run.link(400)
+            try run.thin(keepingOneOf: 100)
+            try run.pack()
+            counts.append(run.groupCount)
+        }
+        run.check("after 20 generations")
+        // Each leaves some 7 objects of 700, and the last ones are thinned again.
+        #expect(run.groupCount < 2 * 700 / PageLayout.fanOut, "\(counts)")
+    }
+
+    @Test func `what cannot be gathered is not tried for ever`() throws {
+        var run = try PackedRun(seed: 8)
+        try run.insert(PageLayout.fanOut * 40)
+        // One object of each group, all in the same place.
+        let doomed = run.packed.head.objects(of: run.thing).filter { $0.serial % UInt64(PageLayout.fanOut) != 5 }
+        try run.apply([.delete(doomed)])
+        #expect(try run.pack(storing: false) == 0)
+        #expect(try run.pack(storing: false) == 0)
+        run.check("in vain")
+    }
+
+    @Test func `an object that comes back finds its place taken, and gets another`() throws {
+        var run = try PackedRun(seed: 9)
+        try run.insert(PageLayout.fanOut * 8)
+        // Neighbours of different groups.
+        func serial(_ group: Int, _ place: Int) -> UInt64 { UInt64(group * PageLayout.fanOut + place) }
+        let kept = Set((0..<6).flatMap { [serial($0, 2 * $0 + 1), serial($0, 2 * $0 + 2)] })
+        try run.apply([.delete(run.packed.head.objects(of: run.thing).filter { !kept.contains($0.serial) })])
+        #expect(try run.pack(storing: false) > 0)
+        run.check("packed")
+        for serial in [serial(2, 1), serial(2, 7), 9] {
+            try run.apply([
+                .insert(
+                    ObjectID(root: run.thing.number, serial: serial), entity: run.thing.number,
+                    [Assignment(try #require(run.thing.attribute("key")).number, run.key(serial))])
+            ])
+            run.check("\(serial) is back")
+        }
+    }
+
+    @Test func `chunks of which little is in use are emptied and used again`() throws {
+        var run = try PackedRun(seed: 10)
+        try run.insert(1500)
+        run.store()
+        var counts: [Int] = []
+        for _ in 0..<30 {
+            try run.insert(150)
+            try run.thin(keepingOneOf: 2)
+            run.store()
+            try run.pack()
+            run.store()
+            counts.append(run.packed.space.chunkCount)
+        }
+        run.check("after all")
+        // As many as ten generations take, thirty do.
+        #expect(counts[29] <= counts[9] + 2, "\(counts)")
+    }
+}
