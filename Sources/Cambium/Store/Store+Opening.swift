@@ -143,8 +143,10 @@ extension Store {
         let reader = try LogReader(volume)
         let stored = try StoredGraph(reader, memory: memory)
         let newFile = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
-        stored.timeline.keepPages(in: PageFileMemory(volume, stored.nextPageFile ?? newFile))
+        // Before the file is known: what is not needed was given back to the system when it came to be so.
         stored.reuseChunks()
+        let chunkCount = stored.pages?.root.chunks.count ?? 0
+        stored.timeline.keepPages(in: PageFileMemory(volume, stored.nextPageFile ?? newFile, chunkCount: chunkCount))
         var replay = Replay(stored)
         var requests = RequestWindow(countMax: reader.settings.requestWindow, stored: stored.pages?.root.requests)
         let end = try replay.run(

@@ -16,15 +16,18 @@ public final class PageFileMemory: @unchecked Sendable {
     private var mappings: [Int: FileMapping] = [:]
     /// Chunks that were mapped ahead of their use, and where.
     private var ahead: (chunks: Range<Int>, mapping: FileMapping)?
-    private var aheadEnd = 0
+    private var aheadEnd: Int
 
     /// Chunks behind all that there were are mapped together, as many as there were, up to 8 MiB.
     private static let aheadCountMax = 128
 
-    /// - Parameter pageFile: the one that checkpoints are stored in; nil for pages that are never stored.
-    public init(_ volume: any Volume, _ pageFile: UInt64?) {
+    /// - Parameters:
+    ///   - pageFile: the one that checkpoints are stored in; nil for pages that are never stored.
+    ///   - chunkCount: how many it has. Between those that are used again there are some that roots have: they are mapped one by one.
+    public init(_ volume: any Volume, _ pageFile: UInt64?, chunkCount: Int = 0) {
         self.volume = volume
         self.pageFile = pageFile
+        aheadEnd = chunkCount
     }
 
     deinit { file?.close() }
