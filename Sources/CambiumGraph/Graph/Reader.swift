@@ -91,13 +91,16 @@ struct Rows {
 
     @inline(__always) func virtualPage(_ row: UInt32) -> UInt32 {
         let virtualPage = group(row).load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
-        return virtualPage == GroupLayout.isShared ? link(row, TableLayout.virtualPageSlot) : virtualPage
+        if virtualPage != GroupLayout.isShared || !isShared(row &>> PageLayout.rowShift) { return virtualPage }
+        return link(row, TableLayout.virtualPageSlot)
     }
 
     /// Whether rows of several virtual pages lie in a group.
-    @inline(__always) func isShared(_ group: UInt32) -> Bool {
-        self.group(group << PageLayout.rowShift).load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
-            == GroupLayout.isShared
+    func isShared(_ group: UInt32) -> Bool {
+        let page = self.group(group << PageLayout.rowShift)
+        guard page.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self) == GroupLayout.isShared else { return false }
+        // The last virtual page of small groups has the same number, and no column.
+        return chunks.birth(page.load(fromByteOffset: GroupLayout.columnsOffset + 4 * TableLayout.virtualPageSlot, as: PageRef.self)) != 0
     }
 
     /// A row or number in a link column.
