@@ -20,6 +20,7 @@ struct CambiumCommand: ParsableCommand {
     static func main() {
         Store.onDamagedPages { Failure.exit($0) }
         do {
+            try MemoryBudget.checkEnvironment()
             var command = try parseAsRoot()
             try command.run()
         } catch let error as CambiumError {

@@ -6,7 +6,7 @@ import Synchronization
 @testable import CambiumLog
 
 /// A disk whose syncs of the log take as long as the test wants, and which is full when it wants.
-final class GatedVolume: Volume {
+final class GatedVolume: OverMemory {
     let memory = MemoryVolume()
     let isShut = Atomic(false)
     let isFull = Atomic(false)
@@ -19,16 +19,6 @@ final class GatedVolume: Volume {
         let file = try memory.open(path, mode)
         return path.hasPrefix("log/") ? GatedFile(file: file, volume: self) : file
     }
-    func list(_ directory: String) throws(CambiumError) -> [String] { try memory.list(directory) }
-    func exists(_ path: String) throws(CambiumError) -> Bool { try memory.exists(path) }
-    func remove(_ path: String) throws(CambiumError) { try memory.remove(path) }
-    func rename(_ path: String, to newPath: String) throws(CambiumError) { try memory.rename(path, to: newPath) }
-    func createDirectory(_ path: String) throws(CambiumError) {}
-    func syncDirectory(_ path: String) throws(CambiumError) {}
-    func lock(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.lock(path) }
-    func share(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.share(path) }
-    func isShared(_ path: String) throws(CambiumError) -> Bool { try memory.isShared(path) }
-    func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try memory.removeUnlessShared(path) }
 }
 
 final class GatedFile: VolumeFile {

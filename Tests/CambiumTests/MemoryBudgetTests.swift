@@ -83,7 +83,7 @@ import Testing
     @Test func `short memory makes a checkpoint by itself`() throws {
         defer { clean() }
         var tuning = LogTuning.standard
-        tuning.checkpointByteCount = .max
+        (tuning.checkpointByteCount, tuning.closingCheckpointByteCount) = (.max, .max)
         let store = try create(try volume(), budget, tuning: tuning)
         for number in 0..<400 { try add(store, number * 40..<(number + 1) * 40) }
         try store.close()

@@ -5,7 +5,7 @@ import Synchronization
 @testable import CambiumLog
 
 /// Files in memory of which it is counted how many bytes are read, and which tell when pages are written.
-final class WatchedVolume: Volume {
+final class WatchedVolume: OverMemory {
     let memory: MemoryVolume
     let readByteCount = Atomic(0)
     let onPageWrite = Guarded<(@Sendable () -> Void)?>(nil)
@@ -16,16 +16,6 @@ final class WatchedVolume: Volume {
     func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         WatchedFile(file: try memory.open(path, mode), volume: self, isOfPages: path.hasPrefix("pages-"))
     }
-    func list(_ directory: String) throws(CambiumError) -> [String] { try memory.list(directory) }
-    func exists(_ path: String) throws(CambiumError) -> Bool { try memory.exists(path) }
-    func remove(_ path: String) throws(CambiumError) { try memory.remove(path) }
-    func rename(_ path: String, to newPath: String) throws(CambiumError) { try memory.rename(path, to: newPath) }
-    func createDirectory(_ path: String) throws(CambiumError) {}
-    func syncDirectory(_ path: String) throws(CambiumError) {}
-    func lock(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.lock(path) }
-    func share(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.share(path) }
-    func isShared(_ path: String) throws(CambiumError) -> Bool { try memory.isShared(path) }
-    func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try memory.removeUnlessShared(path) }
 }
 
 private final class WatchedFile: VolumeFile {

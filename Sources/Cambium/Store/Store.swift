@@ -179,6 +179,9 @@ public final class Store: Sendable {
     /// what they did; a checkpoint stands for that. What happened and what the graph was before it cannot be asked for any more.
     /// Writers go on meanwhile.
     ///
+    /// Before that the pages are packed and a checkpoint is made, whatever the policy; where the newest transaction has one already and
+    /// there was something to pack, a transaction with the graph's digest is committed for it.
+    ///
     /// Nothing is retired before the checkpoint was compared with what the log comes to. Throws `.notFound` where there is no such moment,
     /// `.damaged` where the comparison fails, `.ioFailure`. Complexity: O(log + graph).
     ///

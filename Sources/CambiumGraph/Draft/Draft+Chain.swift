@@ -10,16 +10,23 @@ extension Draft {
         let next: Int
     }
 
+    @inline(__always)
     mutating func append(_ chain: Chain, owner: UInt32, member: UInt32) {
-        let last = link(chain.owners, owner, chain.last)
-        if last == noRow {
-            setLink(chain.owners, owner, chain.first, member)
+        append(chain, owner, first: member, last: member, count: 1)
+    }
+
+    /// Appends members that are a chain already.
+    @inline(__always)
+    mutating func append(_ chain: Chain, _ owner: UInt32, first: UInt32, last: UInt32, count: Int) {
+        let before = link(chain.owners, owner, chain.last)
+        if before == noRow {
+            setLink(chain.owners, owner, chain.first, first)
         } else {
-            setLink(chain.members, last, chain.next, member)
-            setLink(chain.members, member, chain.previous, last)
+            setLink(chain.members, before, chain.next, first)
+            setLink(chain.members, first, chain.previous, before)
         }
-        setLink(chain.owners, owner, chain.last, member)
-        setLink(chain.owners, owner, chain.count, link(chain.owners, owner, chain.count) + 1)
+        setLink(chain.owners, owner, chain.last, last)
+        setLink(chain.owners, owner, chain.count, link(chain.owners, owner, chain.count) + UInt32(count))
     }
 
     mutating func remove(_ chain: Chain, owner: UInt32, member: UInt32) {

@@ -57,17 +57,4 @@ extension Draft {
         let (first, second) = EndLayout.pair(end.end, false, owner, target)
         return reader.edgeHash(first, second)
     }
-
-    /// Appends members that are a chain already.
-    private mutating func append(_ chain: Chain, _ owner: UInt32, first: UInt32, last: UInt32, count: Int) {
-        let before = link(chain.owners, owner, chain.last)
-        if before == noRow {
-            setLink(chain.owners, owner, chain.first, first)
-        } else {
-            setLink(chain.members, before, chain.next, first)
-            setLink(chain.members, first, chain.previous, before)
-        }
-        setLink(chain.owners, owner, chain.last, last)
-        setLink(chain.owners, owner, chain.count, link(chain.owners, owner, chain.count) + UInt32(count))
-    }
 }

@@ -25,16 +25,15 @@ extension Draft {
                 move(table, from: other.group, to: target)
                 move(table, from: source, to: target)
                 rowCount += other.live.nonzeroBitCount
-                groupCount -= 1
                 targets.append((target, other.live | live))
                 if targets.count > Self.targetCountMax { targets.removeFirst() }
-                groupCount += 1
                 waiting = nil
             } else {
                 waiting = (source, live)
                 continue
             }
             rowCount += live.nonzeroBitCount
+            // Each takes one place more, but for the first two, which take one.
             groupCount += 1
         }
         return groupCount

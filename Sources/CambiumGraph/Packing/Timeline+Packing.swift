@@ -52,13 +52,13 @@ extension Timeline {
             let groupCount = reader.groupCount(table.index) - reader.freeGroupCount(table.index)
             let live = reader.liveCount(table.index)
             guard groupCount >= limits.groupCountMin, live * limits.sparseness < groupCount << PageLayout.fanOutShift else { continue }
-            // Where nothing fits together, as little will until there is less.
-            if let vain = packing.vainCounts[table.index], groupCount < 2 * vain.groups, 2 * live > vain.live { continue }
             let sources = reader.sparseGroups(table.index, sparseness: limits.sparseness)
+            // Where nothing fits together, as little will until some have come that may, or there is less of all.
+            if let vain = packing.vainCounts[table.index], 4 * sources.count < 5 * vain.sparseGroups, 2 * live > vain.live { continue }
             var draft = packingDraft()
             let gained = draft.gather(table, sources, rowCountMax: limits.rowCountMax)
             if gained == 0 {
-                packing.vainCounts[table.index] = (groupCount, live)
+                packing.vainCounts[table.index] = (sources.count, live)
                 continue
             }
             packing.vainCounts[table.index] = nil
@@ -110,8 +110,8 @@ extension Timeline {
 
 /// What packing found that it cannot do.
 struct PackingMemory {
-    /// For tables of which nothing could be gathered, their groups and live rows then.
-    var vainCounts: [Int: (groups: Int, live: Int)] = [:]
+    /// For tables of which nothing could be gathered, their sparse groups and live rows then.
+    var vainCounts: [Int: (sparseGroups: Int, live: Int)] = [:]
     /// For chunks that could not be emptied, the granules that are left.
     var stuckChunks: [Int: Int] = [:]
     /// And with their blobs.

@@ -1,3 +1,4 @@
+public import CambiumModel
 import Synchronization
 
 #if canImport(Glibc)
@@ -14,8 +15,15 @@ public final class MemoryBudget: Sendable {
     private let used = Atomic(0)
 
     /// Half of the memory that there is: of the machine, or of the control group that the process is in where that has a limit.
-    /// The environment's `CAMBIUM_MEMORY` says otherwise: bytes, or with K, M or G behind it.
-    public static let standard = MemoryBudget(byteCount: environmentByteCount ?? systemByteCount / 2)
+    /// The environment's `CAMBIUM_MEMORY` says otherwise: bytes, or with K, M or G behind it. What is no such number is passed over here;
+    /// programs tell it with `checkEnvironment`.
+    public static let standard = MemoryBudget(byteCount: environmentText.flatMap { byteCount($0) } ?? systemByteCount / 2)
+
+    /// Throws `.invalidInput` where `CAMBIUM_MEMORY` is set to what is no number of bytes.
+    public static func checkEnvironment() throws(CambiumError) {
+        guard let text = environmentText, byteCount(text) == nil else { return }
+        throw CambiumError(.invalidInput, "CAMBIUM_MEMORY is '\(text)', which is no number of bytes; it is such as 536870912, 512M or 4G.")
+    }
 
     public init(byteCount: Int) { self.byteCount = max(0, byteCount) }
 
@@ -42,7 +50,7 @@ public final class MemoryBudget: Sendable {
         return overflow ? nil : product
     }
 
-    private static var environmentByteCount: Int? { getenv("CAMBIUM_MEMORY").flatMap { byteCount(String(cString: $0)) } }
+    private static var environmentText: String? { getenv("CAMBIUM_MEMORY").map { String(cString: $0) } }
 
     private static var systemByteCount: Int {
         let physical = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))

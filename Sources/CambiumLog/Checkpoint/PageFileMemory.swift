@@ -55,7 +55,8 @@ public final class PageFileMemory: @unchecked Sendable {
 
     /// Where the disk cannot give room back it keeps it.
     public func discard(_ chunks: Range<Int>) {
-        if chunks.isEmpty { return }
+        // A file without a name that nothing was in yet has no room.
+        if chunks.isEmpty || (pageFile == nil && file == nil) { return }
         // What is mapped with others stays mapped, and is mapped again before it is used: it may have no room.
         if let ahead, ahead.chunks.overlaps(chunks) { self.ahead = nil }
         for chunk in chunks where mappings[chunk]?.byteCount == PageFile.chunkByteCount { mappings[chunk] = nil }
