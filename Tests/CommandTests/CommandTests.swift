@@ -23,6 +23,16 @@ import Testing
         #expect(try place.run("verify", "notes", "--json").json.first?["ok"] as? Bool == true)
     }
 
+    @Test func `a budget for memory that is no number is told before anything is done`() throws {
+        let place = try Workplace.withStore()
+        let env = URL(filePath: "/usr/bin/env")
+        let insert = [Workplace.binary.path, "insert", "notes", "Note", "id=1"]
+        let refused = try place.run(executable: env, ["CAMBIUM_MEMORY=lots"] + insert)
+        #expect(refused.code == 65 && refused.errors.contains("CAMBIUM_MEMORY is 'lots'") && refused.output.isEmpty)
+        #expect(try place.run("show", "notes", "Note/1").code == 66)
+        #expect(try place.run(executable: env, ["CAMBIUM_MEMORY=64M"] + insert).code == 0)
+    }
+
     @Test func `an import reports what it did, and writes nothing the second time`() throws {
         let place = try Workplace.withStore()
         try place.write("[{\"id\":1,\"items\":[{\"name\":\"a\"}]},{\"id\":2}]", to: "rows.json")
