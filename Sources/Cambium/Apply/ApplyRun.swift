@@ -2,27 +2,33 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Reads the log of a source beside that of a target: compares what both have, and writes what the target lacks.
+/// Finds the last transaction of a target in the log of a source, and writes what follows it there.
 struct ApplyRun {
     let store: Store
     let source: any Volume
+    let pace: Pace
     private(set) var report = ApplyReport()
-    /// The first 8 bytes of the commitment of each transaction of the target.
-    private var present: [UInt64] = []
-    /// The schema that the target begins with, where its first transaction is nothing else.
-    private var firstSchema: SchemaCatalog?
+    private let past: PastGraphs
+    /// Transactions that the target had before.
+    private var present = TransactionNumber.none
     private var lastPending: Committer.Pending?
     /// Since the target was last made durable.
     private var waitingCount = 0
     private var waitingByteCount = 0
 
     /// How much may be under way to the disk.
-    private static let waitingCountMax = 4096
-    private static let waitingByteCountMax = 16 << 20
+    struct Pace {
+        var transactionCountMax = 4096
+        var byteCountMax = 16 << 20
 
-    init(_ store: Store, _ source: any Volume) {
+        static let standard = Pace()
+    }
+
+    init(_ store: Store, _ source: any Volume, _ pace: Pace) {
         self.store = store
         self.source = source
+        self.pace = pace
+        past = PastGraphs(source, viewCountMax: 1)
     }
 
     mutating func run() throws {
@@ -32,9 +38,13 @@ struct ApplyRun {
         let reader = try LogReader(source)
         // What was committed before is in the log from here on.
         try store.waitForDisk()
-        try readPresent(try LogReader(volume))
+        let last = try lastRecord(of: volume)
         do {
-            _ = try reader.scan(makesDurable: true) { record in try take(record) }
+            let first = last?.number ?? TransactionNumber(rawValue: 1)
+            let end = try reader.scan(from: first, makesDurable: true) { record in
+                if let last, record.number == last.number { try compare(record, last) } else { try take(record) }
+            }
+            report.lastTransaction = end.lastTransaction
         } catch {
             // What was applied stays; why there is no more is what counts.
             try? store.waitForDisk()
@@ -45,28 +55,19 @@ struct ApplyRun {
         try compareEnds()
     }
 
-    private mutating func readPresent(_ target: LogReader) throws {
-        _ = try target.scan(makesDurable: true) { record in
-            if record.number.rawValue == 1 { firstSchema = try Self.onlySchema(record) }
-            present.append(try Self.mark(record))
-        }
-        report.presentCount = present.count
+    private mutating func lastRecord(of target: any Volume) throws -> LogRecord? {
+        present = store.graph.transaction
+        report.presentCount = Int(present.rawValue)
+        if present == .none { return nil }
+        var last: LogRecord?
+        _ = try LogReader(target).scan(from: present, makesDurable: true) { record in last = record }
+        return last
     }
 
-    private static func mark(_ record: LogRecord) throws -> UInt64 {
-        try record.commitment().prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    }
-
-    private static func onlySchema(_ record: LogRecord) throws -> SchemaCatalog? {
-        let ops = try record.ops()
-        guard ops.count == 1, case .schema(let catalog) = ops[0] else { return nil }
-        return catalog
-    }
+    // MARK: Writing
 
     private mutating func take(_ record: LogRecord) throws {
-        report.lastTransaction = record.number
-        let number = Int(record.number.rawValue)
-        guard number > present.count else { return try compare(record, present[number - 1]) }
+        if report.appliedCount == 0, present.rawValue > 1 { try comparePresent() }
         do {
             let (pending, time) = try store.committer.commit(record)
             if time > record.metadata.time { report.laterTimeCount += 1 }
@@ -79,7 +80,7 @@ struct ApplyRun {
         report.appliedCount += 1
         waitingCount += 1
         waitingByteCount += record.byteCount
-        if waitingCount >= Self.waitingCountMax || waitingByteCount >= Self.waitingByteCountMax {
+        if waitingCount >= pace.transactionCountMax || waitingByteCount >= pace.byteCountMax {
             try store.waitForDisk()
             try checkLast()
             (waitingCount, waitingByteCount) = (0, 0)
@@ -88,32 +89,52 @@ struct ApplyRun {
 
     private func checkLast() throws { _ = try lastPending.flatMap { store.committer.outcome($0) }?.get() }
 
-    private func compare(_ record: LogRecord, _ mark: UInt64) throws {
-        if try Self.mark(record) == mark { return }
+    // MARK: Comparing
+
+    private func compare(_ record: LogRecord, _ last: LogRecord) throws {
+        if try record.commitment() == last.commitment() { return }
+        let isFirst = record.number.rawValue == 1
         // A store that was made for this, with the same schema, is as good as none.
-        if record.number.rawValue == 1, let firstSchema, try Self.onlySchema(record) == firstSchema { return }
-        let what = record.number.rawValue == 1 ? "begins with another schema than" : "has another transaction \(record.number) than"
+        if isFirst, let schema = try Self.onlySchema(last), try Self.onlySchema(record) == schema { return }
+        let what = isFirst ? "begins with another schema than" : "has another transaction \(record.number) than"
         throw CambiumError(
             .conflict,
             "The target \(what) the source, so it is not one that the source was applied to; choose an empty one. Nothing was applied.")
     }
 
+    private static func onlySchema(_ record: LogRecord) throws -> SchemaCatalog? {
+        let ops = try record.ops()
+        guard ops.count == 1, case .schema(let catalog) = ops[0] else { return nil }
+        return catalog
+    }
+
+    /// Copies of one store that both were written to may come to the same last transaction in different ways.
+    private func comparePresent() throws {
+        guard try past.graph(at: .transaction(present)).digest() == store.graph.digest() else {
+            throw CambiumError(
+                .conflict,
+                "The target has another graph at transaction \(present) than the source, so it was changed otherwise; choose an empty one. "
+                    + "Nothing was applied.")
+        }
+    }
+
     private mutating func compareEnds() throws {
         let last = report.lastTransaction
         let graph = store.graph
-        guard graph.transaction == last, present.count <= Int(last.rawValue) else {
+        guard graph.transaction == last else {
             throw CambiumError(
                 .conflict,
                 "The target has \(graph.transaction) transactions and the source \(last), so it was changed otherwise, or the source is an "
                     + "older copy. Nothing was applied.")
         }
-        let wanted = try ReadOnlyStore(source, point: last == .none ? .latest : .transaction(last)).graph
         report.digest = graph.digest()
         report.objectCount = graph.objectCount
         report.linkCount = graph.linkCount
-        guard wanted.digest() == report.digest else {
+        guard try past.graph(at: last == .none ? .latest : .transaction(last)).digest() == report.digest else {
+            let why = report.appliedCount == 0 ? "either one was changed otherwise, or one is damaged" : "one of them is damaged"
             throw CambiumError(
-                .damaged, "The same transactions came to another graph in the target; 'cambium verify' tells which is wrong.")
+                report.appliedCount == 0 ? .conflict : .damaged,
+                "The target and the source have the same transaction \(last) and different graphs: \(why); 'cambium verify' tells more.")
         }
     }
 }

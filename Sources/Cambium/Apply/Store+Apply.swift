@@ -12,11 +12,14 @@ extension Store {
     ///
     /// Throws `.notFound` where there is no source; `.conflict` where this store has a transaction that the source has not: then nothing
     /// was written; `.damaged` where the source's log is corrupt, `.ioFailure`: then the transactions before are here, and applying again
-    /// goes on behind them. Readers see each transaction as it gets durable. Complexity: O(both logs), and memory for the source's graph.
+    /// goes on behind them. Readers see each transaction as it gets durable. Complexity: O(what is applied + objects + log behind checkpoints),
+    /// and memory for the source's graph.
     public func apply(from source: String) throws -> ApplyReport { try apply(from: SystemVolume(root: source)) }
 
-    package func apply(from source: any Volume) throws -> ApplyReport {
-        var run = ApplyRun(self, source)
+    package func apply(from source: any Volume) throws -> ApplyReport { try apply(from: source, pace: .standard) }
+
+    func apply(from source: any Volume, pace: ApplyRun.Pace) throws -> ApplyReport {
+        var run = ApplyRun(self, source, pace)
         try run.run()
         return run.report
     }
@@ -33,8 +36,9 @@ extension Store {
         return try apply(from: SystemVolume(root: source), to: volume)
     }
 
-    package static func apply(
-        from source: any Volume, to target: any Volume, surroundings: Surroundings = .system, tuning: LogTuning = .standard
+    static func apply(
+        from source: any Volume, to target: any Volume, surroundings: Surroundings = .system, tuning: LogTuning = .standard,
+        pace: ApplyRun.Pace = .standard
     ) throws -> ApplyReport {
         var settings = try LogReader(source).settings
         let isNew = try !target.exists(StoreSettings.fileName)
@@ -46,7 +50,7 @@ extension Store {
             store = try open(target, durability: nil, surroundings: surroundings, tuning: tuning, memory: .standard)
         }
         do {
-            let report = try store.apply(from: source)
+            let report = try store.apply(from: source, pace: pace)
             try store.close()
             return report
         } catch {
