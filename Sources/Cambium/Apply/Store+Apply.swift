@@ -12,8 +12,8 @@ extension Store {
     ///
     /// Throws `.notFound` where there is no source; `.conflict` where this store has a transaction that the source has not: then nothing
     /// was written; `.damaged` where the source's log is corrupt, `.ioFailure`: then the transactions before are here, and applying again
-    /// goes on behind them. Readers see each transaction as it gets durable. Complexity: O(what is applied + objects + log behind checkpoints),
-    /// and memory for the source's graph.
+    /// goes on behind them. Readers see each transaction as it gets durable. Complexity: O(what is applied, both graphs, and the log behind
+    /// their checkpoints), and memory for the source's graph.
     public func apply(from source: String) throws -> ApplyReport { try apply(from: SystemVolume(root: source)) }
 
     package func apply(from source: any Volume) throws -> ApplyReport { try apply(from: source, pace: .standard) }

@@ -24,6 +24,7 @@ public final class PageFile: @unchecked Sendable {
     private let share: any VolumeLock
     private let file: any VolumeFile
     private let mapping: FileMapping?
+    private let readAhead = Guarded(ReadAhead())
     /// Chunks of a volume whose files cannot be mapped.
     private let read = Guarded<[Int: UnsafeMutableRawPointer]>([:])
 
@@ -120,6 +121,7 @@ public final class PageFile: @unchecked Sendable {
     /// and ends the process, as `DamagedPages` says.
     public func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         do throws(CambiumError) {
+            beginReading(index)
             let base = try address(index)
             try check(index, base)
             return base
@@ -140,6 +142,15 @@ public final class PageFile: @unchecked Sendable {
             place: .init(file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)"))
     }
 
+    /// Without it the system reads what is around a page that is touched, megabytes where it takes the disk to be fast: then a query
+    /// that needs ten chunks waits for all of the file.
+    private func beginReading(_ index: Int) {
+        guard let mapping, let chunks = readAhead.withLock({ $0.chunks(for: index) }) else { return }
+        let end = min(chunks.upperBound, mapping.byteCount / Self.chunkByteCount)
+        guard chunks.lowerBound < end else { return }
+        mapping.beginReading(offset: chunks.lowerBound * Self.chunkByteCount, byteCount: (end - chunks.lowerBound) * Self.chunkByteCount)
+    }
+
     private func address(_ index: Int) throws(CambiumError) -> UnsafeMutableRawPointer {
         if let mapping { return mapping.base + index * Self.chunkByteCount }
         return try read.withLock { read throws(CambiumError) in
@@ -151,6 +162,29 @@ public final class PageFile: @unchecked Sendable {
             read[index] = pointer
             return pointer
         }
+    }
+}
+
+/// Which chunks are read from the disk when one is touched: it alone, and those that follow while they are touched in order.
+private struct ReadAhead {
+    private var next = 0
+    /// Up to where chunks in order were asked for.
+    private var end = 0
+
+    private static let chunkCount = 32
+
+    /// The chunks that the system is asked for; nil where it was asked before.
+    mutating func chunks(for index: Int) -> Range<Int>? {
+        let isInOrder = index == next
+        next = index + 1
+        if !isInOrder {
+            end = next
+            return index..<end
+        }
+        if index + Self.chunkCount / 2 < end { return nil }
+        let start = max(index, end)
+        end = index + Self.chunkCount
+        return start..<end
     }
 }
 

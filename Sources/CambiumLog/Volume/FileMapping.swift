@@ -26,5 +26,8 @@ public final class FileMapping: @unchecked Sendable {
         self.byteCount = byteCount
     }
 
+    /// Has the system read a part of the file that is touched soon, and not what is around it.
+    func beginReading(offset: Int, byteCount: Int) { _ = madvise(base + offset, byteCount, MADV_WILLNEED) }
+
     deinit { munmap(base, byteCount) }
 }
