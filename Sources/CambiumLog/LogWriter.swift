@@ -165,10 +165,22 @@ public final class LogWriter: @unchecked Sendable {
 extension Volume {
     /// Gives a file these bytes, all of them or none, whatever is interrupted.
     func replace(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
+        try rename(try createReplacement(of: path, bytes), to: path)
+    }
+
+    /// As `replace`, for a file that others may share. False where somebody does: then it stays.
+    func replaceUnlessShared(_ path: String, _ bytes: [UInt8]) throws(CambiumError) -> Bool {
+        let newPath = try createReplacement(of: path, bytes)
+        if try renameUnlessShared(newPath, to: path) { return true }
+        try remove(newPath)
+        return false
+    }
+
+    private func createReplacement(of path: String, _ bytes: [UInt8]) throws(CambiumError) -> String {
         let newPath = path + LogFileName.replacementSuffix
         if try exists(newPath) { try remove(newPath) }
         try create(newPath, bytes)
-        try rename(newPath, to: path)
+        return newPath
     }
 
     /// Makes a file with these bytes and syncs it. The entry in its directory is the caller's to sync.

@@ -142,6 +142,10 @@ public final class FaultyVolume: Volume {
 
     public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
 
+    public func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
+        try shares.renameUnlessShared(path, to: newPath, on: self)
+    }
+
     fileprivate func with<Result>(
         _ body: (inout sending FaultyDisk) throws(CambiumError) -> sending Result
     ) throws(CambiumError) -> sending Result { try state.withLock(body) }

@@ -23,6 +23,9 @@ final class FailingVolume: Volume {
     func share(_ path: String) throws(CambiumError) -> any VolumeLock { try volume.share(path) }
     func isShared(_ path: String) throws(CambiumError) -> Bool { try volume.isShared(path) }
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try volume.removeUnlessShared(path) }
+    func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
+        try volume.renameUnlessShared(path, to: newPath)
+    }
 }
 
 final class FailingFile: VolumeFile {

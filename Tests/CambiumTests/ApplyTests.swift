@@ -141,6 +141,7 @@ import Testing
         let target = MemoryVolume()
         _ = try apply(source.volume, to: target, tuning: .tiny)
         let store = isSource ? source.store : try Store.open(target, durability: nil, surroundings: fixedSurroundings(), tuning: .tiny)
+        try store.checkpoint()
         #expect(try store.compact(.checkpoints(1)).retiredEnd.rawValue > 15)
         if !isSource { try store.close() }
         for number in 20..<25 { try source.edit(number) }

@@ -215,4 +215,72 @@ import Testing
             }
         }
     }
+
+    // MARK: What is stored already
+
+    /// A store with holes in its pages, whose newest transaction is in a checkpoint.
+    private func sparse(_ volume: any Volume) throws -> Store {
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        let (notes, _) = try store.write { transaction in
+            try (0..<600).map { try transaction.insert("Note", ["id": .int(Int64($0)), "title": .string("the note with number \($0)")]) }
+        }
+        try store.write { transaction in try transaction.delete(notes.indices.filter { $0 % 7 != 0 }.map { notes[$0] }) }
+        try store.checkpoint()
+        return store
+    }
+
+    @Test func `a checkpoint whose pages are packed takes the place of the one that there was, without a transaction`() throws {
+        let volume = MemoryVolume()
+        let store = try sparse(volume)
+        let (last, digest, byteCount) = (store.graph.transaction, store.graph.digest(), store.memory.pageByteCount)
+        try store.compact(.checkpoints(1))
+        #expect(store.graph.transaction == last && store.memory.pageByteCount < byteCount)
+        let settings = try StoreSettings.read(volume)
+        let root = try #require(try PageFile.root(volume, store: settings.store, last)).record
+        #expect(root.chunks.reduce(0) { $0 + Int($1.live) } * 16 < byteCount)
+        try store.close()
+        let again = try reopen(volume)
+        #expect(again.recovery.checkpoint == last && again.graph.digest() == digest)
+        #expect(again.memory.pageByteCount < byteCount)
+        #expect(try Verification(volume).isSound)
+    }
+
+    @Test func `a checkpoint that somebody reads is not replaced, and what is read stays`() throws {
+        let volume = MemoryVolume()
+        let store = try sparse(volume)
+        let record = volume.contents[RootRecord.path(store.graph.transaction)]
+        let reader = try ReadOnlyStore(volume)
+        let export = reader.graph.export
+        try store.compact(.all)
+        #expect(volume.contents[RootRecord.path(store.graph.transaction)] == record)
+        for number in 1000..<1200 { try add(store, number) }
+        try store.checkpoint()
+        #expect(reader.graph.export == export && reader.graph.invariantFindings() == [])
+        try store.close()
+        #expect(try reopen(volume).graph.digest() == store.graph.digest())
+        #expect(try Verification(volume).isSound)
+    }
+
+    @Test func `a crash while a checkpoint is replaced leaves the one before or the one after`() throws {
+        let measured = FaultyVolume()
+        let first = try sparse(measured)
+        let begun = measured.operationCount
+        try first.compact(.checkpoints(1))
+        let end = measured.operationCount
+        let digest = first.graph.digest()
+        for operation in begun..<end {
+            let disk = FaultyVolume()
+            let store = try sparse(disk)
+            disk.crash(at: operation)
+            #expect(throws: (any Error).self) { try store.compact(.checkpoints(1)) }
+            store.abandon()
+            let image = MemoryVolume(contents: disk.image(seed: UInt64(operation)))
+            let again = try reopen(image)
+            #expect(again.graph.digest() == digest && again.recovery.transactionCount == 0, "operation \(operation)")
+            try again.compact(.checkpoints(1))
+            try again.close()
+            let verification = try Verification(image)
+            #expect(verification.isSound && verification.digest == digest, "operation \(operation): \(verification.findings)")
+        }
+    }
 }

@@ -18,4 +18,7 @@ extension OverMemory {
     func share(_ path: String) throws(CambiumError) -> any VolumeLock { try memory.share(path) }
     func isShared(_ path: String) throws(CambiumError) -> Bool { try memory.isShared(path) }
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try memory.removeUnlessShared(path) }
+    func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
+        try memory.renameUnlessShared(path, to: newPath)
+    }
 }

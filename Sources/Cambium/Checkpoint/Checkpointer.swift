@@ -8,7 +8,7 @@ import Dispatch
 public struct CheckpointReceipt: Sendable, Equatable {
     /// The last transaction in it.
     public let transaction: TransactionNumber
-    /// What was written; 0 where that checkpoint was there already.
+    /// What was written; 0 where that checkpoint was there already, or is read by somebody and could not be replaced.
     public let byteCount: Int
     /// Older checkpoints that were dropped.
     public let droppedCount: Int
@@ -167,7 +167,9 @@ final class Checkpointer: @unchecked Sendable {
             unstored.formUnion(snapshot.fresh)
             inFile.subtract(snapshot.fresh)
             inFile.formUnion(snapshot.inFile)
-            let byteCount = try write(snapshot)
+            guard let byteCount = try write(snapshot) else {
+                return CheckpointReceipt(transaction: transaction, byteCount: 0, droppedCount: 0)
+            }
             state.withLock { state in
                 state.newest = snapshot.transaction
                 // What was logged meanwhile is behind it.
@@ -216,7 +218,9 @@ final class Checkpointer: @unchecked Sendable {
     /// Chunks that are replaced at a time: 4 MiB.
     private static let replacedCountMax = 64
 
-    private func write(_ snapshot: Snapshot) throws -> Int {
+    /// - Returns: the bytes that were written; nil where the transaction has a checkpoint that somebody reads. Then its chunks stay as they
+    ///   are, and those that were written are written by the next one.
+    private func write(_ snapshot: Snapshot) throws -> Int? {
         let live = snapshot.image.live
         let taken = try keptChunks()
         var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
@@ -231,12 +235,12 @@ final class Checkpointer: @unchecked Sendable {
             // Who opens the store next writes into these first: otherwise each process would make the file larger.
             for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
         }
-        let recordByteCount = try writer.finish(
-            RootRecord(
-                store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
-                layout: snapshot.layout, logChecksum: snapshot.logChecksum, pageFile: pageFile, epoch: snapshot.image.epoch,
-                pageDirectory: snapshot.image.directory, schema: snapshot.schema,
-                requests: snapshot.requests, labels: snapshot.labels, chunks: next))
+        let root = RootRecord(
+            store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
+            layout: snapshot.layout, logChecksum: snapshot.logChecksum, pageFile: pageFile, epoch: snapshot.image.epoch,
+            pageDirectory: snapshot.image.directory, schema: snapshot.schema,
+            requests: snapshot.requests, labels: snapshot.labels, chunks: next)
+        guard let recordByteCount = try writer.finish(root) else { return nil }
         chunks = next
         unstored.subtract(fresh)
         inFile.subtract(fresh)

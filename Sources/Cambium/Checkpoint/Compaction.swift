@@ -37,11 +37,8 @@ extension Committer {
         past?.forget()
         if isDryRun { return try checkpointer.compact(retention, isDryRun: true, sealing) }
         let before = try PageFile.byteCount(checkpointer.volume)
-        if try pack(.thorough, stepCountMax: .max), isStored {
-            // A checkpoint has the number of a transaction, and the one of the last is as it was. The digest says that nothing changed.
-            _ = try recordDigest(Author())
-        }
-        _ = try checkpoint()
+        let isPacked = try pack(.thorough, stepCountMax: .max)
+        _ = try store(again: isPacked)
         var compaction = try checkpointer.compact(retention, isDryRun: false, sealing)
         try checkpointer.reclaimChunks(whileNobodyWrites: whileNobodyWrites)
         compaction.storedByteCount = before - (try PageFile.byteCount(checkpointer.volume))

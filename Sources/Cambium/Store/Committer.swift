@@ -397,10 +397,15 @@ final class Committer: @unchecked Sendable {
 
     /// Stores the newest graph, beside who writes.
     func checkpoint() throws -> CheckpointReceipt {
-        guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
         if !isStored { _ = try pack(PackingLimits(), stepCountMax: 64) }
+        return try store(again: false)
+    }
+
+    /// - Parameter again: whether it takes the place of a checkpoint of the same transaction, because its pages are others.
+    func store(again: Bool) throws -> CheckpointReceipt {
+        guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
         return try checkpointer.make(
-            take: { try writing.hold { try snapshot(unlessAt: checkpointer.transaction) } },
+            take: { try writing.hold { try snapshot(unlessAt: again ? nil : checkpointer.transaction) } },
             whileNobodyWrites: whileNobodyWrites)
     }
 
@@ -455,7 +460,7 @@ final class Committer: @unchecked Sendable {
     /// Has what follows begin a new segment, and nothing written any more into the pages that there are. Only while `writing` is held.
     ///
     /// - Returns: nil where the newest transaction is the one named.
-    private func snapshot(unlessAt stored: TransactionNumber) throws -> Checkpointer.Snapshot? {
+    private func snapshot(unlessAt stored: TransactionNumber?) throws -> Checkpointer.Snapshot? {
         if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
         guard let log, log.lastTransaction != stored else { return nil }
         _ = try writeStaged(openGroup).get()

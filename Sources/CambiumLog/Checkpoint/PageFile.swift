@@ -107,8 +107,8 @@ public final class PageFile: @unchecked Sendable {
     /// Lets the root be dropped: for who writes to the store, and knows which chunks are in use.
     public func giveUpShare() { share.unlock() }
 
-    /// Makes the root one of another store with the same log, whose pages are durable. Returns the bytes of its record.
-    func copyRecord(to target: any Volume) throws(CambiumError) -> Int { try root.write(to: target) }
+    /// Makes the root one of another store with the same log, whose pages are durable and that nobody reads yet. Returns its bytes.
+    func copyRecord(to target: any Volume) throws(CambiumError) -> Int { try root.write(to: target) ?? 0 }
 
     // MARK: Chunks
 

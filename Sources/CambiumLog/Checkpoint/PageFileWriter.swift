@@ -56,10 +56,12 @@ public struct PageFileWriter {
     /// Makes what was written durable.
     public func sync() throws(CambiumError) { try file.sync() }
 
-    /// Makes what was written durable, and then the root. Returns the bytes of the root's record.
-    public mutating func finish(_ root: RootRecord) throws(CambiumError) -> Int {
+    /// Makes what was written durable, and then the root.
+    ///
+    /// - Returns: the bytes of the root's record; nil where the transaction has a root that somebody reads, which stays then.
+    public mutating func finish(_ root: RootRecord) throws(CambiumError) -> Int? {
         try sync()
-        let recordByteCount = try root.write(to: volume)
+        guard let recordByteCount = try root.write(to: volume) else { return nil }
         byteCount += recordByteCount
         return recordByteCount
     }

@@ -79,10 +79,16 @@ public struct RootRecord: Sendable {
         return numbers.sorted { $0 > $1 }
     }
 
-    /// Makes the record a root of a store, whose pages are durable. Returns its bytes.
-    func write(to volume: any Volume) throws(CambiumError) -> Int {
-        let bytes = encode()
-        try volume.replace(Self.path(transaction), bytes)
+    /// Makes the record a root of a store, whose pages are durable: in the place of the one that the transaction has, where there is one.
+    ///
+    /// - Returns: its bytes; nil where somebody reads the one that there is, which stays then.
+    func write(to volume: any Volume) throws(CambiumError) -> Int? {
+        let (path, bytes) = (Self.path(transaction), encode())
+        if try volume.exists(path) {
+            guard try volume.replaceUnlessShared(path, bytes) else { return nil }
+        } else {
+            try volume.replace(path, bytes)
+        }
         try volume.syncDirectory(Self.directory)
         return bytes.count
     }

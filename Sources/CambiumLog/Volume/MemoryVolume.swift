@@ -80,6 +80,10 @@ public final class MemoryVolume: Volume {
     public func isShared(_ path: String) throws(CambiumError) -> Bool { shares.isShared(path) }
 
     public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
+
+    public func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
+        try shares.renameUnlessShared(path, to: newPath, on: self)
+    }
 }
 
 final class MemoryFile: VolumeFile {
@@ -138,6 +142,13 @@ public final class SharedFiles: Sendable {
     public func removeUnlessShared(_ path: String, from volume: any Volume) throws(CambiumError) -> Bool {
         if isShared(path) { return false }
         try volume.remove(path)
+        return true
+    }
+
+    /// What `Volume.renameUnlessShared` promises.
+    public func renameUnlessShared(_ path: String, to newPath: String, on volume: any Volume) throws(CambiumError) -> Bool {
+        if isShared(newPath) { return false }
+        try volume.rename(path, to: newPath)
         return true
     }
 }

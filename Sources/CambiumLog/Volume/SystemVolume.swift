@@ -118,16 +118,18 @@ public struct SystemVolume: Volume {
 
     public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
         let path = full(path)
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
-        let file = SystemFile(descriptor: descriptor, path: path, calls: calls)
-        let code = SystemCalls.uninterrupted { flock(descriptor, LOCK_SH) }
-        if code != 0 { throw SystemFailure.error("lock", path, code) }
-        var status = stat()
-        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
-        // Who had it for himself may have removed it.
-        if status.st_nlink == 0 { throw SystemFailure.error("open", path, ENOENT) }
-        return SystemShare(file: file)
+        while true {
+            let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
+            let file = SystemFile(descriptor: descriptor, path: path, calls: calls)
+            let code = SystemCalls.uninterrupted { flock(descriptor, LOCK_SH) }
+            if code != 0 { throw SystemFailure.error("lock", path, code) }
+            var status = stat()
+            if fstat(descriptor, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
+            // Who had it for himself may have removed it, or given its name to another one.
+            if status.st_nlink > 0 { return SystemShare(file: file) }
+            file.close()
+        }
     }
 
     public func isShared(_ path: String) throws(CambiumError) -> Bool {
@@ -144,6 +146,18 @@ public struct SystemVolume: Volume {
     }
 
     public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
+        try unlessShared(path) { () throws(CambiumError) in
+            let path = full(path)
+            if unlink(path) != 0 { throw SystemFailure.error("remove", path, errno) }
+        }
+    }
+
+    public func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
+        try unlessShared(newPath) { () throws(CambiumError) in try rename(path, to: newPath) }
+    }
+
+    /// Has a file for itself while `body` is called. False where somebody shares it.
+    private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
         let path = full(path)
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
@@ -153,7 +167,7 @@ public struct SystemVolume: Volume {
             if code == EWOULDBLOCK || code == EINTR { return false }
             throw SystemFailure.error("lock", path, code)
         }
-        if unlink(path) != 0 { throw SystemFailure.error("remove", path, errno) }
+        try body()
         return true
     }
 

@@ -26,6 +26,8 @@ public protocol Volume: Sendable {
     func isShared(_ path: String) throws(CambiumError) -> Bool
     /// Removes a file that nobody shares. False where somebody does: then it stays.
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool
+    /// Gives a file the name of another one that nobody shares. False where somebody does: then both stay.
+    func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool
     /// A file without a name, which ends when it is closed; nil where the volume has none.
     func openNameless() throws(CambiumError) -> (any VolumeFile)?
     /// The room that a file takes on disk, in bytes: less than its length where parts of it were given back.
