@@ -34,6 +34,8 @@ final class ChunkStorage: ChunkSource, PageStorage, @unchecked Sendable {
         return memory
     }
 
+    func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool { false }
+
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool { false }
 
     func discard(_ chunks: Range<Int>) {}

@@ -14,6 +14,9 @@ package protocol PageStorage: AnyObject, Sendable {
     /// The address of 65,536 bytes for a chunk that are the file's: what is written there the system writes to the file. They stay there as
     /// long as this does. Nil where the file has no room.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer?
+    /// Puts a chunk of the file in the place of memory, whatever is there; the chunk has room on disk from then on. False where that cannot be
+    /// done.
+    func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
     /// Puts the file in the place of memory that is the same as chunks of it. False where that cannot be done.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
     /// Gives back the room on disk of chunks that nobody needs, until they are stored or mapped again.
@@ -80,14 +83,21 @@ extension PageSpace {
                 discarded = chunk..<chunk
             }
             discarded = discarded.lowerBound..<chunk + 1
-            if memories[chunk] == .heap, let base = chunks.table[chunk] {
-                memory.lend(base)
-                memories[chunk] = .lent
-            } else {
-                memories[chunk] = .none
-            }
+            lend(chunk)
         }
         storage?.discard(discarded)
+    }
+
+    /// A chunk keeps its address, or each use of it would take another one, and an entry in the system's table.
+    private func lend(_ chunk: Int) {
+        switch (memories[chunk], chunks.table[chunk]) {
+        case (.heap, let base?): memory.lend(base)
+        case (.file, let base?): PageMemory.map(PageLayout.chunkByteCount, at: base)
+        default:
+            memories[chunk] = .none
+            return
+        }
+        memories[chunk] = .lent
     }
 
     /// Empty chunks that keep their memory: 16 MiB.
@@ -101,8 +111,8 @@ extension PageSpace {
         case .file:
             // Nobody reads what was there: no version reaches it. Where memory is short it stays the file's.
             if let base = chunks.table[chunk], memory.putBack(base) { memories[chunk] = .heap }
-        case .lent where memory.takeLent(isForced: storage == nil): memories[chunk] = .heap
-        case .none, .lent, .source:
+        case .lent: memories[chunk] = takeLent(chunk)
+        case .none, .source:
             memories[chunk] = .heap
             if let base = memory.takeChunk(isForced: false) {
                 chunks.table[chunk] = base
@@ -113,6 +123,19 @@ extension PageSpace {
                 chunks.table[chunk] = memory.takeChunk(isForced: true)
             }
         }
+    }
+
+    private func takeLent(_ chunk: Int) -> ChunkMemory {
+        if memory.takeLent(isForced: false) { return .heap }
+        if let storage {
+            if let base = chunks.table[chunk], storage.place(chunk, at: base) { return .file }
+            if let base = storage.memory(ofChunk: chunk) {
+                chunks.table[chunk] = base
+                return .file
+            }
+        }
+        _ = memory.takeLent(isForced: true)
+        return .heap
     }
 
     /// Has the file take the place of the memory of frozen chunks that are stored in it. What is read there stays the same.

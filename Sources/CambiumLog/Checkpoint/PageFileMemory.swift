@@ -12,8 +12,10 @@ public final class PageFileMemory: @unchecked Sendable {
     /// Nil for a file without a name, which ends with the process.
     private let pageFile: UInt64?
     private var file: (any VolumeFile)?
-    /// By their first chunks.
+    /// Chunks that were mapped by themselves.
     private var mappings: [Int: FileMapping] = [:]
+    /// What several chunks are in, of which none may be unmapped while another is in use.
+    private var aheadMappings: [FileMapping] = []
     /// Chunks that were mapped ahead of their use, and where.
     private var ahead: (chunks: Range<Int>, mapping: FileMapping)?
     private var aheadEnd: Int
@@ -40,11 +42,26 @@ public final class PageFileMemory: @unchecked Sendable {
         let isNew = chunk >= aheadEnd
         let chunks = chunk..<chunk + (isNew ? max(1, min(chunk, Self.aheadCountMax)) : 1)
         if isNew, let mapping = map(chunks) {
+            aheadMappings.append(mapping)
             ahead = (chunks, mapping)
             aheadEnd = chunks.upperBound
             return mapping.base
         }
-        return map(chunk..<chunk + 1)?.base
+        guard let mapping = map(chunk..<chunk + 1) else { return nil }
+        mappings[chunk] = mapping
+        return mapping.base
+    }
+
+    /// False where the file has no room, or cannot take the place of the memory, which stays as it is then.
+    public func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool {
+        let offset = chunk * PageFile.chunkByteCount
+        do throws(CambiumError) {
+            guard let file = try opened() else { return false }
+            try file.takeRoom(offset: offset, byteCount: PageFile.chunkByteCount)
+            return file.replace(base, offset: offset, byteCount: PageFile.chunkByteCount)
+        } catch {
+            return false  // Then memory is what it was.
+        }
     }
 
     /// False where the file cannot take the place of the memory, which stays as it is then.
@@ -57,18 +74,15 @@ public final class PageFileMemory: @unchecked Sendable {
     public func discard(_ chunks: Range<Int>) {
         // A file without a name that nothing was in yet has no room.
         if chunks.isEmpty || (pageFile == nil && file == nil) { return }
-        // What is mapped with others stays mapped, and is mapped again before it is used: it may have no room.
+        // What was mapped ahead is mapped again before it is used: it may have no room.
         if let ahead, ahead.chunks.overlaps(chunks) { self.ahead = nil }
-        for chunk in chunks where mappings[chunk]?.byteCount == PageFile.chunkByteCount { mappings[chunk] = nil }
         try? opened()?.discard(offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
     }
 
     private func map(_ chunks: Range<Int>) -> FileMapping? {
         let (offset, byteCount) = (chunks.lowerBound * PageFile.chunkByteCount, chunks.count * PageFile.chunkByteCount)
         // Where there is no room the caller does without.
-        guard let mapping = try? opened()?.mapForWriting(offset: offset, byteCount: byteCount) else { return nil }
-        mappings[chunks.lowerBound] = mapping
-        return mapping
+        return try? opened()?.mapForWriting(offset: offset, byteCount: byteCount)
     }
 
     private func opened() throws(CambiumError) -> (any VolumeFile)? {

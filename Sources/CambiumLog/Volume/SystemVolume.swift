@@ -307,11 +307,15 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         return FileMapping(base: base, byteCount: byteCount)
     }
 
-    func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? {
+    func takeRoom(offset: Int, byteCount: Int) throws(CambiumError) {
         // It returns its error, and leaves `errno` alone.
         var code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount))
         while code == EINTR { code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount)) }
         if code != 0 { throw SystemFailure.error("take room for", path, code) }
+    }
+
+    func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? {
+        try takeRoom(offset: offset, byteCount: byteCount)
         guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(offset)), base != MAP_FAILED else {
             throw SystemFailure.error("map", path, errno)
         }

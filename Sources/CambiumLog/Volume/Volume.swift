@@ -65,7 +65,9 @@ public protocol VolumeFile: AnyObject, Sendable {
     /// Maps a part of the file, which has room on disk from then on, for reading and writing; nil where a file of this volume cannot be
     /// mapped.
     func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping?
-    /// Maps a part of the file for reading and writing in the place of memory that is the same. False where that cannot be done.
+    /// Takes room on disk for a part of the file, which is as long as it has to be from then on.
+    func takeRoom(offset: Int, byteCount: Int) throws(CambiumError)
+    /// Maps a part of the file, which has room, for reading and writing in the place of memory. False where that cannot be done.
     func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool
     /// Gives back the room on disk of a part of the file, which reads as zeros then, where the system can.
     func discard(offset: Int, byteCount: Int) throws(CambiumError)
@@ -75,6 +77,7 @@ extension VolumeFile {
     public func beginSync(at offset: Int, count: Int) {}
     public func map(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
     public func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
+    public func takeRoom(offset: Int, byteCount: Int) throws(CambiumError) {}
     public func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool { false }
     public func discard(offset: Int, byteCount: Int) throws(CambiumError) {}
 }
