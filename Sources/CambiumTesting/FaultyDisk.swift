@@ -154,6 +154,7 @@ struct FaultyContent: Sendable {
 
     /// What a failed sync was for: some of it is on the disk, and no later sync will see to the rest.
     mutating func forget(_ random: inout SplitMix64) {
+        absorb()
         durable = image(&random)
         pending = []
     }

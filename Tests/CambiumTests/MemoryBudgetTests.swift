@@ -161,6 +161,39 @@ import Testing
         try store.close()
     }
 
+    /// Some 3 KB of pages for each.
+    private func addLong(_ store: Store, _ numbers: Range<Int>) throws {
+        let title = String(repeating: "a long title ", count: 200)
+        try store.write { for number in numbers { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string(title + "\(number)")]) } }
+    }
+
+    @Test func `what a disk refused of a checkpoint is written again by the next one`() throws {
+        // Others have all of it, so that pages are in files; the store's own part is not what is short.
+        let budget = MemoryBudget(byteCount: 1 << 40)
+        budget.take(1 << 40)
+        var (operation, openedCount) = (0, 0)
+        while true {
+            let volume = FaultyVolume()
+            let store = try create(volume, budget)
+            try addLong(store, 0..<60)
+            volume.fail(at: volume.operationCount + operation, with: EIO)
+            _ = try? store.checkpoint()
+            if !volume.hasFailed { break }
+            operation += 1
+            volume.recover()
+            // After a sync of the log that failed nobody writes any more.
+            guard (try? addLong(store, 60..<70)) != nil else { continue }
+            try store.checkpoint()
+            for seed in 0..<4 as Range<UInt64> {
+                let again = try open(MemoryVolume(contents: volume.image(seed: seed)))
+                #expect(again.recovery.checkpoint.rawValue == 3, "operation \(operation), seed \(seed): \(again.recovery)")
+                #expect(again.graph.digest() == store.graph.digest())
+                openedCount += 1
+            }
+        }
+        #expect(operation > 8 && openedCount > 20, "\(operation) operations, opened \(openedCount) times")
+    }
+
     @Test func `what is closed gives the budget back`() throws {
         defer { clean() }
         do {

@@ -31,6 +31,9 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) private var unstored: Set<Int> = []
     /// Those of them whose memory is the file's.
     @exclusivity(unchecked) private var inFile: Set<Int> = []
+    /// Whether the last checkpoint failed: the system tells once that it could not write what is in the file's memory, and then takes it
+    /// for written.
+    @exclusivity(unchecked) private var hasFailed = false
     @exclusivity(unchecked) private var pageFile: UInt64
     /// Roots that could not be used when the store was opened. They stay until there is a new one: what is left may be all that there is.
     @exclusivity(unchecked) private var passedOver: [TransactionNumber]
@@ -167,7 +170,11 @@ final class Checkpointer: @unchecked Sendable {
             unstored.formUnion(snapshot.fresh)
             inFile.subtract(snapshot.fresh)
             inFile.formUnion(snapshot.inFile)
-            guard let byteCount = try write(snapshot) else {
+            let isWrittenAgain = hasFailed
+            hasFailed = true
+            let written = try write(snapshot, inFile: isWrittenAgain ? [] : inFile)
+            hasFailed = false
+            guard let byteCount = written else {
                 return CheckpointReceipt(transaction: transaction, byteCount: 0, droppedCount: 0)
             }
             state.withLock { state in
@@ -220,7 +227,7 @@ final class Checkpointer: @unchecked Sendable {
 
     /// - Returns: the bytes that were written; nil where the transaction has a checkpoint that somebody reads. Then its chunks stay as they
     ///   are, and those that were written are written by the next one.
-    private func write(_ snapshot: Snapshot) throws -> Int? {
+    private func write(_ snapshot: Snapshot, inFile: Set<Int>) throws -> Int? {
         let live = snapshot.image.live
         let taken = try keptChunks()
         var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
@@ -243,7 +250,7 @@ final class Checkpointer: @unchecked Sendable {
         guard let recordByteCount = try writer.finish(root) else { return nil }
         chunks = next
         unstored.subtract(fresh)
-        inFile.subtract(fresh)
+        self.inFile.subtract(fresh)
         kept[snapshot.transaction] = KeptRoot(pageFile: pageFile, chunks: live.map { $0 > 0 }, recordByteCount: recordByteCount)
         return writer.byteCount
     }
