@@ -23,16 +23,28 @@ package struct PageImage: Sendable {
     package static let chunkGranuleCount = PageLayout.chunkGranules
     /// Images with groups of other sizes cannot be opened.
     package static let fanOutShift = PageLayout.fanOutShift
+    /// So that there are always later ones.
+    private static let epochMax: UInt64 = 1 << 62
+
+    /// Whether a graph can have it: the numbers agree with each other and with what a space holds. The first chunk has the pages that stand
+    /// for leaves without content.
+    fileprivate var isPossible: Bool {
+        let place = Int(directory) / PageLayout.chunkGranules
+        return live.count <= PageLayout.chunkCountMax && live.allSatisfy { $0 <= PageLayout.chunkGranules }
+            && live.first ?? 0 > 0 && directory > 0 && place < live.count && live[place] > 0 && epoch <= Self.epochMax
+    }
 }
 
 extension Timeline {
     /// A timeline whose newest version is one that was stored. Nothing is rebuilt. Complexity: O(chunks).
     ///
-    /// - Parameter fingerprint: that of the layout of the pages. Throws `.damaged` where this program lays the schema out in another way.
+    /// - Parameter fingerprint: that of the layout of the pages. Throws `.damaged` where this program lays the schema out in another way, or
+    ///   no graph has such an image.
     package convenience init(
         _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, labels: [String: TransactionNumber] = [:],
         source: any ChunkSource, memory: MemoryBudget = .standard
     ) throws(CambiumError) {
+        guard image.isPossible else { throw CambiumError(.damaged, "The checkpoint tells of chunks that cannot be.") }
         let layout = GraphLayout(try Schema(catalog: schema))
         guard layout.fingerprint == fingerprint else {
             throw CambiumError(.damaged, "The pages were laid out by another version of this program.")

@@ -36,7 +36,14 @@ public final class PageFile: @unchecked Sendable {
     /// Bytes that all files of pages take on disk.
     public static func byteCount(_ volume: any Volume) throws(CambiumError) -> Int {
         var byteCount = 0
-        for name in try volume.list("") where isName(name) { byteCount += try volume.roomByteCount(of: name) }
+        for name in try volume.list("") where isName(name) {
+            do throws(CambiumError) {
+                byteCount += try volume.roomByteCount(of: name)
+            } catch {
+                // Who writes may have removed it since the directory was listed.
+                guard error.code == .notFound else { throw error }
+            }
+        }
         return byteCount
     }
 
@@ -62,7 +69,7 @@ public final class PageFile: @unchecked Sendable {
                 .damaged, "The checkpoint is not the one that its name tells, or of other pages.", place: .init(file: record))
         }
         path = Self.path(root.pageFile)
-        file = try volume.open(path, .read)
+        file = try Self.open(volume, path, record, bytes)
         let end = (root.chunks.lastIndex { $0.live > 0 } ?? -1) + 1
         guard try file.byteCount() >= end * Self.chunkByteCount else {
             throw CambiumError(.damaged, "The file ends before the pages of checkpoint \(transaction).", place: .init(file: path))
@@ -96,6 +103,19 @@ public final class PageFile: @unchecked Sendable {
     deinit {
         read.withLock { for pointer in $0.values { pointer.deallocate() } }
         file.close()
+    }
+
+    /// Who writes may have dropped the root meanwhile, or made it again with another file. Where the same root is still there, its file
+    /// was lost.
+    private static func open(
+        _ volume: any Volume, _ path: String, _ record: String, _ recordBytes: [UInt8]
+    ) throws(CambiumError) -> any VolumeFile {
+        do {
+            return try volume.open(path, .read)
+        } catch {
+            guard error.code == .notFound, try bytes(volume, record) == recordBytes else { throw error }
+            throw CambiumError(.damaged, "The file has gone that checkpoint '\(record)' has its pages in.", place: .init(file: path))
+        }
     }
 
     private static func bytes(_ volume: any Volume, _ path: String) throws(CambiumError) -> [UInt8] {

@@ -70,11 +70,12 @@ public struct RootRecord: Sendable {
         return directory + "/" + String(repeating: "0", count: LogFileName.digitCount - digits.count) + digits + suffix
     }
 
-    /// The roots of a store, newest first.
+    /// The roots of a store, newest first. What has another name than a root would have is none.
     public static func list(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
         let numbers = try volume.list(directory).compactMap { name -> TransactionNumber? in
             guard name.hasSuffix(suffix), let digits = UInt64(name.dropLast(suffix.utf8.count)), digits > 0 else { return nil }
-            return TransactionNumber(rawValue: digits)
+            let number = TransactionNumber(rawValue: digits)
+            return path(number) == directory + "/" + name ? number : nil
         }
         return numbers.sorted { $0 > $1 }
     }

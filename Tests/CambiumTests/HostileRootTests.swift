@@ -1,0 +1,132 @@
+import CambiumModel
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+@testable import CambiumGraph
+@testable import CambiumLog
+
+/// Root records that verify and say what cannot be, and directories that somebody has been in.
+@Suite struct HostileRootTests {
+    struct Change: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let body: @Sendable (inout RootRecord) -> Void
+
+        init(_ description: String, _ body: @escaping @Sendable (inout RootRecord) -> Void) {
+            testDescription = description
+            self.body = body
+        }
+    }
+
+    private static let impossible = [
+        Change("the last of all epochs") { $0.epoch = .max },
+        Change("no directory") { $0.pageDirectory = 0 },
+        Change("a directory behind all chunks") { $0.pageDirectory = .max },
+        Change("a directory in a chunk that the root does not have") { root in
+            root.pageDirectory = UInt32(root.chunks.count * PageImage.chunkGranuleCount)
+            root.chunks.append(.unused)
+        },
+        Change("a chunk with more than it holds") { $0.chunks[0].live = UInt16(PageImage.chunkGranuleCount + 1) },
+        Change("a first chunk that the root does not have") { $0.chunks[0] = .unused },
+        Change("no chunks") { $0.chunks = [] },
+        Change("more chunks than there can be") { root in
+            root.chunks += Array(repeating: .unused, count: PageLayout.chunkCountMax)
+        },
+        Change("the newest chunk at the end of them all") { root in
+            root.chunks += Array(repeating: .unused, count: PageLayout.chunkCountMax - root.chunks.count - 1) + [root.chunks[0]]
+        },
+        Change("another transaction") { $0.transaction = TransactionNumber(rawValue: 2) },
+        Change("other groups") { $0.fanOutShift = 255 },
+        Change("another layout") { $0.layout &+= 1 },
+        Change("another file") { $0.pageFile &+= 1 },
+        Change("another store") { $0.store[3] ^= 1 },
+        Change("a schema that is none") { $0.schema = SchemaCatalog(json: Array("{\"entities\":{\"A\":{\"parent\":\"B\"}}}".utf8)) },
+        Change("another schema") { $0.schema = SchemaCatalog(json: Array("{\"entities\":{}}".utf8)) },
+        Change("no JSON") { $0.schema = SchemaCatalog(json: Array(repeating: 0x5B, count: 100_000)) },
+    ]
+
+    private func add(_ store: Store, _ numbers: Range<Int>) throws {
+        try store.write { transaction in
+            for number in numbers {
+                let note = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")])
+                try transaction.link(note, "memos", transaction.insert("Memo", ["text": .string("memo \(number)")]))
+            }
+        }
+    }
+
+    /// The files of a store of four transactions, with checkpoints of the second and the third one.
+    private func files() throws -> (contents: [String: [UInt8]], digest: GraphDigest) {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        for round in 0..<3 {
+            try add(store, round * 50..<round * 50 + 50)
+            if round < 2 { try store.checkpoint() }
+        }
+        try store.close()
+        return (volume.contents, store.graph.digest())
+    }
+
+    private func path(_ number: UInt64) -> String { RootRecord.path(TransactionNumber(rawValue: number)) }
+
+    /// The store opens as it was, goes on, makes a checkpoint, and opens from that.
+    private func use(_ volume: MemoryVolume, _ digest: GraphDigest, noteCount: Int, checkpoint: UInt64) throws {
+        let reader = try ReadOnlyStore(volume)
+        #expect(reader.graph.digest() == digest && reader.recovery.notes.count == noteCount, "\(reader.recovery.notes)")
+        let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 5))
+        #expect(
+            store.graph.digest() == digest && store.recovery.checkpoint.rawValue == checkpoint && store.recovery.notes.count == noteCount)
+        try add(store, 1000..<1010)
+        try store.checkpoint()
+        try store.compact(.checkpoints(1))
+        try store.close()
+        let again = try Store.reopened(volume)
+        #expect(again.recovery.notes == [] && again.recovery.transactionCount <= 1 && again.graph.digest() == store.graph.digest())
+        #expect(try Verification(volume).findings == [])
+    }
+
+    @Test(arguments: impossible) func `a root that cannot be is passed over, and told`(change: Change) throws {
+        var (contents, digest) = try files()
+        let store = try StoreSettings.read(MemoryVolume(contents: contents)).store
+        var root = try RootRecord.decode(#require(contents[path(3)]), store: store)
+        change.body(&root)
+        contents[path(3)] = root.encode()
+        try use(MemoryVolume(contents: contents), digest, noteCount: 1, checkpoint: 2)
+    }
+
+    @Test func `names that no root has are none`() throws {
+        var (contents, digest) = try files()
+        for name in [
+            "7.root", "+0000000000000000003.root", "00000000000000000000.root", "99999999999999999999.root", "a", ".root", "3.root.new",
+        ] {
+            contents["roots/" + name] = contents[path(3)]
+        }
+        #expect(try RootRecord.list(MemoryVolume(contents: contents)).map(\.rawValue) == [3, 2])
+        try use(MemoryVolume(contents: contents), digest, noteCount: 0, checkpoint: 3)
+    }
+
+    @Test(arguments: [3, 9, UInt64.max]) func `a root under the name of another one is passed over`(number: UInt64) throws {
+        var (contents, digest) = try files()
+        contents[path(number)] = contents[path(2)]
+        try use(MemoryVolume(contents: contents), digest, noteCount: 1, checkpoint: number == 3 ? 2 : 3)
+    }
+
+    @Test func `pages that are gone are told, and the log says the same`() throws {
+        let (contents, digest) = try files()
+        try use(MemoryVolume(contents: contents.filter { !$0.key.hasPrefix("pages-") }), digest, noteCount: 2, checkpoint: 0)
+    }
+
+    @Test func `pages with holes are told, and the log says the same`() throws {
+        var (contents, digest) = try files()
+        let pages = try #require(contents.keys.first { $0.hasPrefix("pages-") })
+        contents[pages] = [UInt8](repeating: 0, count: contents[pages]?.count ?? 0)
+        try use(MemoryVolume(contents: contents), digest, noteCount: 2, checkpoint: 0)
+    }
+
+    @Test func `pages that are longer than they have to be do no harm`() throws {
+        var (contents, digest) = try files()
+        let pages = try #require(contents.keys.first { $0.hasPrefix("pages-") })
+        contents[pages]? += [UInt8](repeating: 0xA5, count: 100_000)
+        try use(MemoryVolume(contents: contents), digest, noteCount: 0, checkpoint: 3)
+    }
+}
