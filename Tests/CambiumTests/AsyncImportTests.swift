@@ -1,6 +1,6 @@
+import CambiumBytes
 import CambiumLog
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Cambium
@@ -16,7 +16,7 @@ import Testing
     /// Rows without end, which tell how many of them were asked for.
     private final class Endless: AsyncSequence, AsyncIteratorProtocol, Sendable {
         typealias Element = Row
-        let count = Mutex(0)
+        let count = Guarded(0)
         let title: String
         let row: @Sendable (Int) -> Row
 
@@ -143,8 +143,8 @@ import Testing
         let store = try Store.notes()
         let note = try store.schema.required("Note")
         let rows = Endless(title: String(repeating: "x", count: 64 << 10))
-        let applied = Mutex(0)
-        let aheadMax = Mutex(0)
+        let applied = Guarded(0)
+        let aheadMax = Guarded(0)
         let hooks = ImportHooks(finish: { _, _, _ in
             let count = applied.withLock { count in
                 count += 1

@@ -1,6 +1,6 @@
+import CambiumBytes
 import CambiumJSON
 import CambiumLog
-import Synchronization
 import Testing
 
 @testable import Cambium
@@ -55,8 +55,8 @@ extension LogTuning {
 
 /// A clock that goes on by a millisecond at every look, and bytes that are random to nobody.
 func fixedSurroundings(seed: UInt64 = 0) -> Surroundings {
-    let time = Mutex(Int64(1_700_000_000_000_000))
-    let seed = Mutex(UInt8(truncatingIfNeeded: seed))
+    let time = Guarded(Int64(1_700_000_000_000_000))
+    let seed = Guarded(UInt8(truncatingIfNeeded: seed))
     return Surroundings(
         now: {
             time.withLock {

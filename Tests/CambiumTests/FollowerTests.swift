@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumTesting
 import Foundation
 import Synchronization
@@ -107,7 +108,7 @@ import Testing
         tuning.sealsInBackground = true
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced, tuning: tuning)
         let isDone = Atomic(false)
-        let failure = Mutex<String?>(nil)
+        let failure = Guarded<String?>(nil)
         let looks = Atomic(0)
         let writer = Thread {
             do {

@@ -1,7 +1,7 @@
+import CambiumBytes
 import CambiumGraph
 import Dispatch
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Cambium
@@ -21,7 +21,7 @@ import Testing
 
     /// Runs `body` on a thread of its own; waiting for the result joins it.
     private func inBackground(_ body: @escaping @Sendable () throws -> Void) -> @Sendable () -> CambiumError.Code? {
-        let outcome = Mutex<CambiumError.Code?>(nil)
+        let outcome = Guarded<CambiumError.Code?>(nil)
         let isDone = DispatchSemaphore(value: 0)
         let box = Box(outcome: outcome, isDone: isDone)
         Thread {
@@ -35,10 +35,10 @@ import Testing
     }
 
     private final class Box: Sendable {
-        let outcome: Mutex<CambiumError.Code?>
+        let outcome: Guarded<CambiumError.Code?>
         let isDone: DispatchSemaphore
 
-        init(outcome: consuming Mutex<CambiumError.Code?>, isDone: DispatchSemaphore) {
+        init(outcome: consuming Guarded<CambiumError.Code?>, isDone: DispatchSemaphore) {
             self.outcome = outcome
             self.isDone = isDone
         }
@@ -126,7 +126,7 @@ import Testing
     }
 
     private func outcome(_ ticket: Ticket) -> CambiumError.Code? {
-        let box = Box(outcome: Mutex(nil), isDone: DispatchSemaphore(value: 0))
+        let box = Box(outcome: Guarded(nil), isDone: DispatchSemaphore(value: 0))
         ticket.whenSettled { result in
             if case .failure(let error) = result { box.outcome.withLock { $0 = error.code } }
             box.isDone.signal()

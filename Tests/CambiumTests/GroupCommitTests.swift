@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumGraph
 import CambiumTesting
 import Dispatch
@@ -24,7 +25,7 @@ import Testing
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         volume.isShut.store(true, ordering: .relaxed)
         let threads = DispatchGroup()
-        let receipts = Mutex<[Receipt]>([])
+        let receipts = Guarded<[Receipt]>([])
         func begin(_ number: Int) {
             DispatchQueue.global().async(group: threads) {
                 do {
@@ -241,7 +242,7 @@ import Testing
     @Test func `threads that meet a full disk again and again lose nothing and leave nothing`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
-        let acknowledged = Mutex<Set<Int64>>([])
+        let acknowledged = Guarded<Set<Int64>>([])
         let failureCount = Atomic(0)
         DispatchQueue.concurrentPerform(iterations: 8) { writer in
             for number in 0..<40 {

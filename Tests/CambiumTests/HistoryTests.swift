@@ -1,5 +1,5 @@
+import CambiumBytes
 import CambiumTesting
-import Synchronization
 import Testing
 
 @testable import Cambium
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `times do not go backwards when the clock does, and tell by how much it was behind`() throws {
-        let clock = Mutex(Int64(1_700_000_000_000_000))
+        let clock = Guarded(Int64(1_700_000_000_000_000))
         var surroundings = fixedSurroundings()
         surroundings.now = { clock.withLock { $0 } }
         let volume = MemoryVolume()
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func `commits are synced as often as was promised when the clock goes backwards`() throws {
-        let clock = Mutex(Int64(1_700_000_000_000_000))
+        let clock = Guarded(Int64(1_700_000_000_000_000))
         var surroundings = fixedSurroundings()
         surroundings.now = { clock.withLock { $0 } }
         let volume = FaultyVolume()

@@ -1,3 +1,4 @@
+import CambiumBytes
 import Foundation
 import Synchronization
 import Testing
@@ -9,7 +10,7 @@ import Testing
 @Suite struct LeaseTests {
     /// A clock that stands still until it is told to go on.
     private final class Clock: Sendable {
-        let time = Mutex(Int64(1_700_000_000_000_000))
+        let time = Guarded(Int64(1_700_000_000_000_000))
         func advance(_ seconds: Int64) { time.withLock { $0 += seconds * 1_000_000 } }
         var surroundings: Surroundings {
             Surroundings(now: { self.time.withLock { $0 } }, randomBytes: fixedSurroundings().randomBytes)
