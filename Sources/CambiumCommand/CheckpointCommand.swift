@@ -14,6 +14,8 @@ struct CheckpointCommand: ParsableCommand {
     @Option(help: "From now on, keep at most so many checkpoints.") var keep: Int?
     @Option(help: "From now on, let those that only the past needs take so many percent of what the newest one takes.")
     var pastPercent: Int?
+    @Option(help: "From now on, store pages in this form, all of them: lz4 takes about half of the disk, none is mapped as it is.")
+    var compression: PageCompression?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -22,12 +24,16 @@ struct CheckpointCommand: ParsableCommand {
     }
 
     func run() throws {
-        let opened = try Store.open(at: store)
-        if keep != nil || pastPercent != nil {
-            var policy = try opened.checkpointPolicy()
-            policy.countMax = keep ?? policy.countMax
-            policy.pastPercent = pastPercent ?? policy.pastPercent
-            try opened.setCheckpointPolicy(policy)
+        var opened = try Store.open(at: store)
+        let before = try opened.checkpointPolicy()
+        var policy = before
+        policy.countMax = keep ?? policy.countMax
+        policy.pastPercent = pastPercent ?? policy.pastPercent
+        policy.compression = compression?.policy ?? policy.compression
+        if policy != before { try opened.setCheckpointPolicy(policy) }
+        if policy.compression != before.compression {
+            try opened.close()
+            opened = try Store.open(at: store)
         }
         let receipt = try opened.checkpoint()
         try opened.close()
@@ -49,5 +55,17 @@ struct CheckpointCommand: ParsableCommand {
             Terminal.print("Stored the graph of transaction \(receipt.transaction) in \(Readable.bytes(receipt.byteCount)).")
         }
         if receipt.droppedCount > 0 { Terminal.print("Dropped \(Readable.of(receipt.droppedCount, "older checkpoint")).") }
+    }
+}
+
+enum PageCompression: String, ExpressibleByArgument, CaseIterable {
+    case none
+    case lz4
+
+    var policy: CheckpointPolicy.Compression {
+        switch self {
+        case .none: .none
+        case .lz4: .lz4
+        }
     }
 }

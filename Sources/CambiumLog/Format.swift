@@ -49,6 +49,10 @@ enum Format {
         /// What stands before the schema.
         static let headerByteCount = 80
         static let chunkEntryByteCount = 6
+        /// Of a root whose chunks may be compressed.
+        static let packedEntryByteCount = 8
+        /// What is not smaller is stored as it is: the disk's room comes in blocks of 4 KiB.
+        static let packedByteCountMax = 49_152
         static let byteCountMax = 1 << 30
         static let schemaByteCountMax = 64 << 20
     }

@@ -112,9 +112,11 @@ public struct LogCopy {
         let chunks = pages.root.chunks.indices.filter {
             pages.root.chunks[$0].live > 0 && copied.insert("\(pages.root.pageFile) \($0)").inserted
         }
-        _ = try writer.write(chunks) { chunk, body in
+        let isPacked = { pages.root.chunks[$0].packedByteCount > 0 }
+        _ = try writer.write(chunks.filter { !isPacked($0) }) { chunk, body in
             body(UnsafeRawBufferPointer(start: pages.chunk(chunk), count: PageFile.chunkByteCount))
         }
+        for chunk in chunks where isPacked(chunk) { try writer.write(try pages.packed(chunk), as: chunk) }
         try writer.sync()
         byteCount += writer.byteCount
     }

@@ -21,10 +21,12 @@ public struct StoreSettings: Equatable, Sendable {
     public var checkpointCountMax: Int
     /// What those may take that only moments of the past need, in percent of what the newest one has.
     public var pastPercent: Int
+    /// Whether checkpoints are stored compressed.
+    public var compressesPages: Bool
 
     public init(
         store: [UInt8], creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000, checkpointCountMax: Int = 32,
-        pastPercent: Int = 100
+        pastPercent: Int = 100, compressesPages: Bool = false
     ) {
         self.store = store
         self.creationTime = creationTime
@@ -32,6 +34,7 @@ public struct StoreSettings: Equatable, Sendable {
         self.requestWindow = requestWindow
         self.checkpointCountMax = checkpointCountMax
         self.pastPercent = pastPercent
+        self.compressesPages = compressesPages
     }
 
     /// Makes them those of a store that is there, whose lock the caller has.
@@ -58,6 +61,7 @@ public struct StoreSettings: Equatable, Sendable {
             "{\"format\":\(Format.version),\"store\":\"\(HexText.encode(store))\",\"created\":\(creationTime),"
             + "\"durability\":\"\(level)\",\"requestWindow\":\(requestWindow)"
             + ",\"checkpoints\":\(checkpointCountMax),\"pastPercent\":\(pastPercent)"
+            + (compressesPages ? ",\"compression\":\"lz4\"" : "")
         let checksum = withUnsafeBytes(of: CRC32C.checksum(Array(text.utf8)).bigEndian) { HexText.encode($0) }
         return Array("\(text),\"check\":\"\(checksum)\"}\n".utf8)
     }
@@ -91,7 +95,8 @@ public struct StoreSettings: Equatable, Sendable {
         guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is no durability") }
         let settings = StoreSettings(
             store: store, creationTime: creationTime, durability: interval.map { .buffered(microseconds: $0) } ?? .synced,
-            requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, pastPercent: pastPercent)
+            requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, pastPercent: pastPercent,
+            compressesPages: fields["compression"] == "lz4")
         guard settings.encode() == bytes else { throw damaged("The check at its end does not fit the settings") }
         return settings
     }

@@ -181,6 +181,7 @@ struct FaultyContent: Sendable {
         switch change {
         case .truncate(let byteCount):
             if bytes.count > byteCount { bytes.removeLast(bytes.count - byteCount) }
+            if bytes.count < byteCount { bytes.append(contentsOf: repeatElement(0, count: byteCount - bytes.count)) }
         case .write(let written, let offset):
             if written.isEmpty { return }
             if bytes.count < offset { bytes.append(contentsOf: repeatElement(0, count: offset - bytes.count)) }

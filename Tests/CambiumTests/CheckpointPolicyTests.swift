@@ -14,7 +14,7 @@ import Testing
         let has = (0..<chunks.upperBound).map { chunks.contains($0) }
         return (
             TransactionNumber(rawValue: UInt64(number)),
-            KeptRoot(pageFile: file, chunks: has, recordByteCount: record, logByteCount: log)
+            KeptRoot(pageFile: file, chunks: has, packed: [], recordByteCount: record, logByteCount: log)
         )
     }
 

@@ -164,7 +164,9 @@ import Testing
     /// Some 3 KB of pages for each.
     private func addLong(_ store: Store, _ numbers: Range<Int>) throws {
         let title = String(repeating: "a long title ", count: 200)
-        try store.write { for number in numbers { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string(title + "\(number)")]) } }
+        try store.write {
+            for number in numbers { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string(title + "\(number)")]) }
+        }
     }
 
     @Test func `what a disk refused of a checkpoint is written again by the next one`() throws {

@@ -4,6 +4,7 @@ import Cambium
 struct Opening {
     private let settings: Settings
     private var path: String { settings.store("synth\(settings.synth.rawValue)") }
+    private var compressedPath: String { settings.store("lz4") }
     private static let workload = "C6.restart: first query"
 
     init(_ settings: Settings) { self.settings = settings }
@@ -13,7 +14,27 @@ struct Opening {
         try measure("warm") {}
         try measure("cold") { try Tree(path).evict() }
         try measure("cold, and all of it summed", all: true) { try Tree(path).evict() }
+        try compressed()
         try afterKill()
+    }
+
+    /// The same with chunks that have to be decompressed.
+    private func compressed() throws {
+        let path = compressedPath
+        try Tree(path).remove()
+        try Tree(self.path).copy(to: path)
+        var store = try Store.open(at: path)
+        try store.setCheckpointPolicy(CheckpointPolicy(compression: .lz4))
+        try store.close()
+        store = try Store.open(at: path)
+        let start = now()
+        let receipt = try store.checkpoint()
+        settings.emit("C6.checkpoint of all, LZ4", Double(receipt.byteCount) / 1e6 / (now() - start), "MB/s written")
+        try store.close()
+        settings.emit("C1.import synth \(settings.synth.rawValue) |disk", try Tree(path).megabytes(), "MB", variant: "LZ4")
+        try measure("LZ4, warm", at: path) {}
+        try measure("LZ4, cold", at: path) { try Tree(path).evict() }
+        try Tree(path).remove()
     }
 
     private func makeCheckpoint() throws {
@@ -23,12 +44,14 @@ struct Opening {
     }
 
     /// Opens and asks for one object by its identity, several times; prints the median.
-    private func measure(_ variant: String, all: Bool = false, roundCount: Int = 9, _ prepare: () throws -> Void) throws {
+    private func measure(_ variant: String, at path: String? = nil, all: Bool = false, roundCount: Int = 9, _ prepare: () throws -> Void)
+        throws
+    {
         var times: [Double] = []
         for _ in 0..<roundCount {
             try prepare()
             let start = now()
-            let store = try Store.open(at: path)
+            let store = try Store.open(at: path ?? self.path)
             try probe(store, all: all)
             times.append(now() - start)
             try check(store.recovery.transactionCount, is: 0, "transactions that were replayed")

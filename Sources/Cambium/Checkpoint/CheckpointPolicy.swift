@@ -13,13 +13,31 @@ public struct CheckpointPolicy: Sendable, Hashable {
     /// What those may take of the disk that only moments of the past need: in percent of what the newest checkpoint takes, and 64 MiB at
     /// least. With 0 none is kept for them.
     public var pastPercent: Int
+    /// How pages are stored. Another one than before begins with the first checkpoint after the store is opened again, which has all pages.
+    public var compression: Compression
 
-    public init(countMax: Int = 32, pastPercent: Int = 100) {
-        self.countMax = countMax
-        self.pastPercent = pastPercent
+    public enum Compression: Sendable, Hashable {
+        /// As they are in memory, where they are mapped.
+        case none
+        /// In chunks of 64 KiB, which are decompressed when they are touched first: about half as much disk, and as much memory as what is
+        /// touched takes.
+        case lz4
     }
 
-    init(_ settings: StoreSettings) { self.init(countMax: settings.checkpointCountMax, pastPercent: settings.pastPercent) }
+    public init(countMax: Int = 32, pastPercent: Int = 100, compression: Compression = .none) {
+        self.countMax = countMax
+        self.pastPercent = pastPercent
+        self.compression = compression
+    }
+
+    init(_ settings: StoreSettings) {
+        self.init(
+            countMax: settings.checkpointCountMax, pastPercent: settings.pastPercent, compression: settings.compressesPages ? .lz4 : .none)
+    }
+
+    func apply(to settings: inout StoreSettings) {
+        (settings.checkpointCountMax, settings.pastPercent, settings.compressesPages) = (countMax, pastPercent, compression == .lz4)
+    }
 
     /// Throws `.invalidInput` for a policy that cannot be.
     func check() throws(CambiumError) {
@@ -34,10 +52,21 @@ struct KeptRoot {
     let pageFile: UInt64
     /// For each chunk, whether it has it.
     let chunks: [Bool]
+    /// Those that are compressed.
+    let packed: Set<Int>
     /// Of its record.
     let recordByteCount: Int
     /// Bytes of log between the checkpoint before it and this one; nil where that was not looked at yet.
     var logByteCount: Int?
+}
+
+extension KeptRoot {
+    init(_ root: RootRecord, recordByteCount: Int) {
+        pageFile = root.pageFile
+        chunks = root.chunks.map { $0.live > 0 }
+        packed = Set(root.chunks.indices.filter { root.chunks[$0].packedByteCount > 0 })
+        self.recordByteCount = recordByteCount
+    }
 }
 
 extension CheckpointPolicy {

@@ -39,6 +39,8 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) private var passedOver: [TransactionNumber]
     @exclusivity(unchecked) private var kept: [TransactionNumber: KeptRoot] = [:]
     @exclusivity(unchecked) private var policy: CheckpointPolicy
+    /// Whether pages are stored compressed.
+    private let isPacked: Bool
 
     private let state: Guarded<State>
     private let queue = DispatchQueue(label: "cambium.store.checkpoint", qos: .utility)
@@ -75,22 +77,22 @@ final class Checkpointer: @unchecked Sendable {
         let tailByteCount: Int
     }
 
-    /// Goes on with the file of the root that the store was opened with. Where there is none, or one after it could not be used, it begins
-    /// a new one: somebody may read what is in the old one, and nobody can tell what that is.
-    ///
     /// - Parameters:
+    ///   - file: that of the root that the store was opened with; nil where a new one is begun.
     ///   - tailByteCount: the bytes of log behind it.
     ///   - newFile: a number that no file of the store had before.
     init(
-        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, tailByteCount: Int, tuning: LogTuning, policy: CheckpointPolicy,
+        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, _ file: UInt64?, tailByteCount: Int, tuning: LogTuning,
+        policy: CheckpointPolicy,
         newFile: UInt64
     ) throws(CambiumError) {
         self.volume = volume
         self.policy = policy
+        isPacked = policy.compression == .lz4
         timeline = stored.timeline
         self.tuning = tuning
         store = log.store
-        if let root = stored.pages?.root, let file = stored.nextPageFile {
+        if let root = stored.pages?.root, let file {
             chunks = root.chunks
             pageFile = file
             state = Guarded(
@@ -175,7 +177,7 @@ final class Checkpointer: @unchecked Sendable {
             let written = try write(snapshot, inFile: isWrittenAgain ? [] : inFile)
             hasFailed = false
             guard let byteCount = written else {
-                return CheckpointReceipt(transaction: transaction, byteCount: 0, droppedCount: 0)
+                return CheckpointReceipt(transaction: snapshot.transaction, byteCount: 0, droppedCount: 0)
             }
             state.withLock { state in
                 state.newest = snapshot.transaction
@@ -212,7 +214,9 @@ final class Checkpointer: @unchecked Sendable {
     ///
     /// - Parameter taken: for each chunk, whether a root has it: those that only moments of the past need, too.
     private func giveUpMemory(of taken: [Bool], _ whileNobodyWrites: (() -> Void) -> Void) {
-        let stored = taken.indices.filter { taken[$0] }
+        // What is compressed is not what it is in memory.
+        let packed = kept.values.reduce(into: Set<Int>()) { if $1.pageFile == pageFile { $0.formUnion($1.packed) } }
+        let stored = taken.indices.filter { taken[$0] && !packed.contains($0) }
         let isShort = timeline.budget.isTight
         for first in stride(from: 0, to: stored.count, by: Self.replacedCountMax) where isShort {
             whileNobodyWrites {
@@ -233,25 +237,37 @@ final class Checkpointer: @unchecked Sendable {
         var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
         defer { writer.close() }
         let fresh = unstored.filter { live[$0] > 0 }.sorted()
-        let checksums = try writer.write(fresh, inFile: inFile) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
+        // What a chunk has in its place that is mapped there is what is in memory.
+        let mapped = self.inFile
+        let stored = try writer.write(
+            fresh,
+            { [isPacked] chunk in
+                if inFile.contains(chunk) { return .none }
+                return isPacked && !mapped.contains(chunk) ? .packed : .asItIs
+            }
+        ) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
         var next = live.enumerated().map { chunk, live in
-            RootRecord.Chunk(live: live, checksum: live > 0 && chunk < chunks.count ? chunks[chunk].checksum : 0)
+            var next = live > 0 && chunk < chunks.count ? chunks[chunk] : RootRecord.Chunk()
+            next.live = live
+            return next
         }
-        for (chunk, checksum) in zip(fresh, checksums) { next[chunk].checksum = checksum }
+        for (chunk, stored) in zip(fresh, stored) {
+            next[chunk] = RootRecord.Chunk(live: live[chunk], checksum: stored.checksum, packedByteCount: stored.packedByteCount)
+        }
         if let taken {
             // Who opens the store next writes into these first: otherwise each process would make the file larger.
             for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
         }
         let root = RootRecord(
             store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
-            layout: snapshot.layout, logChecksum: snapshot.logChecksum, pageFile: pageFile, epoch: snapshot.image.epoch,
+            isPacked: isPacked, layout: snapshot.layout, logChecksum: snapshot.logChecksum, pageFile: pageFile, epoch: snapshot.image.epoch,
             pageDirectory: snapshot.image.directory, schema: snapshot.schema,
             requests: snapshot.requests, labels: snapshot.labels, chunks: next)
         guard let recordByteCount = try writer.finish(root) else { return nil }
         chunks = next
         unstored.subtract(fresh)
         self.inFile.subtract(fresh)
-        kept[snapshot.transaction] = KeptRoot(pageFile: pageFile, chunks: live.map { $0 > 0 }, recordByteCount: recordByteCount)
+        kept[snapshot.transaction] = KeptRoot(root, recordByteCount: recordByteCount)
         return writer.byteCount
     }
 
@@ -324,7 +340,7 @@ final class Checkpointer: @unchecked Sendable {
     private func keptRoot(_ number: TransactionNumber) throws -> KeptRoot? {
         if let root = kept[number] { return root }
         guard let (record, byteCount) = try PageFile.root(volume, store: store, number) else { return nil }
-        let root = KeptRoot(pageFile: record.pageFile, chunks: record.chunks.map { $0.live > 0 }, recordByteCount: byteCount)
+        let root = KeptRoot(record, recordByteCount: byteCount)
         kept[number] = root
         return root
     }

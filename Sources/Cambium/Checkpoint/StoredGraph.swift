@@ -4,6 +4,7 @@ internal import CambiumLog
 import CambiumModel
 
 extension PageFile: ChunkSource {}
+extension UnpackedMemory: ChunkRoom {}
 extension PageFileMemory: PageStorage {}
 
 /// Where a replay begins: with a stored graph, or before the first transaction.
@@ -19,8 +20,12 @@ struct StoredGraph {
     /// The last transaction that is in the graph.
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
 
-    /// The file that the next checkpoint goes on with; nil where it begins a new one.
-    var nextPageFile: UInt64? { flaws.isEmpty ? pages?.root.pageFile : nil }
+    /// The file that the next checkpoint goes on with; nil where it begins a new one, because the one that there is cannot be trusted, or
+    /// has pages in another form than they are to have.
+    func pageFile(of settings: StoreSettings) -> UInt64? {
+        guard let root = pages?.root, flaws.isEmpty, root.isPacked == settings.compressesPages else { return nil }
+        return root.pageFile
+    }
 
     /// Before the first transaction of a log.
     init(before reader: LogReader) {
@@ -60,10 +65,11 @@ struct StoredGraph {
 
     /// Has chunks written to that no root has: for who writes, and before anything is replayed, or each opening would make the file
     /// larger.
-    func reuseChunks() {
+    ///
+    /// - Parameter isNewFile: whether the next checkpoint begins a file, in which no root has any.
+    func reuseChunks(isNewFile: Bool) {
         guard let root = pages?.root else { return }
-        // Where something was passed over a new file is begun, in which no root has any.
-        timeline.reuse(flaws.isEmpty ? root.chunks.indices.filter { root.chunks[$0] == .unused } : timeline.unusedChunks)
+        timeline.reuse(isNewFile ? timeline.unusedChunks : root.chunks.indices.filter { root.chunks[$0] == .unused })
     }
 
     /// Whether there is a checkpoint behind a transaction that is not behind a moment. Complexity: O(checkpoints), their records where it
@@ -95,7 +101,9 @@ struct StoredGraph {
     init(_ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false, memory: MemoryBudget = .standard) throws(CambiumError)
     {
         let pages = try PageFile(
-            reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift, checksAll: checksAll)
+            reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift, checksAll: checksAll,
+            // Chunks come in any order, so none is mapped ahead.
+            room: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
         timeline = try Timeline(
             PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName,
             source: pages,

@@ -451,7 +451,7 @@ final class Committer: @unchecked Sendable {
         try writing.hold {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
             var settings = try StoreSettings.read(volume)
-            (settings.checkpointCountMax, settings.pastPercent) = (policy.countMax, policy.pastPercent)
+            policy.apply(to: &settings)
             try settings.replace(in: volume)
         }
         checkpointer.set(policy)

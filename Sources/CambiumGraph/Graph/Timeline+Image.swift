@@ -38,8 +38,9 @@ package struct PageImage: Sendable {
 extension Timeline {
     /// A timeline whose newest version is one that was stored. Nothing is rebuilt. Complexity: O(chunks).
     ///
-    /// - Parameter fingerprint: that of the layout of the pages. Throws `.damaged` where this program lays the schema out in another way, or
-    ///   no graph has such an image.
+    /// Throws `.damaged` where this program lays the schema out in another way, or no graph has such an image.
+    ///
+    /// - Parameter fingerprint: that of the layout of the pages.
     package convenience init(
         _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, labels: [String: TransactionNumber] = [:],
         source: any ChunkSource, memory: MemoryBudget = .standard

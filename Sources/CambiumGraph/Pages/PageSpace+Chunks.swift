@@ -14,7 +14,7 @@ package protocol PageStorage: AnyObject, Sendable {
     /// The address of 65,536 bytes for a chunk that are the file's: what is written there the system writes to the file. They stay there as
     /// long as this does. Nil where the file has no room.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer?
-    /// Puts a chunk of the file in the place of memory, whatever is there; the chunk has room on disk from then on. False where that cannot be
+    /// Puts a chunk of the file in the place of memory, whatever is there, and takes room on disk for it. False where that cannot be
     /// done.
     func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
     /// Puts the file in the place of memory that is the same as chunks of it. False where that cannot be done.

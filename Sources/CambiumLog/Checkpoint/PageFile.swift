@@ -5,6 +5,12 @@ public import CambiumModel
     import Glibc
 #endif
 
+/// Memory for chunks that are stored in another form than they have in memory.
+public protocol ChunkRoom: AnyObject, Sendable {
+    /// 65,536 bytes that stay there as long as this does. One thread at a time.
+    func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer
+}
+
 /// The pages of a stored graph, as its root names them. A chunk is compared with its checksum when it is asked for first.
 ///
 /// SAFETY: the mapping, or the memory that a chunk was read into, stays as long as this does; while the root is shared nobody writes into
@@ -25,7 +31,8 @@ public final class PageFile: @unchecked Sendable {
     private let file: any VolumeFile
     private let mapping: FileMapping?
     private let readAhead = Guarded(ReadAhead())
-    /// Chunks of a volume whose files cannot be mapped.
+    private let room: (any ChunkRoom)?
+    /// Chunks that are compressed, or of a volume whose files cannot be mapped.
     private let read = Guarded<[Int: UnsafeMutableRawPointer]>([:])
 
     /// The name of a file of pages: 16 hexadecimal digits that no file of this store had before.
@@ -52,11 +59,15 @@ public final class PageFile: @unchecked Sendable {
 
     /// Opens the stored graph of a transaction. Throws `.damaged` where it is none that this program can read, `.notFound` where it
     /// is gone.
-    public init(_ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int, checksAll: Bool = false)
-        throws(CambiumError)
-    {
+    ///
+    /// - Parameter room: where chunks are that are compressed; nil for who does not ask for them.
+    public init(
+        _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int, checksAll: Bool = false,
+        room: (any ChunkRoom)? = nil
+    ) throws(CambiumError) {
         let record = RootRecord.path(transaction)
         self.volume = volume
+        self.room = room
         share = try volume.share(record)
         let bytes = try Self.bytes(volume, record)
         do throws(DecodingError) {
@@ -101,7 +112,7 @@ public final class PageFile: @unchecked Sendable {
     }
 
     deinit {
-        read.withLock { for pointer in $0.values { pointer.deallocate() } }
+        if room == nil { read.withLock { for pointer in $0.values { pointer.deallocate() } } }
         file.close()
     }
 
@@ -134,7 +145,13 @@ public final class PageFile: @unchecked Sendable {
 
     /// Compares every chunk with its checksum. Throws `.damaged` with the first that is not what was stored.
     public func checkAll() throws(CambiumError) {
-        for chunk in root.chunks.indices where root.chunks[chunk].live > 0 { try check(chunk, try address(chunk)) }
+        for chunk in root.chunks.indices where root.chunks[chunk].live > 0 {
+            if root.chunks[chunk].packedByteCount > 0 {
+                try check(chunk, try unpacked(chunk))
+            } else {
+                try check(chunk, try address(chunk))
+            }
+        }
     }
 
     /// The address of a chunk's bytes, which are what was stored. Where they are not, has the next opening check what is stored in whole,
@@ -143,7 +160,8 @@ public final class PageFile: @unchecked Sendable {
         do throws(CambiumError) {
             beginReading(index)
             let base = try address(index)
-            try check(index, base)
+            // What is compressed was checked before it came there.
+            if root.chunks[index].packedByteCount == 0 { try check(index, base) }
             return base
         } catch {
             // Where the mark cannot be made the next opening comes here again, and tells the same.
@@ -154,12 +172,30 @@ public final class PageFile: @unchecked Sendable {
 
     private func check(_ index: Int, _ base: UnsafeMutableRawPointer) throws(CambiumError) {
         let bytes = UnsafeRawBufferPointer(start: base, count: Self.chunkByteCount)
-        guard CRC32C.checksum(bytes) != root.chunks[index].checksum else { return }
-        throw CambiumError(
+        if CRC32C.checksum(bytes) != root.chunks[index].checksum { throw damage(index) }
+    }
+
+    private func check(_ index: Int, _ bytes: [UInt8]) throws(CambiumError) {
+        if CRC32C.checksum(bytes) != root.chunks[index].checksum { throw damage(index) }
+    }
+
+    private func damage(_ index: Int) -> CambiumError {
+        CambiumError(
             .damaged,
             "Chunk \(index) of the pages is not what checkpoint \(root.transaction) stored. "
                 + "The next opening uses an older checkpoint, or the log.",
             place: .init(file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)"))
+    }
+
+    /// The bytes of a chunk that is compressed, as they are in the file.
+    func packed(_ index: Int) throws(CambiumError) -> [UInt8] {
+        try file.read(at: index * Self.chunkByteCount, count: Int(root.chunks[index].packedByteCount))
+    }
+
+    private func unpacked(_ index: Int) throws(CambiumError) -> [UInt8] {
+        let packed = try packed(index)
+        guard let bytes = packed.withUnsafeBytes({ LZ4.decompress($0, byteCount: Self.chunkByteCount) }) else { throw damage(index) }
+        return bytes
     }
 
     /// Without it the system reads what is around a page that is touched, megabytes where it takes the disk to be fast: then a query
@@ -168,15 +204,25 @@ public final class PageFile: @unchecked Sendable {
         guard let mapping, let chunks = readAhead.withLock({ $0.chunks(for: index) }) else { return }
         let end = min(chunks.upperBound, mapping.byteCount / Self.chunkByteCount)
         guard chunks.lowerBound < end else { return }
-        mapping.beginReading(offset: chunks.lowerBound * Self.chunkByteCount, byteCount: (end - chunks.lowerBound) * Self.chunkByteCount)
+        if !root.isPacked {
+            let (offset, byteCount) = (chunks.lowerBound * Self.chunkByteCount, (end - chunks.lowerBound) * Self.chunkByteCount)
+            return mapping.beginReading(offset: offset, byteCount: byteCount)
+        }
+        for chunk in chunks.lowerBound..<end where root.chunks[chunk].live > 0 {
+            let packedByteCount = Int(root.chunks[chunk].packedByteCount)
+            mapping.beginReading(
+                offset: chunk * Self.chunkByteCount, byteCount: packedByteCount > 0 ? packedByteCount : Self.chunkByteCount)
+        }
     }
 
     private func address(_ index: Int) throws(CambiumError) -> UnsafeMutableRawPointer {
-        if let mapping { return mapping.base + index * Self.chunkByteCount }
+        let isPacked = root.chunks[index].packedByteCount > 0
+        if let mapping, !isPacked { return mapping.base + index * Self.chunkByteCount }
         return try read.withLock { read throws(CambiumError) in
             if let pointer = read[index] { return pointer }
-            let bytes = try file.read(at: index * Self.chunkByteCount, count: Self.chunkByteCount)
-            let pointer = UnsafeMutableRawPointer.allocate(byteCount: Self.chunkByteCount, alignment: 4096)
+            let bytes = isPacked ? try unpacked(index) : try file.read(at: index * Self.chunkByteCount, count: Self.chunkByteCount)
+            if isPacked { try check(index, bytes) }
+            let pointer = room?.memory(ofChunk: index) ?? .allocate(byteCount: Self.chunkByteCount, alignment: 4096)
             pointer.initializeMemory(as: UInt8.self, repeating: 0, count: Self.chunkByteCount)
             bytes.withUnsafeBytes { pointer.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(pointer), byteCount: $0.count) }
             read[index] = pointer

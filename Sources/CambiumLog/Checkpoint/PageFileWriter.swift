@@ -24,34 +24,76 @@ public struct PageFileWriter {
 
     public func close() { file.close() }
 
-    /// Writes chunks, which nothing that is stored may have, and returns their checksums.
+    /// How a chunk gets into the file.
+    public enum Storing: Sendable {
+        /// Its memory is the file's, so it is there.
+        case none
+        case asItIs
+        /// Where it gets smaller by it.
+        case packed
+    }
+
+    /// What is known of a chunk in the file.
+    public typealias StoredChunk = (checksum: UInt32, packedByteCount: UInt16)
+
+    /// Writes chunks, which nothing that is stored may have.
     ///
     /// - Parameters:
     ///   - chunks: ascending.
-    ///   - inFile: those of them that the file has already, because their memory is the file's.
     ///   - withBytes: calls its closure with the bytes of a chunk.
     public mutating func write(
-        _ chunks: [Int], inFile: Set<Int> = [], withBytes: (_ chunk: Int, _ body: (UnsafeRawBufferPointer) -> Void) -> Void
-    ) throws(CambiumError) -> [UInt32] {
-        var checksums: [UInt32] = []
-        var run: [UInt8] = []
-        var first = 0
-        for (place, chunk) in chunks.enumerated() {
-            let isWritten = !inFile.contains(chunk)
-            if run.isEmpty { first = chunk }
-            withBytes(chunk) { bytes in
-                checksums.append(CRC32C.checksum(bytes))
-                if isWritten { run += bytes }
+        _ chunks: [Int], _ storing: (_ chunk: Int) -> Storing = { _ in .asItIs },
+        withBytes: (_ chunk: Int, _ body: (UnsafeRawBufferPointer) -> Void) -> Void
+    ) throws(CambiumError) -> [StoredChunk] {
+        var stored: [StoredChunk] = []
+        var run: (first: Int, bytes: [UInt8]) = (0, [])
+        for chunk in chunks {
+            if chunk != run.first + run.bytes.count / PageFile.chunkByteCount || run.bytes.count == Self.runByteCountMax {
+                try write(&run)
+                run.first = chunk
             }
-            let isFull = run.count == Self.runCountMax * PageFile.chunkByteCount
-            if !isFull, isWritten, place + 1 < chunks.count, chunks[place + 1] == chunk + 1, !inFile.contains(chunk + 1) { continue }
-            if run.isEmpty { continue }
-            try file.write(run, at: first * PageFile.chunkByteCount)
-            byteCount += run.count
-            run.removeAll(keepingCapacity: true)
+            let storing = storing(chunk)
+            var packed: [UInt8]?
+            withBytes(chunk) { bytes in
+                if case .packed = storing { packed = Self.pack(bytes) }
+                if case .none = storing {} else if packed == nil { run.bytes += bytes }
+                stored.append((CRC32C.checksum(bytes), UInt16(packed?.count ?? 0)))
+            }
+            if let packed {
+                try write(&run)
+                try write(packed, as: chunk)
+            }
         }
-        return checksums
+        try write(&run)
+        return stored
     }
+
+    private static let runByteCountMax = runCountMax * PageFile.chunkByteCount
+
+    private static func pack(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+        LZ4.compress(bytes).flatMap { $0.count <= Format.Root.packedByteCountMax ? $0 : nil }
+    }
+
+    private mutating func write(_ run: inout (first: Int, bytes: [UInt8])) throws(CambiumError) {
+        if run.bytes.isEmpty { return }
+        try file.write(run.bytes, at: run.first * PageFile.chunkByteCount)
+        byteCount += run.bytes.count
+        run.bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Writes a chunk that is compressed. What its place has beyond that takes no room on disk.
+    mutating func write(_ packed: [UInt8], as chunk: Int) throws(CambiumError) {
+        let offset = chunk * PageFile.chunkByteCount
+        try file.write(packed, at: offset)
+        let end = (packed.count + Self.blockByteCount - 1) / Self.blockByteCount * Self.blockByteCount
+        try file.discard(offset: offset + end, byteCount: PageFile.chunkByteCount - end)
+        // A file has whole chunks.
+        if try file.byteCount() < offset + PageFile.chunkByteCount { try file.truncate(to: offset + PageFile.chunkByteCount) }
+        byteCount += packed.count
+    }
+
+    /// In which the disk gives room.
+    private static let blockByteCount = 4096
 
     /// Makes what was written durable.
     public func sync() throws(CambiumError) { try file.sync() }

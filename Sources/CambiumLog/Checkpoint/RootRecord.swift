@@ -10,14 +10,18 @@ public struct RootRecord: Sendable {
     public struct Chunk: Sendable, Hashable {
         /// Granules of 16 bytes in use; 0 where the root does not have the chunk.
         public var live: UInt16
+        /// Of its 65,536 bytes.
         public var checksum: UInt32
+        /// Bytes that it takes in the file, where it is compressed; else 0.
+        public var packedByteCount: UInt16
 
         /// A chunk that no root had when the record was written.
         public static let unused = Chunk(live: 0, checksum: 1)
 
-        public init(live: UInt16 = 0, checksum: UInt32 = 0) {
+        public init(live: UInt16 = 0, checksum: UInt32 = 0, packedByteCount: UInt16 = 0) {
             self.live = live
             self.checksum = checksum
+            self.packedByteCount = packedByteCount
         }
     }
 
@@ -29,6 +33,8 @@ public struct RootRecord: Sendable {
     public var time: Int64
     /// Rows of a group of the page space, as a power of two.
     public var fanOutShift: UInt8
+    /// Whether chunks that get smaller by it are stored compressed.
+    public var isPacked: Bool
     /// Of how the schema lies in pages: a program that lays it out in another way cannot use them.
     public var layout: UInt64
     /// That of the last frame before the segment that follows the transaction.
@@ -44,7 +50,8 @@ public struct RootRecord: Sendable {
     public var chunks: [Chunk]
 
     public init(
-        store: [UInt8], transaction: TransactionNumber, time: Int64, fanOutShift: UInt8, layout: UInt64, logChecksum: UInt32,
+        store: [UInt8], transaction: TransactionNumber, time: Int64, fanOutShift: UInt8, isPacked: Bool, layout: UInt64,
+        logChecksum: UInt32,
         pageFile: UInt64, epoch: UInt64, pageDirectory: UInt32, schema: SchemaCatalog, requests: NamedTransactions,
         labels: NamedTransactions, chunks: [Chunk]
     ) {
@@ -52,6 +59,7 @@ public struct RootRecord: Sendable {
         self.transaction = transaction
         self.time = time
         self.fanOutShift = fanOutShift
+        self.isPacked = isPacked
         self.layout = layout
         self.logChecksum = logChecksum
         self.pageFile = pageFile
@@ -82,10 +90,11 @@ public struct RootRecord: Sendable {
 
     /// Makes the record a root of a store, whose pages are durable: in the place of the one that the transaction has, where there is one.
     ///
-    /// - Returns: its bytes; nil where somebody reads the one that there is, which stays then.
+    /// - Returns: its bytes; nil where somebody reads the one that there is in the same file, which stays then.
     func write(to volume: any Volume) throws(CambiumError) -> Int? {
         let (path, bytes) = (Self.path(transaction), encode())
-        if try volume.exists(path) {
+        // In another file it leaves alone what is read.
+        if try volume.exists(path), try PageFile.root(volume, store: store, transaction)?.record.pageFile == pageFile {
             guard try volume.replaceUnlessShared(path, bytes) else { return nil }
         } else {
             try volume.replace(path, bytes)
@@ -97,11 +106,11 @@ public struct RootRecord: Sendable {
     // MARK: Bytes
 
     func encode() -> [UInt8] {
-        var writer = ByteWriter(capacity: Format.Root.headerByteCount + chunks.count * Format.Root.chunkEntryByteCount + 4096)
+        var writer = ByteWriter(capacity: Format.Root.headerByteCount + chunks.count * Format.Root.packedEntryByteCount + 4096)
         writer.write(Format.Root.magic)
         writer.write(Format.version)
         writer.writeByte(fanOutShift)
-        writer.writeByte(0)
+        writer.writeByte(isPacked ? 1 : 0)
         writer.write(store)
         writer.write(transaction.rawValue)
         writer.write(time)
@@ -122,6 +131,7 @@ public struct RootRecord: Sendable {
         for chunk in chunks {
             writer.write(chunk.live)
             writer.write(chunk.checksum)
+            if isPacked { writer.write(chunk.packedByteCount) }
         }
         writer.write(CRC32C.checksum(writer.bytes))
         return writer.bytes
@@ -138,7 +148,9 @@ public struct RootRecord: Sendable {
         guard try reader.readBytes(8).elementsEqual(Format.Root.magic) else { throw .invalid("no root record", offset: 0) }
         guard try reader.read(UInt16.self) == Format.version else { throw .invalid("a format that this program does not read", offset: 8) }
         let fanOutShift = try reader.readByte()
-        guard try reader.readByte() == 0 else { throw .invalid("a kind that this program does not read", offset: 11) }
+        let kind = try reader.readByte()
+        guard kind <= 1 else { throw .invalid("a kind that this program does not read", offset: 11) }
+        let isPacked = kind == 1
         guard try reader.readBytes(16).elementsEqual(store) else { throw .invalid("the root of another store", offset: 12) }
         let transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
         let time = try reader.read(Int64.self)
@@ -153,14 +165,21 @@ public struct RootRecord: Sendable {
             case .schema(let schema)? = try OpCodec.decode(try reader.readBytes(schemaByteCount)).first
         else { throw .invalid("no schema", offset: Format.Root.headerByteCount) }
         let (requests, labels) = (try NamedTransactions(&reader), try NamedTransactions(&reader))
-        guard reader.remaining == chunkCount * Format.Root.chunkEntryByteCount else { throw .truncated(offset: bytes.count) }
+        let entryByteCount = isPacked ? Format.Root.packedEntryByteCount : Format.Root.chunkEntryByteCount
+        guard reader.remaining == chunkCount * entryByteCount else { throw .truncated(offset: bytes.count) }
         var chunks: [Chunk] = []
         chunks.reserveCapacity(chunkCount)
         for _ in 0..<chunkCount {
-            chunks.append(Chunk(live: try reader.read(UInt16.self), checksum: try reader.read(UInt32.self)))
+            let chunk = Chunk(
+                live: try reader.read(UInt16.self), checksum: try reader.read(UInt32.self),
+                packedByteCount: isPacked ? try reader.read(UInt16.self) : 0)
+            guard chunk.packedByteCount <= Format.Root.packedByteCountMax else {
+                throw .invalid("a compressed chunk that is too long", offset: bytes.count - reader.remaining)
+            }
+            chunks.append(chunk)
         }
         return RootRecord(
-            store: store, transaction: transaction, time: time, fanOutShift: fanOutShift, layout: layout,
+            store: store, transaction: transaction, time: time, fanOutShift: fanOutShift, isPacked: isPacked, layout: layout,
             logChecksum: logChecksum, pageFile: pageFile, epoch: epoch, pageDirectory: pageDirectory, schema: schema, requests: requests,
             labels: labels, chunks: chunks)
     }

@@ -113,6 +113,7 @@ final class MemoryFile: VolumeFile {
     func truncate(to byteCount: Int) throws(CambiumError) {
         content.withLock { bytes in
             if bytes.count > byteCount { bytes.removeLast(bytes.count - byteCount) }
+            if bytes.count < byteCount { bytes.append(contentsOf: repeatElement(0, count: byteCount - bytes.count)) }
         }
     }
 

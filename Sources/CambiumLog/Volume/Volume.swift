@@ -54,6 +54,7 @@ public protocol VolumeFile: AnyObject, Sendable {
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8]
     /// Writes all of the bytes.
     func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError)
+    /// Gives the file another length. Zeros are what is new.
     func truncate(to byteCount: Int) throws(CambiumError)
     /// Has the system begin to make a part durable that was written, so that `sync` has less to wait for. It promises nothing.
     func beginSync(at offset: Int, count: Int)
