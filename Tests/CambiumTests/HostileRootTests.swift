@@ -27,6 +27,9 @@ import Testing
             root.pageDirectory = UInt32(root.chunks.count * PageImage.chunkGranuleCount)
             root.chunks.append(.unused)
         },
+        Change("a directory that is another page") { $0.pageDirectory = 1 },
+        Change("a directory at the end of a chunk") { $0.pageDirectory |= UInt32(PageImage.chunkGranuleCount - 1) },
+        Change("an epoch before that of its pages") { $0.epoch -= 1 },
         Change("a chunk with more than it holds") { $0.chunks[0].live = UInt16(PageImage.chunkGranuleCount + 1) },
         Change("a first chunk that the root does not have") { $0.chunks[0] = .unused },
         Change("no chunks") { $0.chunks = [] },

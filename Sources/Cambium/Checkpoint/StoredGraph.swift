@@ -108,6 +108,9 @@ struct StoredGraph {
             PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName,
             source: pages,
             memory: memory)
+        guard timeline.head.transaction == number else {
+            throw CambiumError(.damaged, "The pages of checkpoint \(number) are those of transaction \(timeline.head.transaction).")
+        }
         timeline.keepPages(in: PageFileMemory(reader.volume, nil))
         self.pages = pages
         (flaws, passedOver) = ([], [])

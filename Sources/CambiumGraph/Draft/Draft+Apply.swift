@@ -61,7 +61,7 @@ extension Draft {
 
     /// A directory for the layout, whose tables are not in it yet.
     mutating func newDirectory(sharedBlobs: RadixVector) throws(CambiumError) -> PageRef {
-        let byteCount = DirectoryPage.tablesOffset + 4 * layout.tables.count
+        let byteCount = DirectoryPage.byteCount(layout)
         guard byteCount <= PageLayout.chunkByteCount else {
             throw CambiumError(.limitExceeded, "A schema has at most 16,000 root entities and many-to-many links.")
         }

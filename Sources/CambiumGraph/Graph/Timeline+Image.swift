@@ -53,8 +53,18 @@ extension Timeline {
         // Pages that are made from here on have to be younger than all that are there.
         Self.epochs.max(image.epoch, ordering: .relaxed)
         let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source), budget: memory)
+        guard Self.isDirectory(image.directory, in: space, layout, epoch: image.epoch) else {
+            throw CambiumError(.damaged, "The checkpoint names a page as its directory that is none.")
+        }
         let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space, labels: labels)
         self.init(space, version)
+    }
+
+    /// What hangs from a directory is found without a look at its header.
+    private static func isDirectory(_ page: PageRef, in space: PageSpace, _ layout: GraphLayout, epoch: UInt64) -> Bool {
+        let granules = PageLayout.granules(DirectoryPage.byteCount(layout))
+        return Int(page) % PageLayout.chunkGranules + granules <= PageLayout.chunkGranules && space.chunks.kind(page) == .directory
+            && space.chunks.granules(page) == granules && space.chunks.birth(page) <= epoch
     }
 
     /// Has nothing written any more into the pages that there are, and returns what the newest version is in. No draft may be under way,

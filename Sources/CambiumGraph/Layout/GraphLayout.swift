@@ -221,4 +221,6 @@ enum DirectoryPage {
     /// A vector: how many cells beside the first refer to a blob, by the place of its head. Absent for most.
     static let sharedBlobsOffset = 24
     static let tablesOffset = 32
+
+    static func byteCount(_ layout: GraphLayout) -> Int { tablesOffset + 4 * layout.tables.count }
 }
