@@ -89,6 +89,25 @@ import Testing
         #expect(try reopen(volume).graph.export == store.graph.export)
     }
 
+    @Test func `a checkpoint from before that somebody reads stands for nothing, and goes when he is done`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 10)
+        try store.checkpoint()
+        do {
+            let reader = try ReadOnlyStore(volume)
+            for number in 10..<20 { try add(store, number) }
+            #expect(try store.compact(.since(.latest)).firstMoment.rawValue == 21)
+            #expect(try RootRecord.list(volume).map(\.rawValue) == [21, 11] && reader.graph.objectCount == 10)
+            for retention in [Retention.all, .checkpoints(9), .since(.time(0))] {
+                let compaction = try store.compact(retention)
+                #expect(compaction.retiredEnd.rawValue == 21 && compaction.firstMoment.rawValue == 21, "\(retention)")
+            }
+        }
+        try add(store, 20)
+        try store.checkpoint()
+        #expect(try RootRecord.list(volume).map(\.rawValue) == [22, 21])
+    }
+
     @Test func `a dry run changes nothing and tells what a run would do`() throws {
         let volume = MemoryVolume()
         let store = try made(volume)

@@ -297,7 +297,10 @@ final class Checkpointer: @unchecked Sendable {
         var dropped: [TransactionNumber] = []
         var roots: [(number: TransactionNumber, root: KeptRoot)] = []
         for number in numbers.reversed() {
-            if let root = try keptRoot(number) {
+            if let anchor, number < anchor {
+                // Somebody read it when it was retired.
+                dropped.append(number)
+            } else if let root = try keptRoot(number) {
                 roots.append((number, root))
             } else if !fixed.contains(number) {
                 // What cannot be read is of no use to anybody.

@@ -52,11 +52,14 @@ extension Checkpointer {
         try whileNoneIsMade {
             let reader = try LogReader(volume)
             let roots = try RootRecord.list(volume)
+            let retiredEnd = try reader.retiredEnd()
+            // Those before that stand for nothing any more, and are there for who reads them.
+            let standing = roots.filter { $0 >= retiredEnd }
             var compaction = Compaction()
-            let anchor = try anchor(retention, reader, roots)
+            let anchor = try anchor(retention, standing)
             if let anchor {
                 let segments = try LogReader.segments(volume, upTo: anchor)
-                let isAllRetired = try reader.retiredEnd() >= anchor
+                let isAllRetired = retiredEnd >= anchor
                 if !isDryRun, !isAllRetired { try compare(anchor, with: reader) }
                 for segment in segments {
                     let size = isDryRun ? (before: try LogReader.byteCount(volume, segment), after: 0) : try sealing.retire(segment)
@@ -69,18 +72,16 @@ extension Checkpointer {
                 compaction.droppedCount = dropped.count
                 if !isDryRun { compaction.droppedCount = try drop(dropped) }
             } else {
-                compaction.retiredEnd = try reader.retiredEnd()
+                compaction.retiredEnd = retiredEnd
             }
-            let first = compaction.retiredEnd == .none ? TransactionNumber(rawValue: 1) : anchor ?? roots.last
+            let first = compaction.retiredEnd == .none ? TransactionNumber(rawValue: 1) : anchor ?? standing.last
             compaction.firstMoment = first ?? TransactionNumber(rawValue: 1)
             return compaction
         }
     }
 
     /// The checkpoint that is to stand for all before it; nil where nothing can be retired.
-    private func anchor(
-        _ retention: Retention, _ reader: LogReader, _ roots: [TransactionNumber]
-    ) throws -> TransactionNumber? {
+    private func anchor(_ retention: Retention, _ roots: [TransactionNumber]) throws -> TransactionNumber? {
         switch retention {
         case .all: return nil
         case .since(let point):
