@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumLog
 import CambiumModel
 
@@ -219,10 +220,12 @@ private final class MappedPart: @unchecked Sendable {
     /// The pages that are not as they are in the file.
     func changes(from bytes: [UInt8]) -> [(offset: Int, page: [UInt8])] {
         guard let mapping else { return [] }
-        return stride(from: 0, to: mapping.byteCount, by: Self.pageByteCount).compactMap { start in
-            let page = mapping.bytes[start..<start + Self.pageByteCount]
-            let isSame = bytes[(offset + start)..<(offset + start + Self.pageByteCount)].elementsEqual(page)
-            return isSame ? nil : (offset + start, Array(page))
+        return bytes.withUnsafeBytes { bytes in
+            stride(from: 0, to: mapping.byteCount, by: Self.pageByteCount).compactMap { start in
+                let page = UnsafeRawBufferPointer(rebasing: mapping.bytes[start..<start + Self.pageByteCount])
+                let stored = UnsafeRawBufferPointer(rebasing: bytes[(offset + start)..<(offset + start + Self.pageByteCount)])
+                return ByteSearch.equals(stored, page) ? nil : (offset + start, Array(page))
+            }
         }
     }
 
