@@ -1,4 +1,4 @@
-import CambiumGraph
+internal import CambiumGraph
 import CambiumModel
 
 extension ReferenceGraph {

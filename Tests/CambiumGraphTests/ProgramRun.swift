@@ -228,15 +228,3 @@ struct ProgramRun {
         for (graph, reference) in kept { try Finding.check(difference(graph, reference), "a view from earlier") }
     }
 }
-
-/// An op with all that an engine alone can say of it.
-func completed(_ op: Op, _ draft: borrowing Draft) throws(CambiumError) -> Op {
-    if case .clone(let clone) = op { .clone(try completed(clone, draft)) } else { op }
-}
-
-func completed(_ op: CloneOp, _ draft: borrowing Draft) throws(CambiumError) -> CloneOp {
-    try draft.planClone(op.roots, op.options).op(time: op.time ?? 1) { op.seed ?? CloneSeed(low: 1, high: 2) }
-}
-
-/// The end of a list of ops, without the bulk of long values.
-func shown(_ ops: [Op]) -> String { "after " + ops.map { String("\($0)".prefix(600)) }.joined(separator: "; ") }

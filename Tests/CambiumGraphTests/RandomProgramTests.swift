@@ -47,16 +47,3 @@ import Testing
         }
     }
 }
-
-/// What a run found to be wrong.
-struct Finding: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-
-    static func check(_ found: String?, _ what: String, _ ops: [Op] = []) throws {
-        if let found { throw Finding("\(what): \(found)\(ops.isEmpty ? "" : ", " + shown(ops))") }
-    }
-
-    static func check(_ findings: [String], _ what: String, _ ops: [Op] = []) throws { try check(findings.first, what, ops) }
-}

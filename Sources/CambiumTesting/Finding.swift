@@ -1,0 +1,27 @@
+package import CambiumGraph
+package import CambiumModel
+
+/// What a run of random changes found to be wrong.
+package struct Finding: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+
+    package static func check(_ found: String?, _ what: String, _ ops: [Op] = []) throws {
+        if let found { throw Finding("\(what): \(found)\(ops.isEmpty ? "" : ", " + shown(ops))") }
+    }
+
+    package static func check(_ findings: [String], _ what: String, _ ops: [Op] = []) throws { try check(findings.first, what, ops) }
+}
+
+/// The end of a list of ops, without the bulk of long values.
+package func shown(_ ops: [Op]) -> String { "after " + ops.map { String("\($0)".prefix(600)) }.joined(separator: "; ") }
+
+/// An op with all that an engine alone can say of it.
+package func completed(_ op: Op, _ draft: borrowing Draft) throws(CambiumError) -> Op {
+    if case .clone(let clone) = op { .clone(try completed(clone, draft)) } else { op }
+}
+
+package func completed(_ op: CloneOp, _ draft: borrowing Draft) throws(CambiumError) -> CloneOp {
+    try draft.planClone(op.roots, op.options).op(time: op.time ?? 1) { op.seed ?? CloneSeed(low: 1, high: 2) }
+}
