@@ -10,7 +10,7 @@ public import CambiumModel
 ///     ...
 ///     let disk = MemoryVolume(contents: volume.image(seed: 3))
 ///
-/// An operation is a call that changes something: create, write, truncate, sync, rename, remove, and syncing a directory. What
+/// An operation is a call that changes something: create, write, truncate, sync, rename, link, remove, and syncing a directory. What
 /// changes nothing is counted apart.
 ///
 /// Interruptions and short reads or writes are no faults of a volume: who implements one sees to it that a call ends or fails. A
@@ -119,6 +119,17 @@ public final class FaultyVolume: Volume {
             try disk.begin()
             disk.change([path: nil, newPath: number])
         }
+    }
+
+    public func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool {
+        guard other as AnyObject === self else { return false }
+        try state.withLock { disk throws(CambiumError) in
+            guard let number = disk.live[path] else { throw CambiumError(.notFound, "There is no file '\(path)'.") }
+            if disk.live[newPath] != nil { throw CambiumError(.cannotCreate, "There is a file '\(newPath)' already.") }
+            try disk.begin()
+            disk.change([newPath: number])
+        }
+        return true
     }
 
     public func createDirectory(_ path: String) throws(CambiumError) {}

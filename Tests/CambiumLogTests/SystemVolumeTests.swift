@@ -10,7 +10,7 @@ import Testing
     private func inDirectory(_ calls: SystemCalls = .system, _ body: (SystemVolume) throws -> Void) throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-volume-\(UUID().uuidString)").path
         let volume = SystemVolume(root: directory, calls: calls)
-        try volume.createDirectory("log")
+        try SystemVolume(root: directory).createDirectory("log")
         defer { try? FileManager.default.removeItem(atPath: directory) }  // What is left of a test is the system's to tidy.
         try body(volume)
     }
@@ -110,6 +110,48 @@ import Testing
                 #expect((error?.underlying as? SystemError)?.code == code, "call \(number)")
             }
             #expect(try file.byteCount() == 7)
+        }
+    }
+
+    @Test func `a directory is durable when it is made, with those above it that were not there`() throws {
+        let synced = Counter()
+        var calls = SystemCalls()
+        calls.fsync = { descriptor in
+            synced.add(1)
+            return SystemCalls.system.fsync(descriptor)
+        }
+        try inDirectory { base in
+            let volume = SystemVolume(root: base.root + "/some/place", calls: calls)
+            try volume.createDirectory("log")
+            #expect(synced.value == 3)
+            try volume.createDirectory("log")
+            #expect(try synced.value == 3 && volume.exists("log"))
+            try volume.syncDirectory("log")
+            #expect(synced.value == 4)
+        }
+        calls.fsync = { _ in
+            errno = EIO
+            return -1
+        }
+        try inDirectory { base in
+            let error = #expect(throws: CambiumError.self) { try SystemVolume(root: base.root + "/some", calls: calls).createDirectory("") }
+            #expect(error?.code == .ioFailure)
+        }
+    }
+
+    @Test func `a file has a second name in another directory, and not on another file system`() throws {
+        try inDirectory { volume in
+            let other = SystemVolume(root: volume.root + "/other")
+            try other.createDirectory("")
+            try volume.create("log/file", [1, 2, 3])
+            #expect(try volume.link("log/file", into: other, as: "second"))
+            #expect(throws: CambiumError.self) { try volume.link("log/file", into: other, as: "second") }
+            #expect(throws: CambiumError.self) { try volume.link("log/none", into: other, as: "third") }
+            try volume.replace("log/file", [4])
+            #expect(try other.bytes(of: "second") == [1, 2, 3] && volume.bytes(of: "log/file") == [4])
+            #expect(try !volume.link("log/file", into: MemoryVolume(), as: "second"))
+            // Second names of files that the system makes up are refused with the number that another file system is.
+            #expect(try !SystemVolume(root: "/proc/self").link("status", into: other, as: "status") && !other.exists("status"))
         }
     }
 

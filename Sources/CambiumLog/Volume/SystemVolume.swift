@@ -77,20 +77,41 @@ public struct SystemVolume: Volume {
         if Glibc.rename(path, newPath) != 0 { throw SystemFailure.error("rename", path, errno) }
     }
 
+    public func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool {
+        guard let other = other as? SystemVolume else { return false }
+        let (path, newPath) = (full(path), other.full(newPath))
+        if Glibc.link(path, newPath) == 0 { return true }
+        let code = errno
+        if [EXDEV, EPERM, EMLINK, EOPNOTSUPP, ENOSYS].contains(code) { return false }
+        throw SystemFailure.error("link", path, code)
+    }
+
     public func createDirectory(_ path: String) throws(CambiumError) {
         let path = full(path)
         var end = path.startIndex
         while end < path.endIndex {
+            let parent = path[..<end]
             end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
-            if mkdir(String(path[..<end]), 0o755) != 0 {
+            if mkdir(String(path[..<end]), 0o755) == 0 {
+                try syncDirectory(at: !parent.isEmpty ? String(parent) : path.hasPrefix("/") ? "/" : ".")
+            } else {
                 let code = errno
                 if code != EEXIST { throw SystemFailure.error("make the directory", String(path[..<end]), code, isCreation: true) }
             }
         }
     }
 
-    public func syncDirectory(_ path: String) throws(CambiumError) {
-        let path = full(path)
+    /// A path from the root of the file system, for who reads it in another directory.
+    public static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+        defer { free(directory) }
+        // SAFETY: the system ends the text with a zero, and it stays until it is freed behind this.
+        return String(cString: directory) + "/" + path
+    }
+
+    public func syncDirectory(_ path: String) throws(CambiumError) { try syncDirectory(at: full(path)) }
+
+    private func syncDirectory(at path: String) throws(CambiumError) {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
         defer { Glibc.close(descriptor) }

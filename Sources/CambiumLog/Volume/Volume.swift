@@ -13,7 +13,10 @@ public protocol Volume: Sendable {
     func exists(_ path: String) throws(CambiumError) -> Bool
     func remove(_ path: String) throws(CambiumError)
     func rename(_ path: String, to newPath: String) throws(CambiumError)
-    /// Makes a directory and those above it. One that is there is fine.
+    /// Gives a file a second name, in another volume, where nothing has that name. False where that cannot be done: the two are not on the
+    /// same file system, or it has no second names.
+    func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool
+    /// Makes a directory and those above it, and their entries durable. One that is there is fine.
     func createDirectory(_ path: String) throws(CambiumError)
     /// Makes entries that were made, renamed or removed in a directory durable.
     func syncDirectory(_ path: String) throws(CambiumError)
@@ -35,6 +38,7 @@ public protocol Volume: Sendable {
 }
 
 extension Volume {
+    public func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool { false }
     public func openNameless() throws(CambiumError) -> (any VolumeFile)? { nil }
     public func roomByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }
 }
