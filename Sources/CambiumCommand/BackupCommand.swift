@@ -17,14 +17,21 @@ struct BackupCommand: ParsableCommand {
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Make a store from a backup, all of it or as it was at a moment.",
-        discussion: "The backup is not touched. With --at what came later is left out, and the store goes on in its own way from there.")
+        discussion: """
+            The backup is not touched. With --at what came later is left out, and the store goes on in its own way from there. With \
+            --archive the new store has what compaction retired of the old one, too, so that every moment can be shown; each transaction \
+            is compared with the hash that is left of it. Any store will do as the backup.
+            """)
 
     @Argument(help: "The backup.") var backup: String
     @Argument(help: "The store; a directory that is not there yet, or is empty.") var store: String
     @Option(help: "The moment: a transaction number, a time such as 2026-01-31T12:00:00Z, or label:NAME.") var at: Moment?
+    @Option(help: "Where 'compact --archive' put what was retired.") var archive: String?
     @OptionGroup var output: OutputOptions
 
-    func run() throws { try Backup(of: backup, to: store, point: at?.point ?? .latest).tell(store, json: output.json) }
+    func run() throws {
+        try Backup(of: backup, to: store, point: at?.point ?? .latest, archive: archive).tell(store, json: output.json)
+    }
 }
 
 extension Backup {

@@ -7,20 +7,24 @@ struct CompactCommand: ParsableCommand {
         commandName: "compact", abstract: "Retire what of the log is not to be kept.",
         discussion: """
             Of retired transactions only who made them, when and why is left, and a hash of what they did, which a checkpoint stands for: \
-            it is made first, and compared with the log. --dry-run tells what could not be asked for any more.
+            it is made first, and compared with the log. --dry-run tells what could not be asked for any more. With --archive what is \
+            retired is kept in another place, as it was; 'restore --archive' makes a store of both that has everything.
             """)
 
     @Argument(help: "The store.") var store: String
     @Option(help: "What to keep: all, since:POINT, or snapshots:N, which is all since the oldest of the N newest checkpoints.")
     var retain: RetentionArgument
+    @Option(help: "Put what is retired here before: a directory that is not there yet, is empty, or has what was retired before.")
+    var archive: String?
     @Flag(help: "Tell what would be retired with the checkpoints that there are, and change nothing.") var dryRun = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let opened = try Store.open(at: store)
-        let compaction = try opened.compact(retain.retention, isDryRun: dryRun)
+        let compaction = try opened.compact(retain.retention, archive: archive, isDryRun: dryRun)
         try opened.close()
         if output.json { return tell(compaction) }
+        if let archive { tell(compaction, in: archive) }
         let would = dryRun ? "Would retire" : "Retired"
         let segments = Readable.of(compaction.segmentCount, "segment")
         let dropped = Readable.of(compaction.droppedCount, "checkpoint")
@@ -29,6 +33,17 @@ struct CompactCommand: ParsableCommand {
         Terminal.print(
             "What transactions 1 to \(compaction.retiredEnd) did \(dryRun ? "could not" : "cannot") be told any more, only who made "
                 + "them, when and why; the first moment that can be shown is \(compaction.firstMoment).")
+    }
+
+    private func tell(_ compaction: Compaction, in archive: String) {
+        let segments = Readable.of(compaction.archivedSegmentCount, "segment")
+        Terminal.print(
+            "\(dryRun ? "Would put" : "Put") \(segments) of log, \(Readable.bytes(compaction.archivedByteCount)), into \(archive).")
+        for range in compaction.missingFromArchive {
+            Terminal.print(
+                "What transactions \(range.lowerBound) to \(range.upperBound) did was retired before and is not there, so no store "
+                    + "with all moments can be made from it.")
+        }
     }
 
     private func tell(_ compaction: Compaction) {
@@ -46,10 +61,31 @@ struct CompactCommand: ParsableCommand {
             writer.key(key)
             writer.number(value)
         }
+        if archive != nil { writeArchive(compaction, to: &writer) }
         writer.key("dryRun")
         writer.bool(dryRun)
         writer.endObject()
         Terminal.print(writer.text)
+    }
+}
+
+extension CompactCommand {
+    private func writeArchive(_ compaction: Compaction, to writer: inout JSONWriter) {
+        for (key, value) in [("segmentsArchived", compaction.archivedSegmentCount), ("bytesArchived", compaction.archivedByteCount)] {
+            writer.key(key)
+            writer.number(value)
+        }
+        writer.key("missing")
+        writer.beginArray()
+        for range in compaction.missingFromArchive {
+            writer.beginObject()
+            writer.key("from")
+            writer.number(Int(range.lowerBound.rawValue))
+            writer.key("to")
+            writer.number(Int(range.upperBound.rawValue))
+            writer.endObject()
+        }
+        writer.endArray()
     }
 }
 

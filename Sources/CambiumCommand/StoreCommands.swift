@@ -70,6 +70,8 @@ struct VerifyCommand: ParsableCommand {
 
     @Argument(help: "The store.") var store: String
     @Option(help: "A root that was kept elsewhere, 64 hexadecimal digits: the log has to come to the same.") var against: String?
+    @Option(help: "Where 'compact --archive' put what was retired: it is checked, too, and the whole log is replayed.")
+    var archive: String?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -79,7 +81,7 @@ struct VerifyCommand: ParsableCommand {
     }
 
     func run() throws {
-        let verification = try Verification(of: store)
+        let verification = try Verification(of: store, archive: archive)
         let differs = against.map { $0.lowercased() != verification.root } ?? false
         let findings = verification.findings + (differs ? ["the root is not \(against ?? "")"] : [])
         let isSound = verification.isSound && !differs

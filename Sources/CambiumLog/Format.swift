@@ -44,6 +44,10 @@ enum Format {
         static let checksumOffset = 60
     }
 
+    enum ArchiveNote {
+        static let magic = Array("CAMBARCH".utf8)
+    }
+
     enum Root {
         static let magic = Array("CAMBROOT".utf8)
         /// What stands before the schema.

@@ -13,7 +13,6 @@ public struct LogCopy {
     private var last = TransactionNumber.none
     private let source: LogReader
     private let target: any Volume
-    private static let partByteCount = 1 << 20
 
     /// Copies the log up to its durable end, and the checkpoints that can be used.
     ///
@@ -37,6 +36,9 @@ public struct LogCopy {
         try copyOps()
         try target.syncDirectory(LogReader.directory)
         try copyRoots()
+        if try source.archive() != nil {
+            try ArchiveNote.read(source.volume, store: source.settings.store)?.write(to: target, store: source.settings.store)
+        }
         try target.create(StoreSettings.fileName, source.settings.encode())
         try target.syncDirectory("")
     }
@@ -76,16 +78,7 @@ public struct LogCopy {
     }
 
     private mutating func copy(_ file: any VolumeFile, _ path: String, byteCount: Int) throws(CambiumError) {
-        let copy = try target.open(path, .create)
-        defer { copy.close() }
-        var offset = 0
-        while offset < byteCount {
-            let bytes = try file.read(at: offset, count: min(Self.partByteCount, byteCount - offset))
-            guard !bytes.isEmpty else { throw CambiumError(.ioFailure, "'\(path)' became shorter while it was copied.") }
-            try copy.write(bytes, at: offset)
-            offset += bytes.count
-        }
-        try copy.sync()
+        try file.copy(byteCount, to: target, path)
         self.byteCount += byteCount
     }
 
@@ -119,5 +112,22 @@ public struct LogCopy {
         for chunk in chunks where isPacked(chunk) { try writer.write(try pages.packed(chunk), as: chunk) }
         try writer.sync()
         byteCount += writer.byteCount
+    }
+}
+
+extension VolumeFile {
+    /// Makes a file of another volume with the first bytes of this one, and syncs it. The entry in its directory is the caller's to sync.
+    func copy(_ byteCount: Int, to target: any Volume, _ path: String) throws(CambiumError) {
+        let partByteCount = 1 << 20
+        let copy = try target.open(path, .create)
+        defer { copy.close() }
+        var offset = 0
+        while offset < byteCount {
+            let bytes = try read(at: offset, count: min(partByteCount, byteCount - offset))
+            guard !bytes.isEmpty else { throw CambiumError(.ioFailure, "'\(path)' became shorter while it was copied.") }
+            try copy.write(bytes, at: offset)
+            offset += bytes.count
+        }
+        try copy.sync()
     }
 }

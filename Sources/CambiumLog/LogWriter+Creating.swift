@@ -59,7 +59,8 @@ extension LogWriter {
 
     /// What a store has beside its directories, its pages and its lock.
     private static let fileNames = [
-        StoreSettings.fileName, StoreSettings.fileName + LogFileName.replacementSuffix, Head.fileName,
+        StoreSettings.fileName, StoreSettings.fileName + LogFileName.replacementSuffix, Head.fileName, ArchiveNote.fileName,
+        ArchiveNote.fileName + LogFileName.replacementSuffix,
     ]
 
     /// Whether a log never had a transaction: then nothing is lost with it.

@@ -164,7 +164,7 @@ private struct SealedBlock {
 
 extension LogRecord {
     /// The same without what it did.
-    fileprivate func retired() throws -> LogRecord {
+    func retired() throws -> LogRecord {
         if case .redacted = payload { return self }
         var commitment = Leaf.Commitment(salt: salt.bytes(number))
         try payload.forEachPart { commitment.add($0) }
@@ -174,7 +174,7 @@ extension LogRecord {
     }
 
     /// Whether the two are the same transaction, wherever they lie.
-    fileprivate func isSame(as other: LogRecord) -> Bool {
+    func isSame(as other: LogRecord) -> Bool {
         let texts = [metadata.actor, metadata.message, metadata.requestID]
         let others = [other.metadata.actor, other.metadata.message, other.metadata.requestID]
         return number == other.number && metadata == other.metadata && payload == other.payload && salt == other.salt

@@ -20,7 +20,7 @@ public struct CheckpointReceipt: Sendable, Equatable {
 final class Checkpointer: @unchecked Sendable {
     let volume: any Volume
     private let timeline: Timeline
-    private let store: [UInt8]
+    let store: [UInt8]
     private let tuning: LogTuning
     private let making = WriterLock()
 

@@ -27,19 +27,43 @@ public struct Compaction: Sendable, Equatable {
     public internal(set) var droppedCount = 0
     /// Bytes that the stored pages take less; negative where the checkpoint that was made for it takes more.
     public internal(set) var storedByteCount = 0
+    /// Segments that were put into the archive now.
+    public internal(set) var archivedSegmentCount = 0
+    /// Bytes of their files in the archive.
+    public internal(set) var archivedByteCount = 0
+    /// Transactions that were retired and that the archive which was given does not have; empty where none was given.
+    public internal(set) var missingFromArchive: [ClosedRange<TransactionNumber>] = []
+}
+
+extension Compaction {
+    /// Puts segments into an archive before they are retired.
+    fileprivate mutating func keep(
+        _ segments: [TransactionNumber], upTo end: TransactionNumber, in archive: SegmentArchive?, isDryRun: Bool, _ reader: LogReader
+    ) throws {
+        guard let archive else { return }
+        let added = try isDryRun ? archive.measure(segments, of: reader.volume) : archive.add(segments, from: reader.volume)
+        (archivedSegmentCount, archivedByteCount) = added
+        if isDryRun { return }
+        // What is not known to be whole is not promised to who asks for an early moment.
+        guard try archive.missing(of: reader.volume).isEmpty else { return }
+        try ArchiveNote(archive.volume.name, upTo: end).write(to: reader.volume, store: reader.settings.store)
+    }
 }
 
 extension Committer {
     /// Retires what a policy does not keep. Writers go on meanwhile.
-    func compact(_ retention: Retention, isDryRun: Bool) throws -> Compaction {
+    func compact(_ retention: Retention, archive volume: (any Volume)?, isDryRun: Bool) throws -> Compaction {
         guard let checkpointer, let sealing else { throw CambiumError(.invalidInput, "A store in memory has no log to compact.") }
+        let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
         // Kept moments hold roots that may have to go.
         past?.forget()
-        if isDryRun { return try checkpointer.compact(retention, isDryRun: true, sealing) }
+        if isDryRun { return try checkpointer.compact(retention, archive, isDryRun: true, sealing) }
+        let lock = try archive?.begin(beside: checkpointer.volume)
+        defer { lock?.unlock() }
         let before = try PageFile.byteCount(checkpointer.volume)
         let isPacked = try pack(.thorough, stepCountMax: .max)
         _ = try store(again: isPacked)
-        var compaction = try checkpointer.compact(retention, isDryRun: false, sealing)
+        var compaction = try checkpointer.compact(retention, archive, isDryRun: false, sealing)
         try checkpointer.reclaimChunks(whileNobodyWrites: whileNobodyWrites)
         compaction.storedByteCount = before - (try PageFile.byteCount(checkpointer.volume))
         return compaction
@@ -48,7 +72,7 @@ extension Committer {
 
 extension Checkpointer {
     /// Segments are retired up to the checkpoint that the policy names, which is compared with the log first: it is what is left.
-    func compact(_ retention: Retention, isDryRun: Bool, _ sealing: Sealing) throws -> Compaction {
+    func compact(_ retention: Retention, _ archive: SegmentArchive?, isDryRun: Bool, _ sealing: Sealing) throws -> Compaction {
         try whileNoneIsMade {
             let reader = try LogReader(volume)
             let roots = try RootRecord.list(volume)
@@ -61,6 +85,8 @@ extension Checkpointer {
                 let segments = try LogReader.segments(volume, upTo: anchor)
                 let isAllRetired = retiredEnd >= anchor
                 if !isDryRun, !isAllRetired { try compare(anchor, with: reader) }
+                // All of it before the first one is retired: where it fails, nothing is gone.
+                try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: isDryRun, reader)
                 for segment in segments {
                     let size = isDryRun ? (before: try LogReader.byteCount(volume, segment), after: 0) : try sealing.retire(segment)
                     guard let size else { continue }
@@ -74,6 +100,7 @@ extension Checkpointer {
             } else {
                 compaction.retiredEnd = retiredEnd
             }
+            compaction.missingFromArchive = try archive?.missing(of: volume) ?? []
             let first = compaction.retiredEnd == .none ? TransactionNumber(rawValue: 1) : anchor ?? standing.last
             compaction.firstMoment = first ?? TransactionNumber(rawValue: 1)
             return compaction

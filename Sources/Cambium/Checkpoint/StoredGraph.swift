@@ -122,14 +122,23 @@ struct StoredGraph {
         let retiredEnd = try reader.retiredEnd()
         if retiredEnd == .none { return }
         let oldest = try RootRecord.list(reader.volume).last
+        let told = try reader.archiveTold()
         if moment != .latest, let oldest, flaws.isEmpty {
             throw CambiumError(
-                .notFound, "What transactions 1 to \(retiredEnd) did was retired; the first moment that is kept is \(oldest).")
+                .notFound, "What transactions 1 to \(retiredEnd) did was retired; the first moment that is kept is \(oldest).\(told)")
         }
         throw CambiumError(
             .damaged,
             "What transactions 1 to \(retiredEnd) did was retired, and no checkpoint that stands for them can be used. "
-                + "Restore the store from a backup. \(flaws.joined(separator: "; "))")
+                + "Restore the store from a backup.\(told) \(flaws.joined(separator: "; "))")
+    }
+}
+
+extension LogReader {
+    /// A sentence, with a space before it, that says where all that was retired is; nothing where that is not known.
+    func archiveTold() throws(CambiumError) -> String {
+        guard let archive = try archive() else { return "" }
+        return " It was archived in '\(archive)': 'cambium restore' with '--archive' makes a store that has it."
     }
 }
 

@@ -16,9 +16,13 @@ public struct Backup: Sendable, Equatable {
     /// Somebody may be writing to it meanwhile; what is durable when this begins is in the copy. Throws `.notFound` where there is no
     /// store, `.cannotCreate` where something is in the way, `.damaged` where its log is corrupt, `.ioFailure`; then there is no store in
     /// the new place. Complexity: O(bytes).
-    public init(of path: String, to newPath: String) throws {
+    ///
+    /// - Parameter archive: where what was retired of the log was put: with it the copy has all that happened. Then it throws, too,
+    ///   `.notFound` where something that was retired is not in it, `.conflict` where it is another store's, `.damaged` where what it has
+    ///   is not what was retired.
+    public init(of path: String, to newPath: String, archive: String? = nil) throws {
         let target = SystemVolume(root: newPath)
-        let reader = try LogReader(SystemVolume(root: path))
+        let reader = try LogReader(Self.source(path, archive))
         try target.createDirectory("")
         try self.init(reader, to: target)
     }
@@ -26,16 +30,23 @@ public struct Backup: Sendable, Equatable {
     /// Copies a store as it was at a moment. What came later is not in the copy, which is a store of its own from there on.
     ///
     /// Throws as the other one, `.notFound` where there is no such moment, or where what led to it was retired.
-    public init(of path: String, to newPath: String, point: Point) throws {
-        let target = SystemVolume(root: newPath)
-        let volume = SystemVolume(root: path)
+    public init(of path: String, to newPath: String, point: Point, archive: String? = nil) throws {
         if point == .latest {
-            try self.init(of: path, to: newPath)
+            try self.init(of: path, to: newPath, archive: archive)
             return
         }
+        let target = SystemVolume(root: newPath)
+        let volume = try Self.source(path, archive)
         let last = try ReadOnlyStore(volume, point: point).graph.transaction
         try target.createDirectory("")
         try self.init(volume, to: target, last: last, surroundings: .system)
+    }
+
+    /// A store as it is, or as it was before anything was retired.
+    private static func source(_ path: String, _ archive: String?) throws -> any Volume {
+        let store = SystemVolume(root: path)
+        guard let archive else { return store }
+        return try ArchivedVolume(store, archive: SystemVolume(root: archive))
     }
 
     package init(_ reader: LogReader, to target: any Volume) throws {
@@ -58,7 +69,9 @@ public struct Backup: Sendable, Equatable {
         let reader = try LogReader(volume)
         guard try reader.retiredEnd() == .none else {
             throw CambiumError(
-                .notFound, "What the first transactions did was retired, so the store cannot be copied as it was; copy all of it.")
+                .notFound,
+                "What the first transactions did was retired, so the store cannot be copied as it was; copy all of it."
+                    + "\(try reader.archiveTold())")
         }
         let lock = try Self.lock(target)
         defer { lock.unlock() }

@@ -19,15 +19,32 @@ public struct Verification: Sendable {
     ///
     /// Damage is a finding and no error. Throws `.notFound` where there is no store, `.ioFailure` where it cannot be read.
     /// Complexity: O(log + graph).
-    public init(of path: String) throws { try self.init(SystemVolume(root: path)) }
+    ///
+    /// - Parameter archive: where what was retired of the log was put: it is checked, too, and the log is replayed from the first
+    ///   transaction on. What it lacks is a finding; throws `.notFound` where there is none, `.conflict` where it is another store's.
+    public init(of path: String, archive: String? = nil) throws {
+        try self.init(SystemVolume(root: path), archive: archive.map { SystemVolume(root: $0) })
+    }
 
-    package init(_ volume: any Volume) throws {
+    package init(_ volume: any Volume, archive: (any Volume)? = nil) throws {
         do {
-            let reader = try LogReader(volume)
+            let reader = try LogReader(whole(volume, archive))
             for flaw in reader.flaws { damage(flaw) }
             try replay(reader)
         } catch let error as CambiumError where error.code == .damaged || error.code == .unsupportedFormat {
             damage(error.description)
+        }
+    }
+
+    /// The store with what its archive has; by itself where that is not what was retired.
+    private mutating func whole(_ store: any Volume, _ archive: (any Volume)?) throws -> any Volume {
+        guard let archive else { return store }
+        let source = try SegmentArchive(reading: archive, of: try LogReader(store).settings.store)
+        do {
+            return try ArchivedVolume(store, source)
+        } catch let error as CambiumError where error.code == .damaged || error.code == .notFound {
+            damage(error.description)
+            return store
         }
     }
 

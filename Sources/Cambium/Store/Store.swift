@@ -185,10 +185,16 @@ public final class Store: Sendable {
     /// Nothing is retired before the checkpoint was compared with what the log comes to. Throws `.notFound` where there is no such moment,
     /// `.damaged` where the comparison fails, `.ioFailure`. Complexity: O(log + graph).
     ///
-    /// - Parameter isDryRun: whether to tell only what would be retired by the checkpoints that there are.
+    /// - Parameters:
+    ///   - archive: a directory that what is retired is put into before, durably: one that is not there yet, is empty, or has what was
+    ///     retired of this store before. `Backup` makes a store from both that has everything. Throws `.conflict` where it is the
+    ///     archive of another store, `.cannotCreate` where something else is there, `.locked` where somebody adds to it; then nothing was
+    ///     retired. Docs/ARCHIVE.md.
+    ///   - isDryRun: whether to tell only what would be retired by the checkpoints that there are.
     @discardableResult
-    public func compact(_ retention: Retention, isDryRun: Bool = false) throws -> Compaction {
-        try committer.compact(retention, isDryRun: isDryRun)
+    public func compact(_ retention: Retention, archive: String? = nil, isDryRun: Bool = false) throws -> Compaction {
+        let volume = archive.map { SystemVolume(root: SystemVolume.absolute($0)) }
+        return try committer.compact(retention, archive: volume, isDryRun: isDryRun)
     }
 
     /// Why a checkpoint could not be made behind the back of who writes, which is tried when the log has grown; the log has everything

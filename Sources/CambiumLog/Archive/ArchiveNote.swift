@@ -1,0 +1,70 @@
+import CambiumBytes
+public import CambiumModel
+
+/// What a store says of the archive that has what was retired of its log. FORMAT.md 1.
+///
+/// It is for who is told that a moment is gone; nothing else depends on it.
+public struct ArchiveNote: Equatable, Sendable {
+    static let fileName = "ARCHIVE"
+    private static let byteCountMax = 65_536
+
+    /// Where the archive was.
+    public let archive: String
+    /// The archive has all that was retired when no later transaction is.
+    public let end: TransactionNumber
+
+    public init(_ archive: String, upTo end: TransactionNumber) {
+        self.archive = archive
+        self.end = end
+    }
+
+    /// That of a store whose lock the caller has.
+    public func write(to volume: any Volume, store: [UInt8]) throws(CambiumError) {
+        try volume.replace(Self.fileName, encode(store))
+        try volume.syncDirectory("")
+    }
+
+    /// Nil where there is none, or none that can be believed.
+    static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> ArchiveNote? {
+        guard try volume.exists(fileName) else { return nil }
+        let file = try volume.open(fileName, .read)
+        defer { file.close() }
+        return decode(try file.read(at: 0, count: byteCountMax), store)
+    }
+
+    func encode(_ store: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 128)
+        writer.write(Format.ArchiveNote.magic)
+        writer.write(Format.version)
+        writer.write(store)
+        writer.write(end.rawValue)
+        writer.writeVarint(archive.utf8.count)
+        writer.write(Array(archive.utf8))
+        writer.write(CRC32C.checksum(writer.bytes))
+        return writer.bytes
+    }
+
+    static func decode(_ bytes: [UInt8], _ store: [UInt8]) -> ArchiveNote? {
+        guard bytes.count >= 4, ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4))) else { return nil }
+        var reader = ByteReader(bytes.dropLast(4))
+        do throws(DecodingError) {
+            guard try reader.readBytes(8).elementsEqual(Format.ArchiveNote.magic), try reader.read(UInt16.self) == Format.version,
+                try reader.readBytes(16).elementsEqual(store)
+            else { return nil }
+            let end = TransactionNumber(rawValue: try reader.read(UInt64.self))
+            let count = try reader.readCount(max: byteCountMax, "bytes of a path")
+            let archive = String(decoding: try reader.readBytes(count), as: UTF8.self)
+            try reader.finish()
+            return ArchiveNote(archive, upTo: end)
+        } catch { return nil }
+    }
+}
+
+extension LogReader {
+    /// Where all that was retired was archived; nil where that is not known. Complexity: O(log segments).
+    public func archive() throws(CambiumError) -> String? {
+        guard let note = try ArchiveNote.read(volume, store: settings.store) else { return nil }
+        let end = try retiredEnd()
+        return end != .none && end <= note.end ? note.archive : nil
+    }
+}

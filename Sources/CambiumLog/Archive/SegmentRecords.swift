@@ -1,0 +1,59 @@
+import CambiumBytes
+import CambiumModel
+
+/// The transactions of one segment, one at a time. Errors name the volume, because two of them have a file of this name.
+struct SegmentRecords {
+    private let volume: any Volume
+    private var reader: SegmentReader
+    /// What is left of the frame that was read last, backwards.
+    private var rest: [LogRecord] = []
+
+    /// Throws `.damaged` where the file's header or index does not verify, `.notFound` where there is no such file.
+    init(_ volume: any Volume, _ segment: TransactionNumber) throws {
+        self.volume = volume
+        let path = LogFileName.path(segment, .segment)
+        do {
+            reader = try SegmentReader(volume, path: path)
+        } catch {
+            throw Self.named(error, volume, path)
+        }
+    }
+
+    var isRetired: Bool { reader.header.kind == .retired }
+
+    /// The header, whatever became of the segment since.
+    var origin: SegmentHeader {
+        var header = reader.header
+        header.kind = .open
+        return header
+    }
+
+    /// What the next segment has to name; known when all was read.
+    var lastChecksum: UInt32 { reader.lastChecksum }
+
+    /// Nil at the end. Throws `.damaged` where a frame does not verify or something is behind the last one.
+    mutating func next() throws -> LogRecord? {
+        if let record = rest.popLast() { return record }
+        do {
+            rest = try reader.nextFrame().map { $0.reversed() } ?? []
+        } catch {
+            throw Self.named(error, volume, reader.path)
+        }
+        if rest.isEmpty, !reader.isAtEnd { throw damage("A frame does not verify.") }
+        return rest.popLast()
+    }
+
+    func damage(_ message: String) -> CambiumError {
+        CambiumError(.damaged, message, place: .init(file: "\(volume.name)/\(reader.path) offset \(reader.offset)"))
+    }
+
+    private static func named(_ error: any Error, _ volume: any Volume, _ path: String) -> any Error {
+        if let error = error as? CambiumError {
+            guard error.code == .damaged else { return error }
+            return CambiumError(
+                .damaged, error.message, place: .init(file: "\(volume.name)/\(error.place?.file ?? path)"), underlying: error)
+        }
+        return CambiumError(
+            .damaged, "The segment's header does not verify (\(error)).", place: .init(file: "\(volume.name)/\(path)"), underlying: error)
+    }
+}

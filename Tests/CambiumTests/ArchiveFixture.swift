@@ -1,0 +1,78 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// Stores that are compacted with an archive: several segments, and some transactions whose ops have a file of their own.
+enum Archiving {
+    static let tuning: LogTuning = {
+        var tuning = LogTuning.tiny
+        tuning.largeByteCount = 2000
+        return tuning
+    }()
+
+    /// - Parameter word: what titles are made of; stores that differ in it alone have the same ids, times and salts.
+    static func made(_ volume: any Volume, count: Int = 40, seed: UInt64 = 0, word: String = "a long title ") throws -> Store {
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(seed: seed), tuning: tuning)
+        for number in 0..<count { try add(store, number, word: word) }
+        return store
+    }
+
+    static func add(_ store: Store, _ number: Int, word: String = "a long title ") throws {
+        try store.write(Author(actor: "actor \(number % 3)", message: "adds \(number)")) { transaction in
+            let title = String(repeating: word, count: number % 10 == 3 ? 300 : 3)
+            try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("\(title)\(number)")])
+        }
+    }
+
+    static func reopen(_ volume: any Volume) throws -> Store {
+        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3), tuning: tuning)
+    }
+
+    /// A store of which all was retired, and the archive that has it.
+    static func compacted(count: Int = 40) throws -> (volume: MemoryVolume, archive: MemoryVolume, root: String) {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        let store = try made(volume, count: count)
+        let root = try Verification(volume).root
+        try store.compact(.since(.latest), in: archive)
+        try store.close()
+        return (volume, archive, root)
+    }
+
+    /// The store that a store and its archive come to.
+    static func restored(_ volume: any Volume, _ archive: any Volume) throws -> MemoryVolume {
+        let target = MemoryVolume()
+        _ = try Backup(LogReader(ArchivedVolume(volume, archive: archive)), to: target)
+        return target
+    }
+
+    /// What the ops of all transactions are.
+    static func ops(_ volume: any Volume) throws -> [[Op]] {
+        var found: [[Op]] = []
+        try TransactionLog(volume).forEach { found.append(try $0.ops()) }
+        return found
+    }
+
+    static func graph(_ volume: any Volume, at number: UInt64) throws -> Graph {
+        try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: number))).graph
+    }
+}
+
+extension Store {
+    @discardableResult
+    func compact(_ retention: Retention, in archive: any Volume, isDryRun: Bool = false) throws -> Compaction {
+        try committer.compact(retention, archive: archive, isDryRun: isDryRun)
+    }
+}
+
+/// The error that a call throws.
+func error(of body: () throws -> Void) -> CambiumError? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return error as? CambiumError
+    }
+}

@@ -1,0 +1,160 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct ArchiveRefusalTests {
+    @Test func `an archive of another store is refused, and nothing is changed by it`() throws {
+        let (volume, archive, _) = try Archiving.compacted(count: 12)
+        let other = MemoryVolume()
+        let store = try Archiving.made(other, count: 12, seed: 7)
+        let (before, archived) = (other.contents, archive.contents)
+        for isDryRun in [true, false] {
+            #expect(code { try store.compact(.since(.latest), in: archive, isDryRun: isDryRun) } == .conflict)
+        }
+        #expect(other.contents == before && archive.contents == archived)
+        let archiveOfOther = MemoryVolume()
+        try store.compact(.since(.latest), in: archiveOfOther)
+        #expect(code { _ = try Archiving.restored(volume, archiveOfOther) } == .conflict)
+        #expect(code { _ = try Verification(volume, archive: archiveOfOther) } == .conflict)
+        #expect(code { _ = try Archiving.restored(volume, MemoryVolume()) } == .notFound)
+    }
+
+    @Test func `an archive of a copy that went on in another way is refused by file and transaction`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        let store = try Archiving.made(volume, count: 6)
+        let copy = MemoryVolume()
+        _ = try Backup(LogReader(volume), to: copy)
+        let other = try Archiving.reopen(copy)
+        for number in 10..<20 {
+            try Archiving.add(store, number)
+            try Archiving.add(other, number + 100)
+        }
+        try store.compact(.since(.latest), in: archive)
+        let archived = archive.contents
+        let refusal = error { try other.compact(.since(.latest), in: archive) }
+        #expect(refusal?.code == .conflict && refusal?.place?.file?.contains("/log/0000") == true)
+        #expect(refusal?.message.contains("another transaction") == true && archive.contents == archived)
+        #expect(try LogReader(copy).retiredEnd() == .none)
+    }
+
+    @Test func `a place that is a store, or has anything else, does not become an archive`() throws {
+        let volume = MemoryVolume()
+        let store = try Archiving.made(volume, count: 12)
+        let another = MemoryVolume()
+        _ = try Archiving.made(another, count: 3)
+        for archive in [volume, another, MemoryVolume(contents: ["notes.txt": [1]])] {
+            let before = archive.contents
+            #expect(code { try store.compact(.since(.latest), in: archive) } == .cannotCreate)
+            #expect(archive.contents == before)
+        }
+        let shared = MemoryVolume()
+        try store.compact(.since(.latest), in: shared)
+        let more = MemoryVolume(contents: shared.contents.merging(["README": [1]]) { $1 })
+        #expect(try store.compact(.since(.latest), in: more).missingFromArchive.isEmpty)
+        let lock = try shared.lock(LogWriter.lockFileName)
+        #expect(code { try store.compact(.since(.latest), in: shared) } == .locked)
+        lock.unlock()
+    }
+
+    @Test func `the log of the store by another name is not taken for an archive`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-archive-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // What is left of a test is the system's to tidy.
+        let store = try Store.create(at: directory + "/store", schema: Notes.schema)
+        for number in 0..<5 { try Archiving.add(store, number) }
+        try FileManager.default.createDirectory(atPath: directory + "/archive", withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            atPath: directory + "/archive/log", withDestinationPath: directory + "/store/log")
+        #expect(code { try store.compact(.since(.latest), archive: directory + "/archive") } == .cannotCreate)
+        #expect(try LogReader(SystemVolume(root: directory + "/store")).retiredEnd() == .none)
+        try store.close()
+        #expect(try Verification(of: directory + "/store").findings == [])
+    }
+
+    @Test func `a transaction that is not the one that was retired is told by its file and its number`() throws {
+        let (volume, _, _) = try Archiving.compacted(count: 12)
+        let forged = MemoryVolume()
+        // The same ids, times, authors and salts; the ops are others.
+        try Archiving.made(MemoryVolume(), count: 12, word: "A LONG TITLE ").compact(.since(.latest), in: forged)
+        let refusal = error { _ = try Archiving.restored(volume, forged) }
+        #expect(refusal?.code == .damaged && refusal?.message.contains("Transaction 2 ") == true)
+        #expect(refusal?.place?.file?.hasPrefix("memory/log/0000000000000000000") == true, "\(String(describing: refusal?.place))")
+    }
+
+    @Test func `a segment or a file of ops that is missing is named, and no store is made`() throws {
+        let (volume, archive, _) = try Archiving.compacted()
+        for path in archive.contents.keys.sorted() {
+            var contents = archive.contents
+            contents[path] = nil
+            let refusal = error { _ = try Archiving.restored(volume, MemoryVolume(contents: contents)) }
+            #expect(refusal?.code == (path.hasSuffix(".log") ? .notFound : .damaged), "\(path)")
+            #expect(refusal?.place?.file?.contains(path) == true, "\(path)")
+        }
+        // A segment that is retired in the archive, too, has nothing to give.
+        var contents = archive.contents
+        let path = try #require(contents.keys.filter { $0.hasSuffix(".log") }.sorted().first)
+        contents[path] = volume.contents[path]
+        #expect(code { _ = try Archiving.restored(volume, MemoryVolume(contents: contents)) } == .notFound)
+    }
+
+    @Test func `what was retired before the archive was begun is told to be missing`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        let store = try Archiving.made(volume, count: 10)
+        let early = try store.compact(.since(.latest)).retiredEnd
+        for number in 10..<20 { try Archiving.add(store, number) }
+        let compaction = try store.compact(.since(.latest), in: archive)
+        #expect(compaction.missingFromArchive == [TransactionNumber(rawValue: 1)...early] && compaction.archivedSegmentCount > 0)
+        let refusal = error { _ = try Archiving.restored(volume, archive) }
+        #expect(refusal?.code == .notFound && refusal?.place?.file?.contains("00000000000000000001.log") == true)
+    }
+
+    @Test func `a damaged byte of an archive is found wherever it is`() throws {
+        let (volume, archive, root) = try Archiving.compacted(count: 8)
+        for (path, bytes) in archive.contents {
+            for offset in stride(from: 0, to: bytes.count, by: bytes.count > 2000 ? 7 : 3) {
+                var contents = archive.contents
+                contents[path]?[offset] ^= 1 << UInt8(offset % 8)
+                let found = error { _ = try Archiving.restored(volume, MemoryVolume(contents: contents)) }
+                let isTold = [.damaged, .conflict, .unsupportedFormat, .notFound].contains(found?.code)
+                #expect(isTold, "\(path), byte \(offset): \(found.map { "\($0)" } ?? "nothing")")
+            }
+        }
+        #expect(try Verification(Archiving.restored(volume, archive)).root == root)
+    }
+
+    @Test func `a log that is damaged is not put into an archive, nor retired`() throws {
+        let volume = MemoryVolume()
+        let store = try Archiving.made(volume)
+        try store.checkpoint()
+        let path = try #require(volume.contents.keys.filter { $0.hasSuffix(".ops") }.sorted().first)
+        let file = try volume.open(path, .update)
+        try file.write([0xEE, 0xEE], at: 200)
+        let archive = MemoryVolume()
+        let segments = try LogReader.segments(volume, upTo: TransactionNumber(rawValue: 41))
+        let adding = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store)
+        let found = error { _ = try adding.add(segments, from: volume) }
+        #expect(found?.code == .damaged && found?.place?.file?.contains(path) == true && archive.contents[path] == nil)
+        #expect(code { try store.compact(.since(.latest), in: archive) } == .damaged)
+        #expect(try LogReader(volume).retiredEnd() == .none)
+    }
+
+    @Test func `who compacts while a copy is made of a store and its archive has it made again`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        let store = try Archiving.made(volume, count: 10)
+        try store.compact(.since(.latest), in: archive)
+        for number in 10..<20 { try Archiving.add(store, number) }
+        let whole = try ArchivedVolume(volume, archive: archive)
+        try store.compact(.since(.latest), in: archive)
+        #expect(code { _ = try Backup(LogReader(whole), to: MemoryVolume()) } == .ioFailure)
+        #expect(try Verification(Archiving.restored(volume, archive)).isSound)
+    }
+
+    @Test func `nothing can be written through a store that is read with its archive`() throws {
+        let (volume, archive, _) = try Archiving.compacted(count: 5)
+        let whole = try ArchivedVolume(volume, archive: archive)
+        #expect(code { _ = try Store.open(whole, durability: nil) } == .notWritable)
+        #expect(code { _ = try whole.open("x", .create) } == .notWritable && code { try whole.remove("HEAD") } == .notWritable)
+    }
+}

@@ -1,0 +1,173 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+@Suite struct ArchiveTests {
+    @Test func `a store and its archive come to all that ever happened`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        let store = try Archiving.made(volume)
+        try store.label("ten", TransactionNumber(rawValue: 10))
+        let (before, ops) = (try Verification(volume), try Archiving.ops(volume))
+        let moments = try (1...42).map { try Archiving.graph(volume, at: $0).digest() }
+        let compaction = try store.compact(.since(.latest), in: archive)
+        #expect(compaction.retiredEnd.rawValue == 42 && compaction.archivedSegmentCount == compaction.segmentCount)
+        #expect(compaction.archivedByteCount == archive.contents.values.reduce(0) { $0 + $1.count })
+        #expect(archive.contents.keys.contains { $0.hasSuffix(".ops") } && compaction.missingFromArchive.isEmpty)
+        for number in 50..<60 { try Archiving.add(store, number) }
+        try store.close()
+        let whole = try Archiving.restored(volume, archive)
+        let verification = try Verification(whole)
+        #expect(verification.isSound && verification.findings == [] && verification.digest == store.graph.digest())
+        #expect(try verification.root == Verification(volume).root && Array(Archiving.ops(whole).prefix(42)) == ops)
+        #expect(try (1...42).map { try Archiving.graph(whole, at: $0).digest() } == moments)
+        #expect(try ReadOnlyStore(whole, point: .label("ten")).graph.digest() == moments[9])
+        var tree = LogTree()
+        _ = try LogReader(whole).scan { if $0.number.rawValue <= 42 { try tree.append($0) } }
+        #expect(HexText.encode(tree.root) == before.root)
+        let again = try Archiving.reopen(whole)
+        try Archiving.add(again, 99)
+        try again.close()
+        #expect(try Verification(whole).isSound && LogReader(whole).retiredEnd() == .none)
+    }
+
+    @Test func `compactions add to the same archive, and what is there is not put there again`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        let store = try Archiving.made(volume, count: 20)
+        try store.compact(.since(.latest), in: archive)
+        let first = archive.contents
+        #expect(try store.compact(.since(.latest), in: archive).archivedSegmentCount == 0 && archive.contents == first)
+        for number in 20..<40 { try Archiving.add(store, number) }
+        let second = try store.compact(.since(.latest), in: archive)
+        #expect(second.archivedByteCount == archive.contents.values.reduce(0) { $0 + $1.count } - first.values.reduce(0) { $0 + $1.count })
+        #expect(second.archivedByteCount > 0 && first.allSatisfy { archive.contents[$0.key] == $0.value })
+        try store.close()
+        let whole = try Verification(Archiving.restored(volume, archive))
+        #expect(try whole.isSound && whole.root == Verification(volume).root && whole.transactionCount >= 41)
+    }
+
+    @Test func `a segment that was sealed or damaged since it was put there is the same one or is put there again`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        var tuning = Archiving.tuning
+        tuning.sealedByteCountMin = .max
+        let open = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        for number in 0..<40 { try Archiving.add(open, number) }
+        try open.checkpoint()
+        try open.close()
+        let segments = try LogReader.segments(volume, upTo: TransactionNumber(rawValue: 41))
+        let added = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store).add(segments, from: volume)
+        #expect(added.segmentCount == segments.count && segments.count > 4)
+        let reader = try LogReader(volume)
+        let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false, tuning: tuning) { [UInt8](0..<16) }
+        for segment in segments { #expect(try SegmentSealer(writer).seal(segment) != nil) }
+        try writer.close()
+        let store = try Archiving.reopen(volume)
+        for (place, segment) in segments.enumerated().dropFirst() where place < 4 {
+            try damage(archive, LogFileName.path(segment, .segment), at: place == 1 ? 20 : place == 2 ? 100 : nil)
+        }
+        let ops = try #require(archive.contents.keys.filter { $0.hasSuffix(".ops") }.max())
+        try damage(archive, ops, at: 110)
+        #expect(try store.compact(.since(.latest), in: archive).archivedSegmentCount == 4)
+        try store.close()
+        #expect(try Verification(Archiving.restored(volume, archive)).isSound)
+    }
+
+    /// Changes a byte of a file, or cuts its last one off.
+    private func damage(_ volume: MemoryVolume, _ path: String, at offset: Int?) throws {
+        let file = try volume.open(path, .update)
+        let byteCount = try file.byteCount()
+        guard let offset else { return try file.truncate(to: byteCount - 1) }
+        try file.write([try #require(volume.contents[path])[offset] ^ 1], at: offset)
+    }
+
+    @Test func `a store is restored as it was at a moment that was retired`() throws {
+        let (volume, archive, _) = try Archiving.compacted()
+        let whole = try ArchivedVolume(volume, archive: archive)
+        let last = TransactionNumber(rawValue: 7)
+        let target = MemoryVolume()
+        let backup = try Backup(whole, to: target, last: last, surroundings: fixedSurroundings(seed: 5))
+        #expect(try backup.transaction == last && ReadOnlyStore(target).graph.objectCount == 6)
+        #expect(try Verification(target).isSound)
+        #expect(code { _ = try Backup(volume, to: MemoryVolume(), last: last, surroundings: fixedSurroundings()) } == .notFound)
+    }
+
+    @Test func `with an archive a store whose checkpoints are damaged is restored all the same`() throws {
+        let (volume, archive, root) = try Archiving.compacted(count: 10)
+        var contents = volume.contents
+        for name in contents.keys where name.hasPrefix("roots/") { contents[name]?[20] ^= 1 }
+        let damaged = MemoryVolume(contents: contents)
+        #expect(code { _ = try ReadOnlyStore(damaged) } == .damaged)
+        let whole = try Archiving.restored(damaged, archive)
+        #expect(try Verification(whole).root == root && Archiving.reopen(whole).graph.objectCount == 10)
+    }
+
+    @Test func `a backup from before serves as an archive`() throws {
+        let volume = MemoryVolume()
+        let store = try Archiving.made(volume)
+        try store.checkpoint()
+        let backup = MemoryVolume()
+        _ = try Backup(LogReader(volume), to: backup)
+        let root = try Verification(volume).root
+        try store.compact(.since(.latest))
+        try store.close()
+        // It committed a digest, so that the last segment of the backup is not needed.
+        let whole = try Archiving.restored(volume, backup)
+        #expect(try Verification(whole).root == Verification(volume).root && Archiving.ops(whole).count >= 41)
+        #expect(code { _ = try store.compact(.since(.latest), in: backup) } == .cannotCreate && !root.isEmpty)
+    }
+
+    @Test func `a dry run tells what a run puts there, and changes nothing`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        let store = try Archiving.made(volume)
+        try store.checkpoint()
+        let before = volume.contents
+        let told = try store.compact(.checkpoints(1), in: archive, isDryRun: true)
+        #expect(volume.contents == before && archive.contents.isEmpty)
+        let done = try store.compact(.checkpoints(1), in: archive)
+        #expect(told.archivedSegmentCount == done.archivedSegmentCount && told.archivedByteCount == done.archivedByteCount)
+        #expect(told.archivedByteCount == archive.contents.values.reduce(0) { $0 + $1.count } && told.archivedByteCount > 3000)
+        let again = try store.compact(.checkpoints(1), in: archive, isDryRun: true)
+        #expect(again.archivedSegmentCount == 0 && again.archivedByteCount == 0)
+        #expect(try store.compact(.all, in: archive).archivedSegmentCount == 0)
+    }
+
+    @Test func `verification with an archive replays everything, and tells what the archive has lost`() throws {
+        let (volume, archive, root) = try Archiving.compacted()
+        let sound = try Verification(volume, archive: archive)
+        #expect(sound.isSound && sound.findings == [] && sound.root == root && sound.digest != nil)
+        #expect(sound.logByteCount > (try Verification(volume).logByteCount))
+        let path = try #require(archive.contents.keys.filter { $0.hasSuffix(".log") }.sorted().dropFirst().first)
+        var contents = archive.contents
+        contents[path]?[150] ^= 1
+        let damaged = try Verification(volume, archive: MemoryVolume(contents: contents))
+        #expect(!damaged.isSound && damaged.findings.contains { $0.contains(path) } && damaged.root == root)
+        contents[path] = nil
+        let lost = try Verification(volume, archive: MemoryVolume(contents: contents))
+        #expect(!lost.isSound && lost.findings.contains { $0.contains(path) } && lost.root == root)
+    }
+
+    @Test func `who asks for a moment that was retired is told its archive, where all of it is there`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        let store = try Archiving.made(volume, count: 20)
+        let moment = Point.transaction(TransactionNumber(rawValue: 3))
+        func told(_ volume: any Volume) -> String? { error { _ = try ReadOnlyStore(volume, point: moment) }?.message }
+        try store.compact(.since(.latest), in: archive)
+        #expect(told(volume)?.contains("archived in 'memory'") == true)
+        let copy = MemoryVolume()
+        _ = try Backup(LogReader(volume), to: copy)
+        #expect(told(copy)?.contains("archived in 'memory'") == true)
+        #expect(try !Archiving.restored(volume, archive).contents.keys.contains("ARCHIVE"))
+        for offset in try #require(volume.contents["ARCHIVE"]).indices {
+            var contents = volume.contents
+            contents["ARCHIVE"]?[offset] ^= 1
+            #expect(told(MemoryVolume(contents: contents))?.contains("archived") == false)
+        }
+        for number in 20..<30 { try Archiving.add(store, number) }
+        try store.compact(.since(.latest))
+        #expect(told(volume)?.contains("was retired") == true && told(volume)?.contains("archived") == false)
+        try store.compact(.since(.latest), in: archive)
+        #expect(told(volume)?.contains("archived") == false)
+    }
+}

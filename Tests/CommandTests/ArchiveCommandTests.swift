@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+@Suite struct ArchiveCommandTests {
+    /// A store with a checkpoint of transaction 7 and three transactions behind it.
+    private func made() throws -> Workplace {
+        let place = try Workplace.withStore()
+        for number in 1...6 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t\(number)").code == 0) }
+        #expect(try place.run("checkpoint", "notes").code == 0)
+        for number in 7...9 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t").code == 0) }
+        return place
+    }
+
+    private func count(_ place: Workplace, _ store: String, _ moment: String) throws -> Int? {
+        try place.run("find", store, "Note", "--count", "--json", "--at", moment).json.first?["count"] as? Int
+    }
+
+    @Test func `what is retired goes into the archive, and a restore brings it back`() throws {
+        let place = try made()
+        let root = try #require(try place.run("verify", "notes", "--json").json.first?["root"] as? String)
+        let shown = try place.run("history", "notes", "Note/1").output
+        let compact = ["compact", "notes", "--retain", "since:8", "--archive", "kept", "--json"]
+        let told = try #require(try place.run(executable: Workplace.binary, compact + ["--dry-run"]).json.first)
+        #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "kept").path))
+        let done = try #require(try place.run(executable: Workplace.binary, compact).json.first)
+        for key in ["segmentsArchived", "bytesArchived"] { #expect(told[key] as? Int == done[key] as? Int && done[key] as? Int ?? 0 > 0) }
+        #expect((done["missing"] as? [Any])?.isEmpty == true && done["retired"] as? Int == 7 && done["segments"] as? Int == 1)
+        #expect(try place.run("restore", "notes", "plain").code == 0 && place.run("show", "plain", "Note/1", "--at", "3").code == 66)
+        #expect(try place.run("restore", "notes", "whole", "--archive", "kept", "--json").json.first?["transaction"] as? Int == 10)
+        #expect(try place.run("verify", "whole", "--against", root).code == 0)
+        #expect(try count(place, "whole", "3") == 2 && place.run("history", "whole", "Note/1").output == shown)
+        #expect(try place.run("log", "whole", "--ops", "--json").json.allSatisfy { $0["ops"] != nil && $0["retired"] == nil })
+        #expect(try place.run("restore", "notes", "early", "--archive", "kept", "--at", "4").code == 0)
+        #expect(try place.run("find", "early", "Note", "--count", "--json").json.first?["count"] as? Int == 3)
+    }
+
+    @Test func `a moment that was retired is told with the place of its archive`() throws {
+        let place = try made()
+        #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "kept").output.contains("into kept."))
+        let told = try place.run("show", "notes", "Note/1", "--at", "3")
+        #expect(told.code == 66 && told.errors.contains("'\(place.directory.path)/kept'") && told.errors.contains("restore"))
+        let other = try made()
+        #expect(try other.run("compact", "notes", "--retain", "since:8").code == 0)
+        let untold = try other.run("show", "notes", "Note/1", "--at", "3")
+        #expect(untold.code == 66 && !untold.errors.contains("archive"))
+        #expect(try other.run("compact", "notes", "--retain", "since:10", "--archive", "kept").output.contains("transactions 1 to 7"))
+    }
+
+    @Test func `an archive is verified with its store`() throws {
+        let place = try made()
+        #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "kept").code == 0)
+        let root = try #require(try place.run("verify", "notes", "--json").json.first?["root"] as? String)
+        #expect(try place.run("verify", "notes", "--archive", "kept", "--against", root).code == 0)
+        let path = "kept/log/00000000000000000001.log"
+        var bytes = try Array(place.bytes(of: path))
+        bytes[150] ^= 1
+        try FileManager.default.removeItem(at: place.directory.appending(path: path))
+        try Data(bytes).write(to: place.directory.appending(path: path))
+        let verified = try place.run("verify", "notes", "--archive", "kept", "--json")
+        #expect(try verified.code == 1 && verified.json.first?["ok"] as? Bool == false && verified.output.contains("kept"))
+        #expect(try place.run("restore", "notes", "whole", "--archive", "kept").code == 74)
+        #expect(try place.run("verify", "notes").code == 0)
+    }
+
+    @Test func `what is no archive of the store is refused`() throws {
+        let place = try made()
+        #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "notes").code == 73)
+        #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "notes/log").code == 73)
+        #expect(try place.run("init", "other", "--schema", "schema.json").code == 0 && place.run("checkpoint", "other").code == 0)
+        #expect(try place.run("insert", "other", "Note", "id=1").code == 0)
+        #expect(try place.run("compact", "other", "--retain", "since:2", "--archive", "kept").code == 0)
+        let refused = try place.run("compact", "notes", "--retain", "since:8", "--archive", "kept")
+        #expect(refused.code == 1 && refused.errors.contains("another store"))
+        #expect(try count(place, "notes", "3") == 2)
+        #expect(try place.run("restore", "notes", "whole", "--archive", "kept").code == 1)
+        #expect(try place.run("restore", "notes", "whole", "--archive", "nowhere").code == 66)
+        #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "whole").path))
+    }
+}
