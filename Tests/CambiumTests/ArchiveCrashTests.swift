@@ -79,4 +79,43 @@ import Testing
         }
         #expect(failedCount > 20)
     }
+
+    @Test func `what somebody put into the archive without waiting for the disk is durable before it is retired`() throws {
+        let made = MemoryVolume()
+        let first = try Archiving.made(made, count: count)
+        try first.checkpoint()
+        let (root, files) = (try Verification(made).root, made.contents.filter { $0.key.hasPrefix("log/") })
+        let volume = FaultyVolume()
+        let (shelf, archive) = (Shelf(volume, "store"), Shelf(volume, "archive"))
+        let store = try Archiving.made(shelf, count: count)
+        try store.checkpoint()
+        let segments = try LogReader.segments(shelf, upTo: store.graph.transaction)
+        for (path, bytes) in files where segments.contains(where: { path.hasSuffix(".ops") || path == LogFileName.path($0, .segment) }) {
+            try archive.open(path, .create).write(bytes, at: 0)
+        }
+        #expect(try store.compact(.checkpoints(1), in: archive).archivedSegmentCount == 0)
+        for seed in 0..<UInt64(8) {
+            let disk = MemoryVolume(contents: volume.image(seed: seed))
+            try check(Shelf(disk, "store"), Shelf(disk, "archive"), root, "seed \(seed)")
+        }
+    }
+
+    @Test func `a restore that fails at any operation leaves a place for another one`() throws {
+        let (volume, archive, root) = try Archiving.compacted(count: 4)
+        let sources: [any Volume] = [try ArchivedVolume(volume, archive: archive), volume]
+        for source in sources {
+            let measured = FaultyVolume()
+            _ = try Backup(LogReader(source), to: measured)
+            for operation in 0..<measured.operationCount {
+                let target = FaultyVolume()
+                target.fail(at: operation, with: 28)
+                do { _ = try Backup(LogReader(source), to: target) } catch {
+                    let names = target.contents.keys.sorted()
+                    #expect(names.allSatisfy { $0 == LogWriter.lockFileName }, "operation \(operation): \(names)")
+                    _ = try Backup(LogReader(source), to: target)
+                }
+                #expect(try Verification(target).root == root, "operation \(operation)")
+            }
+        }
+    }
 }

@@ -22,6 +22,16 @@ import Testing
         #expect(code { _ = try Archiving.restored(volume, MemoryVolume()) } == .notFound)
     }
 
+    @Test func `who begins an archive where another store has begun one since is refused`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        _ = try Archiving.made(volume, count: 5, seed: 7)
+        let adding = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store)
+        try Archiving.made(MemoryVolume(), count: 5).compact(.since(.latest), in: archive)
+        #expect(code { _ = try adding.begin(beside: volume) } == .conflict)
+        // The lock is given up.
+        try archive.lock(LogWriter.lockFileName).unlock()
+    }
+
     @Test func `an archive of a copy that went on in another way is refused by file and transaction`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Archiving.made(volume, count: 6)
