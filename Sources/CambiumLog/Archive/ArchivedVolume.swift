@@ -70,6 +70,7 @@ public struct ArchivedVolume: Volume {
     public func syncDirectory(_ path: String) throws(CambiumError) { throw refusal }
     public func lock(_ path: String) throws(CambiumError) -> any VolumeLock { throw refusal }
     public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { throw refusal }
+    public func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool { throw refusal }
 
     private var refusal: CambiumError { CambiumError(.notWritable, "A store that is read with its archive cannot be written to.") }
 }
