@@ -34,4 +34,7 @@ struct Shelf: Volume {
     func share(_ path: String) throws(CambiumError) -> any VolumeLock { try base.share(full(path)) }
     func isShared(_ path: String) throws(CambiumError) -> Bool { try base.isShared(full(path)) }
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try base.removeUnlessShared(full(path)) }
+    func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
+        try base.renameUnlessShared(full(path), to: full(newPath))
+    }
 }
