@@ -90,8 +90,8 @@ struct LogCursor {
 
     /// Goes to the next segment: the current one must verify to its end.
     private mutating func leave(_ body: (LogRecord) throws -> Void) throws {
-        if isBesideWriter, reader?.isAtEnd == false {
-            // What was appended before the next segment was made.
+        if isBesideWriter, reader?.isSealed == false {
+            // What was appended before the next segment was made, and after this one was looked at.
             try reader?.refresh()
             try readFrames(body)
         }

@@ -47,14 +47,16 @@ public struct LogReader {
         var (low, high) = (0, segments.count)
         while low < high {
             let middle = (low + high) / 2
-            if try isRetired(segment: segments[middle]) { low = middle + 1 } else { high = middle }
+            if try Self.isRetired(segment: segments[middle], volume) { low = middle + 1 } else { high = middle }
         }
         guard low > 0, low < segments.count else { return .none }
         return TransactionNumber(rawValue: segments[low].rawValue - 1)
     }
 
     /// The first transactions of the segments, ascending.
-    private func segments() throws(CambiumError) -> [TransactionNumber] {
+    private func segments() throws(CambiumError) -> [TransactionNumber] { try Self.segments(volume) }
+
+    private static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
         try volume.list(Self.directory).compactMap { name in
             LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
         }
@@ -62,12 +64,18 @@ public struct LogReader {
 
     /// Whether of a transaction no more than the envelope is left, and no checkpoint is of it. Complexity: O(files).
     public func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
-        guard let segment = try segments().last(where: { $0 <= transaction }), try isRetired(segment: segment) else { return false }
+        guard try Self.hasRetired(transaction, volume) else { return false }
         return try !RootRecord.list(volume).contains(transaction)
     }
 
+    /// Whether of a transaction no more than the envelope is left. Complexity: O(files).
+    static func hasRetired(_ transaction: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
+        guard let segment = try segments(volume).last(where: { $0 <= transaction }) else { return false }
+        return try isRetired(segment: segment, volume)
+    }
+
     /// A segment whose header does not verify is none that was retired.
-    private func isRetired(segment: TransactionNumber) throws(CambiumError) -> Bool {
+    private static func isRetired(segment: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
         do {
             return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind == .retired
         } catch let error as CambiumError {
@@ -79,9 +87,7 @@ public struct LogReader {
 
     /// The segments whose transactions are all up to `last`, and that another one follows.
     public static func segments(_ volume: any Volume, upTo last: TransactionNumber) throws(CambiumError) -> [TransactionNumber] {
-        let segments = try volume.list(directory).compactMap { name in
-            LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
-        }
+        let segments = try segments(volume)
         return zip(segments, segments.dropFirst()).filter { $1.rawValue <= last.rawValue + 1 }.map(\.0)
     }
 
@@ -90,13 +96,23 @@ public struct LogReader {
         try volume.byteCount(of: LogFileName.path(segment, .segment))
     }
 
+    /// Of a file that was listed: 0 where who writes has removed it since.
+    private static func listedByteCount(_ volume: any Volume, _ name: String) throws(CambiumError) -> Int {
+        do {
+            return try volume.byteCount(of: directory + "/" + name)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return 0
+        }
+    }
+
     /// The segments of a log, and the bytes of its files. Complexity: O(files).
     public static func files(_ volume: any Volume) throws(CambiumError) -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for name in try volume.list(directory) {
             guard let file = LogFileName.parse(name), file.suffix != .pending else { continue }
             if file.suffix == .segment { segmentCount += 1 }
-            byteCount += try volume.byteCount(of: directory + "/" + name)
+            byteCount += try listedByteCount(volume, name)
         }
         return (segmentCount, byteCount)
     }
@@ -114,7 +130,7 @@ public struct LogReader {
             guard let file = LogFileName.parse(name), file.suffix != .pending, file.number > start else { continue }
             while place < ends.count, ends[place] < file.number { place += 1 }
             if place == ends.count { break }
-            counts[place] += try volume.byteCount(of: directory + "/" + name)
+            counts[place] += try listedByteCount(volume, name)
         }
         return counts
     }

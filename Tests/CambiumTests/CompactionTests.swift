@@ -208,6 +208,28 @@ import Testing
         #expect(try Verification(damaged).isSound)
     }
 
+    @Test func `who reads while what is read is retired begins again with what stands for it`() throws {
+        for listing in 0..<4 {
+            let volume = WatchedVolume()
+            let store = try Store.create(
+                volume.memory, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+            for number in 0..<8 {
+                try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")]) }
+                if number == 3 { try store.checkpoint() }
+            }
+            let compaction: @Sendable () throws -> Void = { try store.compact(.checkpoints(1)) }
+            func compactLater() { volume.beforeListing.withLock { $0 = Array(repeating: {}, count: listing) + [compaction] } }
+            compactLater()
+            #expect(try ReadOnlyStore(volume).graph.export == store.graph.export, "listing \(listing)")
+            try store.write { try $0.insert("Note", ["id": .int(100)]) }
+            compactLater()
+            #expect(try StoreFollower(volume).graph.export == store.graph.export, "listing \(listing)")
+            try store.write { try $0.insert("Note", ["id": .int(101)]) }
+            compactLater()
+            #expect(try Statistics(volume).objectCount == store.graph.objectCount, "listing \(listing)")
+        }
+    }
+
     @Test func `a crash at any operation of a compaction leaves the store as before or as after`() throws {
         let measured = FaultyVolume()
         let first = try made(measured, count: 12)

@@ -75,6 +75,25 @@ import Testing
         #expect(follower.graph.digest() == next.graph.digest())
     }
 
+    @Test func `what is written while the log is looked at, before a new segment is begun, is not missed`() throws {
+        let volume = WatchedVolume()
+        let store = try Store.create(
+            volume.memory, schema: Notes.schema, durability: .buffered(every: .seconds(3600)), surroundings: fixedSurroundings())
+        try insert(store, 0)
+        let follower = try StoreFollower(volume)
+        volume.beforeListing.withLock { bodies in
+            bodies = [
+                {
+                    try self.insert(store, 1)
+                    try store.checkpoint()
+                    try self.insert(store, 2)
+                }
+            ]
+        }
+        #expect(try follower.advance() == 2 && follower.graph.digest() == store.graph.digest())
+        try store.close()
+    }
+
     @Test func `a follower does not begin with a log that is damaged`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)

@@ -1,19 +1,28 @@
 import CambiumBytes
+import CambiumModel
 import Synchronization
 
 @testable import Cambium
 @testable import CambiumLog
 
-/// Files in memory of which it is told which are read and how many bytes, and when pages are written.
+/// Files in memory of which it is told which are read and how many bytes, when pages are written, and when the log is listed.
 final class WatchedVolume: OverMemory {
     let memory: MemoryVolume
     let readByteCount = Atomic(0)
     let readPaths = Guarded<Set<String>>([])
     let onPageWrite = Guarded<(@Sendable () -> Void)?>(nil)
+    /// What is done before the log is listed, one for each time.
+    let beforeListing = Guarded<[@Sendable () throws -> Void]>([])
 
     init(contents: [String: [UInt8]] = [:]) { memory = MemoryVolume(contents: contents) }
 
     var name: String { "watched" }
+    func list(_ directory: String) throws(CambiumError) -> [String] {
+        if directory == LogReader.directory, let body = beforeListing.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+            do { try body() } catch { throw CambiumError(.invalidInput, "\(error)") }
+        }
+        return try memory.list(directory)
+    }
     func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         WatchedFile(file: try memory.open(path, mode), volume: self, path: path)
     }

@@ -38,11 +38,8 @@ public struct Statistics: Sendable {
 
     init(_ volume: any Volume) throws {
         let files = try Files(volume)
-        let reader = try LogReader(volume)
-        let stored = try StoredGraph(reader)
-        var replay = Replay(stored)
-        _ = try replay.run(reader, makesDurable: true)
-        self.init(stored.timeline.head, pageByteCount: stored.timeline.pageByteCount)
+        let view = try PastView(LogReader(volume), at: .latest, memory: .standard)
+        self.init(view.graph, pageByteCount: view.stored.timeline.pageByteCount)
         add(files)
     }
 

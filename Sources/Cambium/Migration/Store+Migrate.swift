@@ -90,11 +90,8 @@ extension Store {
     ///
     /// Throws as `previewMigration(to:)`, `.notFound` where there is no store, `.damaged` where its log is corrupt.
     public static func previewMigration(of path: String, to definition: SchemaDefinition) throws -> MigrationReport {
-        let reader = try LogReader(SystemVolume(root: path))
-        let stored = try StoredGraph(reader)
-        var replay = Replay(stored)
-        _ = try replay.run(reader, makesDurable: true)
-        var draft = stored.timeline.draft()
+        let view = try PastView(LogReader(SystemVolume(root: path)), at: .latest, memory: .standard)
+        var draft = view.stored.timeline.draft()
         return try preview(&draft, definition)
     }
 

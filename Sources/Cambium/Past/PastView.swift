@@ -10,14 +10,28 @@ struct PastView {
     /// How the log ends, where it was read so far.
     private(set) var end: LogReader.End?
 
-    /// The nearest checkpoint that is not later than a moment, with what follows up to the moment.
+    /// The nearest checkpoint that is not later than a moment, with what follows up to the moment. Where that is retired meanwhile, there is
+    /// a nearer one, with which it is begun again.
     ///
     /// Throws `.notFound` where there is no such moment or it was retired, `.damaged` where what leads to it is corrupt.
     /// Complexity: O(log between the checkpoint and the moment).
     init(_ reader: LogReader, at moment: PastMoment, memory: MemoryBudget) throws {
-        stored = try StoredGraph(reader, notAfter: moment, memory: memory)
+        try self.init(StoredGraph(reader, notAfter: moment, memory: memory))
+        while true {
+            do {
+                try advance(reader, to: moment)
+                return
+            } catch let error as CambiumError where error.code == .notFound {
+                let nearer = try StoredGraph(reader, notAfter: moment, memory: memory)
+                guard nearer.transaction > stored.transaction else { throw error }
+                self.init(nearer)
+            }
+        }
+    }
+
+    private init(_ stored: StoredGraph) {
+        self.stored = stored
         replay = Replay(stored)
-        try advance(reader, to: moment)
     }
 
     var graph: Graph { replay.timeline.head }

@@ -22,11 +22,23 @@ public final class StoreFollower: @unchecked Sendable {
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
     package init(_ volume: any Volume) throws {
-        let reader = try LogReader(volume)
-        let stored = try StoredGraph(reader)
-        timeline = stored.timeline
-        log = try LogFollower(reader, after: stored.pages.map { LogReader.Prefix($0.root) })
-        try advance()
+        (timeline, log) = try Self.begin(LogReader(volume))
+    }
+
+    private static func begin(_ reader: LogReader) throws -> (Timeline, LogFollower) {
+        var stored = try StoredGraph(reader)
+        while true {
+            var log = try LogFollower(reader, after: stored.pages.map { LogReader.Prefix($0.root) })
+            do {
+                _ = try advance(stored.timeline, &log)
+                return (stored.timeline, log)
+            } catch let error as CambiumError where error.code == .notFound {
+                // What follows the checkpoint was retired meanwhile, and another one stands for it.
+                let newer = try StoredGraph(reader)
+                guard newer.transaction > stored.transaction else { throw error }
+                stored = newer
+            }
+        }
     }
 
     /// The graph as it was when the log was read last. O(1).
@@ -34,21 +46,21 @@ public final class StoreFollower: @unchecked Sendable {
 
     /// Applies the transactions that have come since, and returns how many.
     ///
-    /// Throws `.damaged` where a segment is damaged that another one follows, or a transaction cannot be applied; the graph is as
-    /// before then. What does not verify at the end of the log is waited for: it may be being written. One thread at a
+    /// Throws `.damaged` where a segment is damaged that another one follows, or a transaction cannot be applied; `.notFound` where what
+    /// has come since was retired before it was read: another follower begins behind it. The graph is as before then. What does not verify at the end of the log is waited for: it may be being written. One thread at a
     /// time; others wait. Complexity: O(bytes that have come).
     @discardableResult
-    public func advance() throws -> Int {
-        try advancing.hold {
-            var draft = timeline.draft()
-            var count = 0
-            try log.advance { record in
-                try draft.replay(record)
-                count += 1
-            }
-            if count > 0 { try timeline.publish(draft) }
-            return count
+    public func advance() throws -> Int { try advancing.hold { try Self.advance(timeline, &log) } }
+
+    private static func advance(_ timeline: Timeline, _ log: inout LogFollower) throws -> Int {
+        var draft = timeline.draft()
+        var count = 0
+        try log.advance { record in
+            try draft.replay(record)
+            count += 1
         }
+        if count > 0 { try timeline.publish(draft) }
+        return count
     }
 
     /// The graph as it is, and then every newer one, as soon as it is seen. Ends when the task is cancelled.

@@ -54,7 +54,7 @@ public final class OpsFile: Sendable, Equatable {
     /// Calls `body` with the ops, a frame of them at a time.
     ///
     /// Each frame is verified before `body` sees it. Throws `.damaged` where the file is missing, is not the one that the log
-    /// names, or does not verify; and what `body` throws.
+    /// names, or does not verify, `.notFound` where it was retired since; and what `body` throws.
     func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         var frames = try opened()
         var offset = Format.Segment.headerByteCount
@@ -80,6 +80,9 @@ public final class OpsFile: Sendable, Equatable {
             frames = try FrameReader(volume, path: path)
         } catch let error as CambiumError {
             guard error.code == .notFound else { throw error }
+            if try LogReader.hasRetired(transaction, volume) {
+                throw CambiumError(.notFound, "What transaction \(transaction) did was retired since its record was read.")
+            }
             throw damage("The file is missing", 0)
         } catch {
             throw damage("The header does not verify (\(error))", 0)

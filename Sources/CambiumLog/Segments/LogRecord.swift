@@ -16,7 +16,7 @@ public struct LogRecord: Sendable {
 
     /// Calls `body` with each of the ops. At most those of one frame are in memory.
     ///
-    /// Throws `.damaged` where they cannot be decoded, `.notFound` where they were redacted; and what `body` throws.
+    /// Throws `.damaged` where they cannot be decoded, `.notFound` where they were redacted or retired; and what `body` throws.
     public func forEachOp(_ body: (Op) throws -> Void) throws {
         try payload.forEachPart { part in
             do {
@@ -67,7 +67,7 @@ public enum Payload: Sendable, Equatable {
 
     /// Calls `body` with the parts of the payload, each of which holds whole ops.
     ///
-    /// Throws `.damaged` where they do not verify, `.notFound` where they were redacted; and what `body` throws.
+    /// Throws `.damaged` where they do not verify, `.notFound` where they were redacted or retired; and what `body` throws.
     public func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         switch self {
         case .present(let bytes): try body(bytes)

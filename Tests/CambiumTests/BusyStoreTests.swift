@@ -1,0 +1,136 @@
+import CambiumBytes
+import CambiumTesting
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Cambium
+@testable import CambiumGraph
+@testable import CambiumLog
+
+/// One writes, makes checkpoints, packs and compacts, with little memory; others read, follow, look back, verify and copy meanwhile, each
+/// with files of its own as another process has them.
+@Suite struct BusyStoreTests {
+    /// What several threads do until the writer is done.
+    private final class Others: Sendable {
+        let isDone = Atomic(false)
+        let failures = Guarded<[String]>([])
+        private let running = Guarded(0)
+        let roundCount = Atomic(0)
+
+        func run(_ what: String, _ body: @escaping @Sendable () throws -> Void) {
+            running.withLock { $0 += 1 }
+            let thread = Thread { [self] in
+                while !isDone.load(ordering: .acquiring) {
+                    do {
+                        try body()
+                        roundCount.add(1, ordering: .relaxed)
+                    } catch {
+                        failures.withLock { $0.append("\(what): \(error)") }
+                        break
+                    }
+                }
+                running.withLock { $0 -= 1 }
+            }
+            thread.start()
+        }
+
+        func wait() {
+            isDone.store(true, ordering: .releasing)
+            while running.withLock({ $0 }) > 0 { usleep(1000) }
+        }
+    }
+
+    /// Three hundred notes come with each round, and most of those of the round before go.
+    private func change(_ store: Store, _ round: Int) throws {
+        let note = try store.schema.required("Note")
+        try store.write { transaction in
+            for number in round * 300..<(round + 1) * 300 {
+                let id = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("the note with number \(number)")])
+                try transaction.link(id, "memos", transaction.insert("Memo", ["text": .string("memo \(number)")]))
+            }
+        }
+        let doomed = store.graph.objects(of: note).filter { $0.serial % 20 != 0 && $0.serial + 300 < UInt64(round + 1) * 300 }
+        if !doomed.isEmpty { try store.write { try $0.delete(doomed) } }
+    }
+
+    @Test func `readers, followers, copies and looks back beside a store that is packed and compacted see no damage`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-busy-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // What is left of a test is the system's to tidy.
+        let volume = SystemVolume(root: directory + "/store")
+        try volume.createDirectory("")
+        var tuning = LogTuning.tiny
+        (tuning.segmentByteCount, tuning.sealsInBackground, tuning.newestRootCount, tuning.pastByteCountMin) = (20_000, true, 1, 0)
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .buffered(every: .milliseconds(5)), tuning: tuning,
+            memory: MemoryBudget(byteCount: 256 << 10))
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2, pastPercent: 0))
+        try change(store, 0)
+        try store.checkpoint()
+        let others = Others()
+        let budget = MemoryBudget(byteCount: 128 << 10)
+        others.run("a reader") {
+            let graph = try ReadOnlyStore(volume, memory: budget).graph
+            let digest = graph.digest()
+            #expect(graph.invariantFindings() == [] && graph.digest() == digest)
+        }
+        let follower = Guarded(try StoreFollower(volume))
+        others.run("a follower") {
+            do {
+                try follower.withLock { _ = try $0.advance() }
+            } catch let error as CambiumError where error.code == .notFound {
+                // What it had not read yet was retired.
+                let next = try StoreFollower(volume)
+                follower.withLock { $0 = next }
+            }
+            #expect(follower.withLock { $0.graph.invariantFindings() } == [])
+        }
+        others.run("a look back") {
+            let newest = store.graph.transaction.rawValue
+            do {
+                let graph = try store.graph(at: .transaction(TransactionNumber(rawValue: max(1, newest &- newest % 7))))
+                #expect(graph.invariantFindings() == [])
+            } catch let error as CambiumError where error.code == .notFound {}  // It was retired.
+        }
+        let copyCount = Atomic(0)
+        others.run("a copy") {
+            let path = directory + "/copy-\(copyCount.add(1, ordering: .relaxed).newValue)"
+            do { _ = try Backup(of: volume.root, to: path) } catch let error as CambiumError where error.code == .ioFailure { return }
+            #expect(try Verification(of: path).findings == [])
+            try FileManager.default.removeItem(atPath: path)
+        }
+        others.run("statistics") { _ = try Statistics(of: volume.root) }
+        var round = 1
+        while round < 60 || (others.roundCount.load(ordering: .relaxed) < 40 && round < 400) {
+            try change(store, round)
+            if round % 3 == 0 { try store.checkpoint() }
+            if round % 5 == 0 { try store.compact(.checkpoints(1)) }
+            round += 1
+        }
+        others.wait()
+        #expect(others.failures.withLock { $0 } == [])
+        let digest = store.graph.digest()
+        #expect(PageChecker.findings(in: store.committer.timeline) == [])
+        try store.close()
+        #expect(try Verification(volume).findings == [])
+        #expect(try ReadOnlyStore(volume).graph.digest() == digest)
+    }
+
+    @Test func `threads that touch the pages of a stored graph at the same time see the same`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        for round in 0..<3 { try change(store, round) }
+        try store.checkpoint()
+        try store.close()
+        for _ in 0..<4 {
+            let graph = try ReadOnlyStore(volume).graph
+            let digests = Guarded<Set<GraphDigest>>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                let digest = graph.digest()
+                digests.withLock { _ = $0.insert(digest) }
+            }
+            #expect(digests.withLock { $0 } == [store.graph.digest()])
+        }
+    }
+}
