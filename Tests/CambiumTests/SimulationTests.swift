@@ -132,11 +132,15 @@ private struct Simulation {
         if durability == .synced { possible = [after] } else { possible.append(after) }
     }
 
-    /// A checkpoint changes nothing that anybody sees, whether it is made or not.
+    /// A checkpoint, and retiring what it stands for, change nothing that anybody sees, whether it is made or not.
     private mutating func checkpoint(_ store: Store) throws {
         let before = store.graph.state
         do {
-            try store.checkpoint()
+            if random.isTrue(1, outOf: 3) {
+                try store.compact(.checkpoints(Int.random(in: 1...2, using: &random)))
+            } else {
+                try store.checkpoint()
+            }
             // All that is in it is durable.
             possible = [before]
         } catch {
