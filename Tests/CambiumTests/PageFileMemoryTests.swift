@@ -40,11 +40,11 @@ import Testing
     private func use(_ space: PageSpace, _ count: Int, _ round: Int) {
         for chunk in 0..<count {
             space.giveMemory(chunk)
-            guard let base = space.chunks.table[chunk] else { continue }
+            guard let base = space.chunks[chunk: chunk] else { continue }
             memset(base, Int32(truncatingIfNeeded: chunk &+ round), Self.chunkByteCount)
         }
         for chunk in 0..<count {
-            let bytes = UnsafeRawBufferPointer(start: space.chunks.table[chunk], count: Self.chunkByteCount)
+            let bytes = UnsafeRawBufferPointer(start: space.chunks[chunk: chunk], count: Self.chunkByteCount)
             #expect(bytes.first == UInt8(truncatingIfNeeded: chunk &+ round) && bytes.last == bytes.first, "round \(round), chunk \(chunk)")
         }
     }
@@ -54,7 +54,7 @@ import Testing
         var writer = try PageFileWriter(volume, 7, isNamed: false)
         defer { writer.close() }
         _ = try writer.write(chunks.filter { space.memories[$0] == .heap }) { chunk, body in
-            body(UnsafeRawBufferPointer(start: space.chunks.table[chunk], count: Self.chunkByteCount))
+            body(UnsafeRawBufferPointer(start: space.chunks[chunk: chunk], count: Self.chunkByteCount))
         }
         space.replace(chunks[...])
     }
@@ -69,7 +69,7 @@ import Testing
             var taken = budget.byteCount
             budget.take(taken)
             use(space, count, 0)
-            let addresses = (0..<count).map { space.chunks.table[$0] }
+            let addresses = (0..<count).map { space.chunks[chunk: $0] }
             let before = try mappingCount
             for round in 1..<24 {
                 // Those of the 257th on lose their memory.
@@ -82,7 +82,7 @@ import Testing
                 use(space, count, round)
                 #expect(try mappingCount <= before + 2 * count, "round \(round)")
             }
-            #expect((0..<count).map { space.chunks.table[$0] } == addresses)
+            #expect((0..<count).map { space.chunks[chunk: $0] } == addresses)
         }
     }
 }

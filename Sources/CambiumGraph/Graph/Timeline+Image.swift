@@ -90,7 +90,7 @@ extension Timeline {
 
     /// The bytes of a frozen chunk. Any thread.
     package func withBytes<Result>(ofChunk chunk: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        let base = space.chunks.table[chunk] ?? space.supply(chunk)
+        let base = space.chunks[chunk: chunk] ?? space.supply(chunk)
         return try body(UnsafeRawBufferPointer(start: base, count: PageLayout.chunkByteCount))
     }
 

@@ -1,12 +1,28 @@
-/// The table of chunks: turns a page reference into an address. It never moves, so readers need no lock.
+import Synchronization
+
+/// The table of chunks: turns a page reference into an address. It never moves, so readers need no lock. Whoever touches a chunk first may
+/// put its address there: it is the same for all of them.
 ///
 /// SAFETY: a reference is only handed out for a page inside a chunk that is in the table, or that the space's source supplies when it is
 /// first touched; what is in the table stays there as long as a page in it is in use; whoever holds a reference holds the page space.
 struct Chunks {
-    let table: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    private let table: UnsafeMutablePointer<Atomic<UnsafeMutableRawPointer?>>
+
+    /// What is at `memory` is zero, and stays there.
+    init(in memory: UnsafeMutableRawPointer) { table = memory.assumingMemoryBound(to: Atomic<UnsafeMutableRawPointer?>.self) }
+
+    static let byteCount = (PageLayout.chunkCountMax + 1) * MemoryLayout<UnsafeMutableRawPointer?>.stride
+
+    var memory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(table) }
+
+    /// Where a chunk is; nil for one that has no memory, or that nobody has touched.
+    subscript(chunk chunk: Int) -> UnsafeMutableRawPointer? {
+        @inline(__always) get { table[chunk].load(ordering: .acquiring) }
+        nonmutating set { table[chunk].store(newValue, ordering: .releasing) }
+    }
 
     @inline(__always) subscript(_ page: PageRef) -> UnsafeMutableRawPointer {
-        let base = table[Int(page &>> 12)]
+        let base = self[chunk: Int(page &>> 12)]
         return (base ?? supply(Int(page &>> 12))) + (Int(page & 4095) &<< 4)
     }
 
@@ -26,7 +42,7 @@ struct Chunks {
     static let spacePlace = PageLayout.chunkCountMax
 
     @inline(never) private func supply(_ chunk: Int) -> UnsafeMutableRawPointer {
-        guard let space = table[Self.spacePlace] else { preconditionFailure("A table of chunks belongs to a space.") }
+        guard let space = self[chunk: Self.spacePlace] else { preconditionFailure("A table of chunks belongs to a space.") }
         return Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().supply(chunk)
     }
 }

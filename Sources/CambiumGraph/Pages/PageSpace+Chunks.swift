@@ -50,7 +50,7 @@ extension PageSpace {
     func supply(_ chunk: Int) -> UnsafeMutableRawPointer {
         guard let source else { preconditionFailure("A page refers to a chunk that this space does not have.") }
         let base = source.chunk(chunk)
-        chunks.table[chunk] = base
+        chunks[chunk: chunk] = base
         return base
     }
 
@@ -90,7 +90,7 @@ extension PageSpace {
 
     /// A chunk keeps its address, or each use of it would take another one, and an entry in the system's table.
     private func lend(_ chunk: Int) {
-        switch (memories[chunk], chunks.table[chunk]) {
+        switch (memories[chunk], chunks[chunk: chunk]) {
         case (.heap, let base?): memory.lend(base)
         case (.file, let base?): PageMemory.map(PageLayout.chunkByteCount, at: base)
         default:
@@ -110,17 +110,17 @@ extension PageSpace {
         case .heap: break
         case .file:
             // Nobody reads what was there: no version reaches it. Where memory is short it stays the file's.
-            if let base = chunks.table[chunk], memory.putBack(base) { memories[chunk] = .heap }
+            if let base = chunks[chunk: chunk], memory.putBack(base) { memories[chunk] = .heap }
         case .lent: memories[chunk] = takeLent(chunk)
         case .none, .source:
             memories[chunk] = .heap
             if let base = memory.takeChunk(isForced: false) {
-                chunks.table[chunk] = base
+                chunks[chunk: chunk] = base
             } else if let base = storage?.memory(ofChunk: chunk) {
-                chunks.table[chunk] = base
+                chunks[chunk: chunk] = base
                 memories[chunk] = .file
             } else {
-                chunks.table[chunk] = memory.takeChunk(isForced: true)
+                chunks[chunk: chunk] = memory.takeChunk(isForced: true)
             }
         }
     }
@@ -128,9 +128,9 @@ extension PageSpace {
     private func takeLent(_ chunk: Int) -> ChunkMemory {
         if memory.takeLent(isForced: false) { return .heap }
         if let storage {
-            if let base = chunks.table[chunk], storage.place(chunk, at: base) { return .file }
+            if let base = chunks[chunk: chunk], storage.place(chunk, at: base) { return .file }
             if let base = storage.memory(ofChunk: chunk) {
-                chunks.table[chunk] = base
+                chunks[chunk: chunk] = base
                 return .file
             }
         }
@@ -147,14 +147,14 @@ extension PageSpace {
         var index = stored.startIndex
         while index < stored.endIndex {
             let first = stored[index]
-            guard memories[first] == .heap, !open.contains(UInt32(first)), let base = chunks.table[first] else {
+            guard memories[first] == .heap, !open.contains(UInt32(first)), let base = chunks[chunk: first] else {
                 index += 1
                 continue
             }
             // Neighbours in memory and in the file take one call, and one entry in the system's table.
             var count = 1
             while index + count < stored.endIndex, stored[index + count] == first + count, memories[first + count] == .heap,
-                !open.contains(UInt32(first + count)), chunks.table[first + count] == base + count * PageLayout.chunkByteCount
+                !open.contains(UInt32(first + count)), chunks[chunk: first + count] == base + count * PageLayout.chunkByteCount
             { count += 1 }
             if storage.replace(base, chunks: first..<first + count) {
                 for chunk in first..<first + count { memories[chunk] = .file }

@@ -40,12 +40,12 @@ final class PageSpace: @unchecked Sendable {
     /// - Parameter root: what of a stored space there is; nil for a new one.
     init(_ root: StoredSpace? = nil, budget: MemoryBudget = .standard) {
         memory = PageMemory(budget: budget)
-        chunks = Chunks(table: PageMemory.map(Self.tableByteCount).assumingMemoryBound(to: UnsafeMutableRawPointer?.self))
+        chunks = Chunks(in: PageMemory.map(Chunks.byteCount))
         live = PageMemory.map(Self.liveByteCount).assumingMemoryBound(to: UInt16.self)
         freeHeads = .allocate(capacity: PageLayout.chunkGranules + 1)
         freeHeads.initialize(repeating: 0, count: PageLayout.chunkGranules + 1)
         source = root?.source
-        chunks.table[Chunks.spacePlace] = Unmanaged.passUnretained(self).toOpaque()
+        chunks[chunk: Chunks.spacePlace] = Unmanaged.passUnretained(self).toOpaque()
         guard let root else {
             constants = ConstantPages(in: self)
             return
@@ -60,11 +60,10 @@ final class PageSpace: @unchecked Sendable {
 
     deinit {
         freeHeads.deallocate()
-        munmap(chunks.table, Self.tableByteCount)
+        munmap(chunks.memory, Chunks.byteCount)
         munmap(live, Self.liveByteCount)
     }
 
-    private static let tableByteCount = (PageLayout.chunkCountMax + 1) * MemoryLayout<UnsafeMutableRawPointer?>.stride
     private static let liveByteCount = PageLayout.chunkCountMax * MemoryLayout<UInt16>.stride
 
     /// A page of `granules` x 16 bytes, its content undefined behind the header.
