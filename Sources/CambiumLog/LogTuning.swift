@@ -13,6 +13,8 @@ public struct LogTuning: Sendable {
     /// Whether segments are sealed while others write, or before the commit that found one full returns.
     public var sealsInBackground = true
 
+    /// Whether checkpoints are made by themselves while others write, or at closing only.
+    public var checkpointsInBackground = true
     /// From how many bytes of log behind the newest checkpoint on another one is made, if they are a sixteenth of what it has, too.
     public var checkpointByteCount = 4 << 20
     /// From how many on another one is made when the last one is so long ago: in microseconds.

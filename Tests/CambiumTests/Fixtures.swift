@@ -1,6 +1,8 @@
 import CambiumBytes
 import CambiumJSON
 import CambiumLog
+import CambiumTesting
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -47,7 +49,7 @@ extension LogTuning {
         tuning.segmentByteCount = 400
         tuning.sealedByteCountMin = 0
         tuning.sealedFrameByteCount = 100
-        tuning.sealsInBackground = false
+        (tuning.sealsInBackground, tuning.checkpointsInBackground) = (false, false)
         tuning.pastByteCountMin = 65_536
         return tuning
     }()
@@ -72,6 +74,25 @@ func fixedSurroundings(seed: UInt64 = 0) -> Surroundings {
                 }
             }
         })
+}
+
+/// A clock that stands still until it is told to go on.
+final class StillClock: Sendable {
+    private let now = Mutex(Int64(1_700_000_000_000_000))
+
+    /// Microseconds since 1970.
+    var time: Int64 { now.withLock { $0 } }
+
+    func advance(_ seconds: Int64) { now.withLock { $0 += seconds * 1_000_000 } }
+
+    /// With bytes that do not come again.
+    func surroundings(seed: UInt64 = 0) -> Surroundings {
+        let random = Mutex(SplitMix64(seed: seed))
+        return Surroundings(
+            now: { self.time },
+            randomBytes: { count in random.withLock { random in (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } } }
+        )
+    }
 }
 
 extension Store {

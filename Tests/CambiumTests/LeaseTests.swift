@@ -8,17 +8,8 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct LeaseTests {
-    /// A clock that stands still until it is told to go on.
-    private final class Clock: Sendable {
-        let time = Guarded(Int64(1_700_000_000_000_000))
-        func advance(_ seconds: Int64) { time.withLock { $0 += seconds * 1_000_000 } }
-        var surroundings: Surroundings {
-            Surroundings(now: { self.time.withLock { $0 } }, randomBytes: fixedSurroundings().randomBytes)
-        }
-    }
-
-    private func made(_ clock: Clock = Clock(), count: Int = 500) throws -> Store {
-        let store = try Store.inMemory(schema: Notes.schema, surroundings: clock.surroundings)
+    private func made(_ clock: StillClock = StillClock(), count: Int = 500) throws -> Store {
+        let store = try Store.inMemory(schema: Notes.schema, surroundings: clock.surroundings())
         try store.write { transaction in
             for number in 0..<count { try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")]) }
         }
@@ -54,7 +45,7 @@ import Testing
     }
 
     @Test func `a lease that was expired is told, and what it pinned is freed`() throws {
-        let clock = Clock()
+        let clock = StillClock()
         let store = try made(clock)
         try change(store)
         let pages = store.memory.pageByteCount
@@ -76,7 +67,7 @@ import Testing
     }
 
     @Test func `a lease ends when its time is over, with what is read or written next`() throws {
-        let clock = Clock()
+        let clock = StillClock()
         let store = try made(clock)
         let leases = (1...3).map { store.lease(for: .seconds($0 * 10)) }
         try change(store)

@@ -13,7 +13,7 @@ import Testing
 private struct Simulation {
     private var random: SplitMix64
     private let durability: Durability
-    private let tuning: LogTuning
+    private var tuning: LogTuning
     /// With none, pages are in files from the first one on.
     private let memory: MemoryBudget
     private let volume = FaultyVolume()
@@ -24,13 +24,19 @@ private struct Simulation {
     private(set) var crashCount = 0
     private static let none = "no store"
 
-    /// What a transaction does: a note that is made, renamed, linked or deleted.
+    /// What a transaction does: a note is made, renamed, linked or deleted, or the schema is changed.
     private struct Change {
         let kind: Int
         let note: Int64
         let other: Int64
 
-        func apply(to transaction: inout WriteTransaction) throws {
+        /// Whether anything was written.
+        func apply(to store: Store) throws -> Bool {
+            if kind == 4 { return try migrate(store) }
+            return try store.write { try apply(to: &$0) }.receipt.transaction != nil
+        }
+
+        private func apply(to transaction: inout WriteTransaction) throws {
             let entity = try transaction.schema.required("Note")
             let id = transaction.find(entity, identity: [.int(note)])
             switch (kind, id) {
@@ -38,25 +44,55 @@ private struct Simulation {
                 let id = try transaction.insert(entity, [(try entity.requiredAttribute("id"), .int(note))])
                 try transaction.link(id, "memos", transaction.insert("Memo", ["text": .string("memo of \(note)")]))
             case (0, let id?): try transaction.delete(id)
-            case (1, let id?): try transaction.set(id, "title", to: .string("title \(other)"))
+            case (1, let id?): try transaction.set(id, Self.title(of: entity), to: .string("title \(other)"))
             default:
                 guard let id, let other = transaction.find(entity, identity: [.int(other)]) else { return }
                 try transaction.link(id, "related", other)
             }
         }
+
+        /// There and back, by what there is; of a property that gets another type a program sees to the values.
+        private func migrate(_ store: Store) throws -> Bool {
+            var definition = store.schema.definition
+            let title = Self.title(of: try store.schema.required("Note"))
+            switch (note, definition["Note"][attribute: "rating"].type) {
+            case (0, _):
+                definition["Note"][attribute: title].formerName = title
+                definition["Note"][attribute: title].name = title == "title" ? "name" : "title"
+            case (1, _) where definition["Note"].attributes.contains { $0.name == "done" }: definition["Note"].remove("done")
+            case (1, _): definition["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(other % 2 == 0)))
+            case (2, _):
+                let isOrdered = definition["Note"][relationship: "memos"].cardinality == .orderedToMany
+                definition["Note"][relationship: "memos"].cardinality = isOrdered ? .toMany : .orderedToMany
+            case (3, _): definition["Note"].unique = definition["Note"].unique.isEmpty ? [["created"]] : []
+            case (_, .double): definition["Note"][attribute: "rating"].type = .string
+            default: definition["Note"][attribute: "rating"].type = .double
+            }
+            if note < 4 { return try store.migrate(to: definition).transaction != nil }
+            return try store.migrate(to: definition) { before, transaction in
+                let isText = transaction.schema.entity("Note")?.attribute("rating")?.type == .string
+                for id in before.objects(of: try before.schema.required("Note")) {
+                    try transaction.set(id, "rating", to: isText ? .string("\(other)") : .double(Double(other)))
+                }
+            }.transaction != nil
+        }
+
+        private static func title(of note: Entity) -> String { note.attribute("title") == nil ? "name" : "title" }
     }
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         durability = random.isTrue(2, outOf: 3) ? .synced : .buffered(every: .seconds(3600))
         tuning = random.isTrue(1, outOf: 2) ? .tiny : .standard
+        // Everything that happens is to follow from the seed.
+        (tuning.sealsInBackground, tuning.checkpointsInBackground) = (false, false)
         memory = random.isTrue(1, outOf: 3) ? MemoryBudget(byteCount: 0) : .standard
     }
 
     /// Runs some lives of a process, each of which ends by closing, by dying, or by the loss of power.
     mutating func run() throws {
         for _ in 0..<Int.random(in: 1...4, using: &random) {
-            do { try live() } catch let finding as SimulationFinding { throw finding } catch {}  // A fault ends a life.
+            do { try live() } catch let finding as Finding { throw finding } catch {}  // A fault ends a life.
             if random.isTrue(1, outOf: 2) { try losePower() }
         }
         try losePower()
@@ -88,7 +124,7 @@ private struct Simulation {
             if store.schema.entities.isEmpty { throw CambiumError(.notFound, "The store has no schema; its making was interrupted.") }
             let state = store.graph.state
             guard possible.contains(state) else {
-                throw SimulationFinding(description: "a process opened a state that never was: \(state)")
+                throw Finding("a process opened a state that never was: \(state)")
             }
             // All that an opening shows is durable.
             possible = [state]
@@ -106,29 +142,27 @@ private struct Simulation {
 
     private mutating func write(to store: Store) throws {
         let change = Change(
-            kind: Int.random(in: 0..<4, using: &random), note: Int64.random(in: 0..<6, using: &random),
+            kind: Int.random(in: 0..<5, using: &random), note: Int64.random(in: 0..<6, using: &random),
             other: Int64.random(in: 0..<6, using: &random))
         let before = store.graph.state
         applied.append(change)
         let after = try replica().graph.state
-        let receipt: Receipt
-        do {
-            receipt = try store.write { try change.apply(to: &$0) }.receipt
-        } catch {
-            if after != before, store.graph.state == after { throw SimulationFinding(description: "a commit failed, and readers see it") }
+        let isWritten: Bool
+        do { isWritten = try change.apply(to: store) } catch {
+            if after != before, store.graph.state == after { throw Finding("a commit failed, and readers see it") }
             applied.removeLast()
             // The bytes may be on the disk all the same, if the process ended with it.
             possible.append(after)
             let isGone = (error as? CambiumError)?.code == .notWritable
             if isGone || volume.isDead { throw error }
             if store.graph.state != (try replica().graph.state) {
-                throw SimulationFinding(description: "after a commit that failed the store is not as before")
+                throw Finding("after a commit that failed the store is not as before")
             }
             return
         }
-        if store.graph.state != after { throw SimulationFinding(description: "a commit led to something else") }
+        if store.graph.state != after { throw Finding("a commit led to something else") }
         // What changes nothing writes nothing, so it does not replace what a commit that failed may have left on the disk.
-        if receipt.transaction == nil { return }
+        if !isWritten { return }
         if durability == .synced { possible = [after] } else { possible.append(after) }
     }
 
@@ -147,13 +181,13 @@ private struct Simulation {
             let isGone = (error as? CambiumError)?.code == .notWritable
             if isGone || volume.isDead { throw error }
         }
-        if store.graph.state != before { throw SimulationFinding(description: "a checkpoint changed the graph") }
+        if store.graph.state != before { throw Finding("a checkpoint changed the graph") }
     }
 
     /// The store in memory after the transactions that were applied.
     private func replica() throws -> Store {
         let store = try Store.inMemory(schema: Notes.schema)
-        for change in applied { try store.write { try change.apply(to: &$0) } }
+        for change in applied { _ = try change.apply(to: store) }
         return store
     }
 
@@ -162,7 +196,7 @@ private struct Simulation {
         let store = try Store.inMemory(schema: Notes.schema)
         var count = store.graph.state == state ? 0 : -1
         for (index, change) in applied.enumerated() {
-            try store.write { try change.apply(to: &$0) }
+            _ = try change.apply(to: store)
             if store.graph.state == state { count = index + 1 }
         }
         if count < 0 { throw CambiumError(.notFound, "The state is one that was begun and never said to be there.") }
@@ -175,7 +209,7 @@ private struct Simulation {
         for seed in 0..<UInt64(4) {
             let image = volume.image(seed: random.next() &+ seed)
             guard image[StoreSettings.fileName] != nil else {
-                if !possible.contains(Self.none) { throw SimulationFinding(description: "the store is gone") }
+                if !possible.contains(Self.none) { throw Finding("the store is gone") }
                 continue
             }
             let disk = MemoryVolume(contents: image)
@@ -183,27 +217,23 @@ private struct Simulation {
                 let store = try Store.open(disk, durability: durability, surroundings: fixedSurroundings(seed: 5), tuning: tuning)
                 let state = store.graph.state
                 guard possible.contains(state) else {
-                    throw SimulationFinding(description: "a disk came to \(state), which is none of \(possible)")
+                    throw Finding("a disk came to \(state), which is none of \(possible)")
                 }
                 try store.close()
                 let verification = try Verification(disk)
                 guard verification.isSound else {
-                    throw SimulationFinding(description: "a disk is not sound after recovery: \(verification.findings)")
+                    throw Finding("a disk is not sound after recovery: \(verification.findings)")
                 }
             } catch let error as CambiumError {
-                throw SimulationFinding(description: "a disk does not open: \(error)")
+                throw Finding("a disk does not open: \(error)")
             }
         }
     }
 }
 
 extension Graph {
-    /// The objects, and what numbers the next ones get.
-    fileprivate var state: String { export + "\(digest())" }
-}
-
-private struct SimulationFinding: Error, CustomStringConvertible {
-    let description: String
+    /// The objects, what numbers the next ones get, and the schema.
+    fileprivate var state: String { export + "\(digest())" + String(decoding: schema.catalog.json, as: UTF8.self) }
 }
 
 @Suite struct SimulationTests {

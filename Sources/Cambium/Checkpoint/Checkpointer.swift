@@ -128,7 +128,7 @@ final class Checkpointer: @unchecked Sendable {
         let (budget, heap) = (timeline.budget, timeline.reservedByteCount)
         let isDue = state.withLock { state in
             state.tailByteCount += byteCount
-            if state.isQueued { return false }
+            if state.isQueued || !tuning.checkpointsInBackground { return false }
             let limit = max(tuning.checkpointByteCount, state.storedByteCount / 16)
             let isMemoryShort = budget.isTight && heap > state.heapByteCount + budget.byteCount / 8
             let isOld = state.tailByteCount >= tuning.oldByteCount && time - (state.doneTime ?? time) >= tuning.checkpointInterval

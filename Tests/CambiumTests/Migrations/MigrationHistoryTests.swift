@@ -96,21 +96,32 @@ import Testing
         #expect(again.graph.digest() == notes.store.graph.digest())
     }
 
-    @Test func `a crash leaves a migration whole or not at all`() throws {
+    @Test(arguments: [false, true], [false, true])
+    func `a crash leaves a migration whole or not at all`(hasProgram: Bool, hasMemory: Bool) throws {
+        let memory = hasMemory ? MemoryBudget.standard : MemoryBudget(byteCount: 0)
         let whole = FaultyVolume()
-        let after = try Self.migrated(whole)
-        let before = try Self.made(FaultyVolume()).graph.export
-        for operation in 0..<whole.operationCount {
+        let before = try Self.made(whole).graph
+        let begun = whole.operationCount
+        let after = try Self.migrate(whole, hasProgram, memory)
+        #expect(whole.operationCount > begun + 10 && after.digest() != before.digest())
+        for operation in begun...whole.operationCount {
             let volume = FaultyVolume()
             _ = try Self.made(volume)
-            let begun = volume.operationCount
-            if begun + operation > whole.operationCount { break }
-            volume.crash(at: begun + operation)
-            _ = try? Self.migrate(volume)  // What the crash leaves is what is tested.
-            for seed in 0..<3 {
-                let opened = try Store.open(MemoryVolume(contents: volume.image(seed: UInt64(seed))), durability: nil)
-                #expect([before, after].contains(opened.graph.export), "operation \(operation)")
-                #expect(opened.graph.invariantFindings() == [])
+            volume.crash(at: operation)
+            _ = try? Self.migrate(volume, hasProgram, memory)  // What the crash leaves is what is tested.
+            for seed in 0..<UInt64(4) {
+                let place = "operation \(operation), seed \(seed)"
+                let disk = MemoryVolume(contents: volume.image(seed: seed))
+                let opened = try Store.open(disk, durability: nil, surroundings: fixedSurroundings(seed: 7), tuning: .tiny, memory: memory)
+                let isAfter = opened.graph.transaction > before.transaction
+                let expected = isAfter ? after : before
+                #expect(opened.graph.export == expected.export && opened.schema.catalog == expected.schema.catalog, "\(place)")
+                #expect(opened.graph.invariantFindings() == [], "\(place)")
+                try opened.close()
+                #expect(try Verification(disk).isSound, "\(place)")
+                if isAfter { continue }
+                // What was there not at all can be done.
+                #expect(try Self.migrate(disk, hasProgram, memory).export == after.export, "\(place)")
             }
         }
     }
@@ -150,17 +161,30 @@ import Testing
         return store
     }
 
-    @discardableResult
-    private static func migrate(_ volume: FaultyVolume) throws -> String {
-        let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 5), tuning: .tiny)
-        try store.migrate(to: .notes { $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(true))) })
+    /// Renames, adds, orders and makes unique; with a program also gives a property another type. The checkpoint has the schema too.
+    private static func migrate(_ volume: any Volume, _ hasProgram: Bool, _ memory: MemoryBudget) throws -> Graph {
+        let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 5), tuning: .tiny, memory: memory)
+        let definition = SchemaDefinition.notes {
+            $0["Note"][attribute: "title"].formerName = "title"
+            $0["Note"][attribute: "title"].name = "name"
+            $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(true)))
+            $0["Note"][relationship: "items"].cardinality = .orderedToMany
+            $0["Note"].unique = [["name"]]
+            if hasProgram { $0["Note"][attribute: "rating"].type = .string }
+        }
+        if hasProgram {
+            try store.migrate(to: definition) { before, transaction in
+                for id in before.objects(of: try before.schema.required("Note")) {
+                    try transaction.set(id, "rating", to: .string("rated \(id.serial)"))
+                    try transaction.link(id, "items", transaction.insert("Item", ["key": .string("item \(id.serial)")]))
+                }
+            }
+        } else {
+            try store.migrate(to: definition)
+        }
+        try store.checkpoint()
         try store.close()
-        return store.graph.export
-    }
-
-    private static func migrated(_ volume: FaultyVolume) throws -> String {
-        _ = try made(volume)
-        return try migrate(volume)
+        return store.graph
     }
 
     // MARK: Handles from before
