@@ -142,8 +142,11 @@ struct FaultyContent: Sendable {
     mutating func absorb() {
         mappings.removeAll { $0.mapping == nil }
         for part in mappings {
-            // The process may be writing there: its memory is left alone.
-            for (offset, page) in part.changes(from: live) { note(page, at: offset) }
+            for (offset, page) in part.changes() {
+                note(page, at: offset)
+                // The process may be writing there: its memory is left alone, and that of others is the same.
+                for other in mappings where other !== part { other.take(page, at: offset) }
+            }
         }
     }
 
@@ -196,6 +199,8 @@ struct FaultyContent: Sendable {
 /// SENDABLE: the mapping is the process's, which the test that has the volume runs.
 private final class MappedPart: @unchecked Sendable {
     private let offset: Int
+    /// The memory as it was when it was looked at last.
+    private var seen: [UInt8]
     private(set) weak var mapping: FileMapping?
     /// Until the process has it.
     private var made: FileMapping?
@@ -204,6 +209,7 @@ private final class MappedPart: @unchecked Sendable {
 
     init(offset: Int, byteCount: Int, _ bytes: ArraySlice<UInt8>) {
         self.offset = offset
+        seen = Array(bytes)
         let mapping = FileMapping(byteCount: byteCount)
         mapping.bytes.copyBytes(from: bytes)
         self.mapping = mapping
@@ -217,15 +223,19 @@ private final class MappedPart: @unchecked Sendable {
         return made
     }
 
-    /// The pages that are not as they are in the file.
-    func changes(from bytes: [UInt8]) -> [(offset: Int, page: [UInt8])] {
+    /// The pages that were written since this was asked last.
+    func changes() -> [(offset: Int, page: [UInt8])] {
         guard let mapping else { return [] }
-        return bytes.withUnsafeBytes { bytes in
-            stride(from: 0, to: mapping.byteCount, by: Self.pageByteCount).compactMap { start in
-                let page = UnsafeRawBufferPointer(rebasing: mapping.bytes[start..<start + Self.pageByteCount])
-                let stored = UnsafeRawBufferPointer(rebasing: bytes[(offset + start)..<(offset + start + Self.pageByteCount)])
-                return ByteSearch.equals(stored, page) ? nil : (offset + start, Array(page))
+        let changed = seen.withUnsafeBytes { seen in
+            stride(from: 0, to: mapping.byteCount, by: Self.pageByteCount).filter { start in
+                let pages = [UnsafeRawBufferPointer(mapping.bytes), seen].map { $0[start..<start + Self.pageByteCount] }
+                return !ByteSearch.equals(UnsafeRawBufferPointer(rebasing: pages[0]), UnsafeRawBufferPointer(rebasing: pages[1]))
             }
+        }
+        return changed.map { start in
+            let page = Array(mapping.bytes[start..<start + Self.pageByteCount])
+            seen.replaceSubrange(start..<start + Self.pageByteCount, with: page)
+            return (offset + start, page)
         }
     }
 
@@ -233,6 +243,9 @@ private final class MappedPart: @unchecked Sendable {
     func take(_ bytes: [UInt8], at place: Int) {
         guard let mapping else { return }
         let (start, end) = (max(place, offset), min(place + bytes.count, offset + mapping.byteCount))
-        for index in stride(from: start, to: end, by: 1) { mapping.bytes[index - offset] = bytes[index - place] }
+        for index in stride(from: start, to: end, by: 1) {
+            mapping.bytes[index - offset] = bytes[index - place]
+            seen[index - offset] = bytes[index - place]
+        }
     }
 }

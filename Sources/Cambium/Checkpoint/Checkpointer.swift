@@ -140,10 +140,35 @@ final class Checkpointer: @unchecked Sendable {
         if isDue { queue.async { self.attempt(make) } }
     }
 
-    /// Has a checkpoint made before the store is closed, where the next opening would take long without.
-    func makeAtClosing(_ make: () throws -> Void) {
+    /// Has a checkpoint made before the store is closed, where the next opening would take long without, or would write over pages that
+    /// readers still have.
+    func makeAtClosing(_ whileNobodyWrites: (() -> Void) -> Void, _ make: () throws -> Void) {
         let isDue = state.withLock { $0.tailByteCount >= tuning.closingCheckpointByteCount }
-        if isDue { attempt(make) }
+        if isDue || hasUnstoredFile(whileNobodyWrites) { attempt(make) }
+    }
+
+    /// Whether there are pages in the file that the newest checkpoint does not have.
+    private func hasUnstoredFile(_ whileNobodyWrites: (() -> Void) -> Void) -> Bool {
+        making.hold {
+            var found = false
+            whileNobodyWrites { found = timeline.isInFile { $0 >= chunks.count || chunks[$0].live == 0 } }
+            return found
+        }
+    }
+
+    /// Has the newest checkpoint stay for as long as anybody has a graph of the store: others who write would use its chunks again.
+    ///
+    /// - Returns: whether it has all that is in the file; otherwise nobody may write to the store before then.
+    func keepForReaders(_ whileNobodyWrites: (() -> Void) -> Void) -> Bool {
+        if hasUnstoredFile(whileNobodyWrites) { return false }
+        let number = transaction
+        if number == .none { return true }
+        do throws(CambiumError) {
+            timeline.keep(try volume.share(RootRecord.path(number)))
+            return true
+        } catch {
+            return error.code == .notFound  // Somebody has removed the store.
+        }
     }
 
     private func attempt(_ make: () throws -> Void) {

@@ -72,7 +72,13 @@ final class Committer: @unchecked Sendable {
     deinit {
         checkpointer?.wait()
         sealing?.close()
-        lock?.unlock()
+        if !isClosed { giveUpLock() }
+    }
+
+    /// Lets others write to the store, as soon as they would not write over what readers have.
+    private func giveUpLock() {
+        guard let lock else { return }
+        if checkpointer?.keepForReaders(whileNobodyWrites) ?? true { lock.unlock() } else { timeline.keep(lock) }
     }
 
     /// Why a segment could not be sealed; nil where none was tried in vain.
@@ -480,14 +486,14 @@ final class Committer: @unchecked Sendable {
 
     /// Waits for what is under way, closes the log and gives up the lock. Nothing where that was done before.
     func close() throws(CambiumError) {
-        if !(writing.hold { isClosed }) { checkpointer?.makeAtClosing { _ = try checkpoint() } }
+        if !(writing.hold { isClosed }) { checkpointer?.makeAtClosing(whileNobodyWrites) { _ = try checkpoint() } }
         let pending = writing.hold { () -> Pending? in
             if isClosed { return nil }
             isClosed = true
             return join(nil, timeline.head, durability == .memory ? .memory : .synced, .thread)
         }
         guard let pending else { return }
-        defer { lock?.unlock() }
+        defer { giveUpLock() }
         checkpointer?.wait()
         sealing?.close()
         let settled = Result { () throws(CambiumError) in try settle(pending) }

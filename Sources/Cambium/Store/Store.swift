@@ -208,6 +208,9 @@ public final class Store: Sendable {
     // MARK: Closing
 
     /// Syncs, notes that nothing is left to write, and gives up the lock. A store that was closed can be read, not written.
+    ///
+    /// Its graphs stay what they are, whoever writes to the store next: the newest checkpoint is kept for them. Where pages are in its file
+    /// that no checkpoint has, one is made; where that fails the lock is given up when nobody has a graph of the store any more.
     public func close() throws(CambiumError) {
         try committer.close()
     }

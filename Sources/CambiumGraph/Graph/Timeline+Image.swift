@@ -106,6 +106,14 @@ extension Timeline {
     /// Where chunks are that the budget has no memory for. Before the first draft.
     package func keepPages(in storage: any PageStorage) { space.storage = storage }
 
+    /// Has something there for as long as anybody has the timeline or a graph of it.
+    package func keep(_ companion: AnyObject) { space.companion = companion }
+
+    /// Whether there are pages in the file in chunks that are not stored. Only while nobody writes. Complexity: O(chunks).
+    package func isInFile(where isUnstored: (Int) -> Bool) -> Bool {
+        space.memories.indices.contains { space.memories[$0] == .file && space.live[$0] > 0 && isUnstored($0) }
+    }
+
     /// What the memory of pages counts against.
     package var budget: MemoryBudget { space.memory.budget }
 

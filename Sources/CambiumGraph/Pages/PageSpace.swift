@@ -36,6 +36,8 @@ final class PageSpace: @unchecked Sendable {
     let memory: PageMemory
     /// Whose files have room for chunks that the budget has no memory for; nil where there are none.
     @exclusivity(unchecked) var storage: (any PageStorage)?
+    /// What has to be there for as long as the pages are.
+    @exclusivity(unchecked) var companion: AnyObject?
 
     /// - Parameter root: what of a stored space there is; nil for a new one.
     init(_ root: StoredSpace? = nil, budget: MemoryBudget = .standard) {
