@@ -78,7 +78,7 @@ func fixedSurroundings(seed: UInt64 = 0) -> Surroundings {
 
 /// A clock that stands still until it is told to go on.
 final class StillClock: Sendable {
-    private let now = Mutex(Int64(1_700_000_000_000_000))
+    private let now = Guarded(Int64(1_700_000_000_000_000))
 
     /// Microseconds since 1970.
     var time: Int64 { now.withLock { $0 } }
@@ -87,7 +87,7 @@ final class StillClock: Sendable {
 
     /// With bytes that do not come again.
     func surroundings(seed: UInt64 = 0) -> Surroundings {
-        let random = Mutex(SplitMix64(seed: seed))
+        let random = Guarded(SplitMix64(seed: seed))
         return Surroundings(
             now: { self.time },
             randomBytes: { count in random.withLock { random in (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } } }

@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+
+@Suite struct StoreProgramTests {
+    /// The seeds to run: `CAMBIUM_SEED` is the first, `CAMBIUM_STORE_PROGRAMS` how many.
+    private static let seeds: Range<UInt64> = {
+        let environment = ProcessInfo.processInfo.environment
+        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
+        return first..<first + (environment["CAMBIUM_STORE_PROGRAMS"].flatMap(UInt64.init) ?? 25)
+    }()
+
+    @Test(arguments: [false, true])
+    func `whatever is done to a store, every moment is shown as it was or was retired`(hasCrashes: Bool) throws {
+        var (shownCount, refusedCount) = (0, 0)
+        for seed in Self.seeds {
+            var run = try StoreRun(seed: seed, hasCrashes: hasCrashes)
+            do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
+            shownCount += run.shownCount
+            refusedCount += run.refusedCount
+        }
+        print(
+            "\(Self.seeds.count) programs for a store from seed \(Self.seeds.lowerBound), \(shownCount) moments shown, \(refusedCount) refused"
+        )
+        #expect(shownCount > Self.seeds.count && refusedCount > 0)
+    }
+}

@@ -1,0 +1,75 @@
+import CambiumGraph
+import CambiumModel
+import CambiumTesting
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// How processes end, and what the next one finds.
+extension StoreRun {
+    /// Ends the process by closing, by dying, or by the loss of power, and begins another one.
+    mutating func reopen() throws {
+        let isClosed = random.isTrue(1, outOf: 2)
+        if isClosed {
+            try store.close()
+            durableCount = moments.count
+        }
+        try die(isClosed: isClosed)
+        if isClosed, !volume.isDead, store.recovery.notes != [] {
+            throw Finding("a store that was closed is opened with \(store.recovery.notes)")
+        }
+    }
+
+    mutating func die() throws { try die(isClosed: false) }
+
+    private mutating func die(isClosed: Bool) throws {
+        let losesPower = random.isTrue(1, outOf: 2)
+        process?.abandon()
+        // Who dies reads no more.
+        if !isClosed { held.removeAll { $0.isOwn } }
+        leases = []
+        process = nil
+        volume.recover()
+        if losesPower { losePower() }
+        clock.advance(random.isTrue(1, outOf: 4) ? -1000 : 10)
+        if hasCrashes, random.isTrue(1, outOf: 6) {
+            volume.crash(at: volume.operationCount + Int.random(in: 0..<12, using: &random))
+            do { try open() } catch {
+                guard volume.isDead, !(error is Finding) else { throw error }
+                return try die()
+            }
+        } else {
+            try open()
+        }
+    }
+
+    private mutating func losePower() {
+        volume = FaultyVolume(contents: volume.image(seed: random.next()))
+        past = PastGraphs(volume, viewCountMax: Int.random(in: 0...3, using: &random), byteCountMax: .max)
+    }
+
+    private mutating func open() throws {
+        process = try Store.open(volume, durability: nil, surroundings: surroundings, tuning: tuning, memory: Self.memory(&random))
+        let last = Int(store.graph.transaction.rawValue)
+        guard (durableCount...moments.count + 1).contains(last) else {
+            throw Finding("of \(moments.count) transactions, \(durableCount) of them durable, a process finds \(last)")
+        }
+        if last < moments.count {
+            moments.removeLast(moments.count - last)
+            reference = moments[last - 1].reference
+            requests = requests.filter { $0.value.rawValue <= UInt64(last) }
+        }
+        program.adopt(reference.schema)
+        if last > moments.count {
+            try adoptLogged()
+            if let pending { try Finding.check(difference(store.graph, pending), "what was begun") }
+        }
+        // All that an opening shows is durable.
+        durableCount = moments.count
+        try checkUnchanged("opening")
+        try checkAll()
+        guard random.isTrue(1, outOf: 4) else { return }
+        let verification = try Verification(volume)
+        if !verification.isSound { throw Finding("a store is not sound after recovery: \(verification.findings)") }
+    }
+}

@@ -1,0 +1,64 @@
+import CambiumGraph
+import CambiumModel
+import CambiumTesting
+
+@testable import Cambium
+@testable import CambiumLog
+
+extension StoreRun {
+    /// A moment in any words; now and then there is none such.
+    mutating func point() -> Point {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: .latest
+        case 1, 2: .time((random.pick(moments)?.time ?? 0) + Int64.random(in: -1...1, using: &random))
+        case 3: .label((moments.last?.labels ?? [:]).keys.sorted().randomElement(using: &random) ?? "none")
+        default: .transaction(TransactionNumber(rawValue: UInt64.random(in: 0...UInt64(moments.count + 1), using: &random)))
+        }
+    }
+
+    /// The number of a moment's transaction; nil where there is none.
+    func number(of point: Point) -> Int? {
+        switch point {
+        case .latest: moments.count
+        case .time(let time): moments.lastIndex { $0.time <= time }.map { $0 + 1 }
+        case .label(let name): moments.last?.labels[name].map { Int($0.rawValue) }
+        case .transaction(let number): (1...moments.count).contains(Int(number.rawValue)) ? Int(number.rawValue) : nil
+        }
+    }
+
+    /// Shows a moment, which is as it was, or was retired and is refused.
+    mutating func view(_ point: Point) throws {
+        let number = number(of: point)
+        let what = "the moment \(point), transaction \(number.map(String.init) ?? "none") of \(moments.count), kept from \(first) on,"
+        let source = Int.random(in: 0..<3, using: &random)
+        let graph: Graph
+        do { graph = try shown(point, source) } catch let error as CambiumError where error.code == .notFound {
+            if let number, number >= min(firstCertain, moments.count) { throw Finding("\(what) is refused: \(error)") }
+            if number != nil { refusedCount += 1 }
+            return
+        }
+        guard let number else { throw Finding("\(what) is shown") }
+        // A checkpoint that somebody reads is not dropped.
+        if number < first, try !RootRecord.list(volume).contains(TransactionNumber(rawValue: UInt64(number))) {
+            throw Finding("\(what) was retired and is shown")
+        }
+        if graph.transaction.rawValue != UInt64(number) { throw Finding("\(what) is shown as transaction \(graph.transaction)") }
+        try check(graph, moments[number - 1], what)
+        try Finding.check(graph.invariantFindings(), what)
+        shownCount += 1
+        if random.isTrue(1, outOf: 4) { held.append((graph, moments[number - 1], source == 0)) }
+        if held.count > 5, let index = held.indices.randomElement(using: &random) { held.remove(at: index) }
+    }
+
+    /// What is shown is durable, and so is all before it.
+    private mutating func shown(_ point: Point, _ source: Int) throws -> Graph {
+        let graph: Graph
+        switch source {
+        case 0: return try store.graph(at: point)
+        case 1: graph = try past.graph(at: point)
+        default: graph = try ReadOnlyStore(volume, point: point, memory: Self.memory(&random)).graph
+        }
+        durableCount = max(durableCount, Int(graph.transaction.rawValue))
+        return graph
+    }
+}

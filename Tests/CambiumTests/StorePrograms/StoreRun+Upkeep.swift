@@ -1,0 +1,123 @@
+import CambiumGraph
+import CambiumModel
+import CambiumTesting
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// What changes nothing that anybody sees but for what can be seen of the past.
+extension StoreRun {
+    mutating func checkpoint() throws {
+        let receipt = try store.checkpoint()
+        if receipt.transaction.rawValue != UInt64(moments.count) { throw Finding("the checkpoint is of \(receipt.transaction)") }
+        durableCount = moments.count
+        try checkUnchanged("a checkpoint")
+    }
+
+    mutating func setPolicy() throws {
+        let policy = CheckpointPolicy(
+            countMax: Int.random(in: 1...6, using: &random), pastPercent: random.pick([0, 100, 100_000]) ?? 100)
+        try store.setCheckpointPolicy(policy)
+        try checkUnchanged("a policy")
+    }
+
+    /// Packs all that there is, however little.
+    mutating func pack() throws {
+        var limits = PackingLimits()
+        (limits.sparseness, limits.groupCountMin) = (1, 2)
+        (limits.wasteByteCountMin, limits.wastePercentMin, limits.usedPercentMax) = (0, 0, 100)
+        _ = try store.committer.pack(limits, stepCountMax: 10)
+        try checkAll()
+    }
+
+    // MARK: Compaction
+
+    mutating func compact() throws {
+        let retention: Retention =
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: .all
+            case 1: .checkpoints(Int.random(in: 0...4, using: &random))
+            default: .since(point())
+            }
+        if random.isTrue(1, outOf: 4) { try compactDry(retention) }
+        // What is there when the process dies may be retired or not.
+        let before = firstCertain
+        firstCertain = .max
+        let found: Compaction
+        do {
+            found = try store.compact(retention)
+        } catch let error as CambiumError where error.code == .invalidInput || error.code == .notFound {
+            firstCertain = before
+            try adoptLogged()
+            try checkRefusal(of: retention, error)
+            return try checkUnchanged("a compaction that was refused")
+        }
+        try adoptLogged()
+        durableCount = moments.count
+        try checkUnchanged("a compaction")
+        try note(found, retention, before)
+    }
+
+    private mutating func compactDry(_ retention: Retention) throws {
+        let before = volume.contents
+        do { _ = try store.compact(retention, isDryRun: true) } catch let error as CambiumError where !volume.isDead {
+            guard error.code == .invalidInput || error.code == .notFound else { throw error }
+        }
+        if !volume.isDead, volume.contents != before {
+            throw Finding("a dry run wrote something")
+        }
+    }
+
+    private func checkRefusal(of retention: Retention, _ error: CambiumError) throws {
+        switch retention {
+        case .checkpoints(0): return
+        // A moment that is not there, or that was retired.
+        case .since(.time): break
+        case .since(let point): if number(of: point) ?? 0 < firstCertain { return }
+        default: break
+        }
+        throw Finding("keeping \(retention) was refused: \(error)")
+    }
+
+    /// Takes note of what was retired, which is nothing that was to be kept.
+    private mutating func note(_ found: Compaction, _ retention: Retention, _ before: Int) throws {
+        let (told, end) = (Int(found.firstMoment.rawValue), Int(found.retiredEnd.rawValue))
+        let limit =
+            switch retention {
+            case .all: before
+            case .since(let point): max(number(of: point) ?? 1, before)
+            case .checkpoints: moments.count
+            }
+        let isTooFew = retention == .checkpoints(1) && told < moments.count
+        if told < first || told > min(limit, moments.count) || end > told || isTooFew {
+            throw Finding("keeping \(retention) came to \(found), with \(moments.count) transactions of which \(first) was the first")
+        }
+        (first, firstCertain) = (told, told)
+    }
+
+    // MARK: Leases
+
+    mutating func useLeases() throws {
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0, 1:
+            guard let moment = moments.last else { return }
+            let seconds = random.isTrue(1, outOf: 3) ? nil : Int64.random(in: 0...20, using: &random)
+            let end = seconds.map { clock.time + $0 * 1_000_000 } ?? .max
+            leases.append((store.lease(for: seconds.map { .seconds($0) }), moment, clock.time, end))
+        case 2:
+            clock.advance(Int64.random(in: 1...10, using: &random))
+        default:
+            let age = Int64.random(in: 0...8, using: &random)
+            let isOld = leases.map { $0.beginTime <= clock.time - age * 1_000_000 }
+            for index in leases.indices where isOld[index] { leases[index].endTime = .min }
+            store.expireLeases(olderThan: .seconds(age))
+        }
+        for (lease, moment, _, endTime) in leases {
+            var graph: Graph?
+            do { try lease.read { graph = $0 } } catch let error as CambiumError where error.code == .expired {}
+            if (graph == nil) != (endTime <= clock.time) { throw Finding("a lease is \(graph == nil ? "over" : "not over")") }
+            if let graph { try check(graph, moment, "a lease") }
+        }
+        leases.removeAll { $0.endTime <= clock.time || random.isTrue(1, outOf: 6) }
+    }
+}

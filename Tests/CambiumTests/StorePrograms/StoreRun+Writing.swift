@@ -1,0 +1,189 @@
+import CambiumGraph
+import CambiumModel
+import CambiumTesting
+
+@testable import Cambium
+@testable import CambiumLog
+
+extension StoreRun {
+    /// Ends a transaction by the will of who runs it.
+    private struct Withdrawn: Error {}
+
+    mutating func transact() throws {
+        if random.isTrue(1, outOf: 12), let request = requests.keys.sorted().randomElement(using: &random) { return try again(request) }
+        let (author, count) = (author(), moments.count)
+        let durability: Durability? = random.isTrue(1, outOf: 4) ? .synced : nil
+        try settle(author) { run, store, after in
+            try store.write(author, durability: durability) { try run.change(&$0, &after, 1...8) }.receipt.transaction
+        }
+        if durability != nil, moments.count > count { durableCount = moments.count }
+    }
+
+    /// To another schema, with a program or without, which may be refused.
+    mutating func migrate() throws {
+        let definition = RandomSchema.changed(reference.schema, &random)
+        let migration = try SchemaMigration(from: reference.schema, to: definition)
+        if random.isTrue(1, outOf: 4) {
+            _ = try store.previewMigration(to: definition)
+            try checkUnchanged("a preview")
+        }
+        var trial = reference
+        var refusal: CambiumError.Code?
+        do throws(CambiumError) { try trial.apply(.schema(migration.after.catalog)) } catch { refusal = error.code }
+        let hasProgram = random.isTrue(1, outOf: 2)
+        if !migration.replacements.isEmpty, !hasProgram { refusal = .ruleViolated }
+        let author = author()
+        if migration.isEmpty || refusal != nil {
+            let found = code {
+                if hasProgram { try store.migrate(to: definition, author) { _, _ in } } else { try store.migrate(to: definition, author) }
+            }
+            if found != (migration.isEmpty ? nil : refusal) { throw Finding("a migration threw \(String(describing: found))") }
+            return try checkUnchanged("a migration that was refused")
+        }
+        program.adopt(migration.after)
+        try settle(author) { run, store, after in
+            after = trial
+            if !hasProgram { return try store.migrate(to: definition, author).transaction }
+            return try store.migrate(to: definition, author) { _, transaction in try run.change(&transaction, &after, 0...6) }.transaction
+        }
+    }
+
+    /// Who makes a transaction; some of them with a request.
+    private mutating func author() -> Author {
+        requestCount += 1
+        return random.isTrue(1, outOf: 3) ? Author(actor: "somebody", requestID: "request \(requestCount)") : Author()
+    }
+
+    /// Random ops, some of which throw: then they left nothing, and the transaction goes on or ends.
+    private mutating func change(
+        _ transaction: inout WriteTransaction, _ after: inout ReferenceGraph, _ counts: ClosedRange<Int>
+    ) throws {
+        for _ in 0..<Int.random(in: counts, using: &random) {
+            var op = program.next(for: after)
+            var (found, expected): (CambiumError.Code?, CambiumError.Code?) = (nil, nil)
+            do throws(CambiumError) {
+                op = try completed(op, transaction.draft)
+                try transaction.draft.apply(op)
+            } catch { found = error.code }
+            var trial = after
+            do throws(CambiumError) { try trial.apply(op) } catch { expected = error.code }
+            if found != expected {
+                throw Finding("threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing"): \(shown([op]))")
+            }
+            if found == nil {
+                transaction.ops.append(op)
+                after = trial
+            } else if random.isTrue(1, outOf: 2) {
+                throw Withdrawn()
+            }
+        }
+        if random.isTrue(1, outOf: 10) { throw Withdrawn() }
+    }
+
+    /// Runs a transaction, which ends as the reference has it.
+    private mutating func settle(
+        _ author: Author, _ body: (inout StoreRun, Store, inout ReferenceGraph) throws -> TransactionNumber?
+    ) throws {
+        var after = reference
+        let number: TransactionNumber?
+        do {
+            number = try body(&self, store, &after)
+        } catch is Withdrawn {
+            return try checkUnchanged("a transaction that was withdrawn")
+        } catch let error as CambiumError where error.code == .ruleViolated {
+            try Finding.check(after.difference(from: (error.underlying as? RuleViolations)?.violations ?? []), "check")
+            return try checkUnchanged("a transaction that broke rules")
+        } catch {
+            pending = after
+            throw error
+        }
+        guard let number else { return try checkUnchanged("a transaction without ops") }
+        try Finding.check(after.difference(from: []), "check")
+        try note(after, moments.last?.labels ?? [:])
+        if let request = author.requestID { requests[request] = number }
+    }
+
+    /// A request that was applied is not applied again.
+    private mutating func again(_ request: String) throws {
+        var repeated: RepeatedRequest?
+        do {
+            try store.write(Author(requestID: request)) { _ in }
+        } catch let error as CambiumError where error.code == .repeated {
+            repeated = error.underlying as? RepeatedRequest
+        }
+        if repeated?.transaction != requests[request] {
+            throw Finding("a request that came again was told as \(String(describing: repeated))")
+        }
+        try checkUnchanged("a request that came again")
+    }
+
+    // MARK: Imports
+
+    /// Rows of the newest graph, or of one from earlier with another schema even. What they come to is in the log.
+    mutating func importRows() throws {
+        let graphs = held.map(\.graph) + [store.graph]
+        guard let entity = random.pick(reference.schema.entities.filter { !$0.identity.isEmpty }), let source = random.pick(graphs),
+            let declared = source.schema.entity(entity.name)
+        else { return }
+        var rows: [UInt8] = []
+        var exporting = ExportOptions()
+        exporting.references = .identity
+        try source.export(declared, exporting) { rows += $0 }
+        var options = ImportOptions()
+        options.onError = random.pick(ImportOptions.RowError.allCases) ?? .stop
+        options.absent = random.pick(ImportOptions.Absent.allCases) ?? .keep
+        options.toMany = random.pick(ImportOptions.ToMany.allCases) ?? .replace
+        options.mismatch = random.pick(ImportOptions.Mismatch.allCases) ?? .error
+        do {
+            _ = try store.importRows(entity, from: [.bytes(rows)], options)
+        } catch let error as CambiumError where [.invalidInput, .ruleViolated].contains(error.code) {
+            return try checkUnchanged("an import that was refused")
+        }
+        try adoptLogged()
+    }
+
+    /// Takes from the log what the newest transaction did, where nobody knew that before.
+    mutating func adoptLogged() throws {
+        let number = TransactionNumber(rawValue: UInt64(moments.count + 1))
+        if store.graph.transaction < number { return }
+        var (after, labels) = (reference, moments.last?.labels ?? [:])
+        var (request, time): (String?, Int64?) = (nil, nil)
+        try TransactionLog(volume).forEach(from: number) { entry in
+            (request, time) = (entry.metadata.requestID, entry.metadata.time)
+            // What is retired is the digest that a compaction writes.
+            for op in entry.isRetired ? [] : try entry.ops() {
+                try after.apply(op)
+                if case .label(let name, let labelled) = op { labels[name] = labelled }
+            }
+        }
+        try note(after, labels, at: time)
+        if let request { requests[request] = number }
+        durableCount = moments.count
+    }
+
+    // MARK: Names and digests
+
+    mutating func label() throws {
+        var labels = moments.last?.labels ?? [:]
+        let (name, moves) = ("label \(Int.random(in: 0..<4, using: &random))", random.isTrue(1, outOf: 2))
+        let last = TransactionNumber(rawValue: UInt64(moments.count))
+        let number =
+            random.isTrue(1, outOf: 3) ? last : TransactionNumber(rawValue: UInt64.random(in: 1...last.rawValue + 1, using: &random))
+        let isSame = labels[name] == number
+        let refusal: CambiumError.Code? = isSame ? nil : labels[name] != nil && !moves ? .ruleViolated : number > last ? .notFound : nil
+        pending = reference
+        do { try store.label(name, number, moves: moves) } catch let error as CambiumError where error.code == refusal {
+            return try checkUnchanged("a label that was refused")
+        }
+        if refusal != nil { throw Finding("a label was not refused") }
+        if isSame { return try checkUnchanged("a label that was there") }
+        labels[name] = number
+        try note(reference, labels)
+    }
+
+    mutating func recordDigest() throws {
+        pending = reference
+        try store.recordDigest()
+        try note(reference, moments.last?.labels ?? [:])
+    }
+}

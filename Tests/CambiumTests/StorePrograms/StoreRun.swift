@@ -1,0 +1,180 @@
+import CambiumGraph
+import CambiumModel
+import CambiumTesting
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// A random program for a store: transactions of every kind, migrations, whatever else is done to a store, and processes that end in
+/// every way; with what the store was after each transaction, which is what the past has to be shown as for ever.
+struct StoreRun {
+    /// What a transaction led to.
+    struct Moment {
+        let reference: ReferenceGraph
+        let labels: [String: TransactionNumber]
+        let time: Int64
+        var digest: GraphDigest
+    }
+
+    var random: SplitMix64
+    var program: RandomProgram
+    let clock = StillClock()
+    let surroundings: Surroundings
+    /// Whether processes die in the middle of what they do.
+    private(set) var hasCrashes: Bool
+    var tuning: LogTuning
+    var volume = FaultyVolume()
+    /// Nil while no process has the store open.
+    var process: Store?
+    /// One of somebody who is not told of what the store does.
+    var past: PastGraphs
+    var reference: ReferenceGraph
+    /// Those of all transactions, the first one's first.
+    var moments: [Moment] = []
+    /// How many of them survive the power.
+    var durableCount = 1
+    /// What a transaction leads to that was begun, and of which nothing was told when the process died.
+    var pending: ReferenceGraph?
+    /// Moments before this one were retired.
+    var first = 1
+    /// Where a compaction was interrupted, those from `first` up to this one may have been.
+    var firstCertain = 1
+    var requests: [String: TransactionNumber] = [:]
+    var requestCount = 0
+    /// Views from earlier, with what they have to hold for as long as there is the process that has them.
+    var held: [(graph: Graph, moment: Moment, isOwn: Bool)] = []
+    var leases: [(lease: GraphLease, moment: Moment, beginTime: Int64, endTime: Int64)] = []
+    /// Moments of the past that were shown.
+    var shownCount = 0
+    /// Those that were retired, and refused.
+    var refusedCount = 0
+
+    init(seed: UInt64, hasCrashes: Bool) throws {
+        random = SplitMix64(seed: seed)
+        self.hasCrashes = hasCrashes
+        let schema = try RandomSchema.make(&random)
+        program = RandomProgram(
+            schema: schema, seed: random.next(), scope: random.pick([.everything, .clones, .migrations]) ?? .everything)
+        reference = ReferenceGraph(schema: schema)
+        surroundings = clock.surroundings(seed: seed)
+        tuning = random.isTrue(2, outOf: 3) ? .tiny : .standard
+        // Everything that happens is to follow from the seed.
+        (tuning.sealsInBackground, tuning.checkpointsInBackground) = (false, false)
+        let durability: Durability = random.isTrue(2, outOf: 3) ? .synced : .buffered(every: .seconds(36_000_000))
+        process = try Store.create(
+            volume, schema: schema, durability: durability, surroundings: surroundings, tuning: tuning, memory: Self.memory(&random))
+        past = PastGraphs(volume, viewCountMax: Int.random(in: 0...3, using: &random), byteCountMax: .max)
+        try note(reference, store.graph.labels)
+        // A store that nobody synced is made again by who comes next.
+        _ = try past.graph(at: Point.latest)
+    }
+
+    var store: Store {
+        guard let process else { preconditionFailure("A process has the store open but while it is opened.") }
+        return process
+    }
+
+    static func memory(_ random: inout SplitMix64) -> MemoryBudget {
+        random.pick([MemoryBudget(byteCount: 0), MemoryBudget(byteCount: 1 << 18), .standard]) ?? .standard
+    }
+
+    mutating func run() throws {
+        for number in 1...Int.random(in: 30...90, using: &random) {
+            if hasCrashes, !volume.isDead, random.isTrue(1, outOf: 6) {
+                volume.crash(at: volume.operationCount + Int.random(in: 0..<(random.pick([4, 20, 80]) ?? 20), using: &random))
+            }
+            pending = nil
+            let kind = Int.random(in: 0..<100, using: &random)
+            do { try step(kind) } catch let finding as Finding {
+                throw Finding("step \(number) of kind \(kind): \(finding)")
+            } catch {
+                guard volume.isDead else { throw Finding("step \(number) of kind \(kind) threw \(error)") }
+                do { try die() } catch { throw Finding("after the crash in step \(number) of kind \(kind): \(error)") }
+            }
+        }
+        try end()
+    }
+
+    private mutating func step(_ kind: Int) throws {
+        switch kind {
+        case 0..<36: try transact()
+        case 36..<42: try migrate()
+        case 42..<45: try importRows()
+        case 45..<48: try label()
+        case 48: try recordDigest()
+        case 49..<56: try checkpoint()
+        case 56: try setPolicy()
+        case 57..<61: try compact()
+        case 61..<64: try pack()
+        case 64..<67: try useLeases()
+        case 67..<72: try reopen()
+        case 72: try checkAll()
+        default: try view(point())
+        }
+    }
+
+    /// Shows moments from all of the time.
+    private mutating func end() throws {
+        hasCrashes = false
+        if volume.isDead { try die() }
+        volume.recover()
+        for number in (1...moments.count).shuffled(using: &random).prefix(20) {
+            try view(.transaction(TransactionNumber(rawValue: UInt64(number))))
+        }
+        try checkAll()
+        try reopen()
+        let verification = try Verification(volume)
+        guard verification.isSound, verification.digest == moments.last?.digest else {
+            throw Finding("the store is not sound: \(verification.findings)")
+        }
+        try checkAll()
+    }
+
+    // MARK: What has to hold
+
+    /// Takes note of what the newest transaction came to, as the store has it.
+    mutating func note(_ after: ReferenceGraph, _ labels: [String: TransactionNumber], at time: Int64? = nil) throws {
+        var after = after
+        after.commit()
+        let graph = store.graph
+        let time = time ?? max(clock.time, moments.last?.time ?? 0)
+        let moment = Moment(reference: after, labels: labels, time: time, digest: graph.digest())
+        moments.append(moment)
+        reference = after
+        program.adopt(after.schema)
+        if graph.transaction.rawValue != UInt64(moments.count) {
+            throw Finding("\(moments.count) transactions led to \(graph.transaction)")
+        }
+        try check(graph, moment, "the newest graph")
+        if isSynced { durableCount = moments.count }
+    }
+
+    var isSynced: Bool { store.durability == .synced }
+
+    func check(_ graph: Graph, _ moment: Moment, _ what: String) throws {
+        if graph.schema.catalog != moment.reference.schema.catalog { throw Finding("\(what) has another schema") }
+        if graph.labels != moment.labels { throw Finding("\(what) has the labels \(graph.labels) and not \(moment.labels)") }
+        try Finding.check(difference(graph, moment.reference), what)
+        if graph.digest() != moment.digest { throw Finding("\(what) has another digest") }
+    }
+
+    /// That nothing has changed, and nobody sees that something was tried.
+    mutating func checkUnchanged(_ what: String) throws {
+        program.adopt(reference.schema)
+        guard let last = moments.last, store.graph.transaction.rawValue == UInt64(moments.count) else {
+            throw Finding("\(what) left transaction \(store.graph.transaction) and not \(moments.count)")
+        }
+        if store.graph.digest() != last.digest { throw Finding("\(what) changed the digest") }
+    }
+
+    mutating func checkAll() throws {
+        for (graph, moment, _) in held { try check(graph, moment, "a view from earlier") }
+        guard let last = moments.last else { return }
+        let store = store
+        try check(store.graph, last, "the newest graph")
+        try Finding.check(store.graph.invariantFindings(), "invariants")
+        var findings: [String] = []
+        store.committer.whileNobodyWrites { findings = PageChecker.findings(in: store.committer.timeline) }
+        try Finding.check(findings, "pages")
+    }
+}
