@@ -3,10 +3,9 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// The record of a checkpoint: what is read is written with bytes that say the same. Whatever it says, the store behind it comes to the graph
-/// that its log comes to, or is refused; but for what it says of the pages' content, which is taken on the word of its checksum.
-///
-/// The first byte of an input says which: 0 the record, 1 the record with a checksum that fits.
+/// The record of a checkpoint, whose checksum is made to fit: what is read is written with bytes that say the same. Whatever it says, the
+/// store behind it comes to the graph that its log comes to, or is refused; but for what it says of the pages' content, which is taken on
+/// the word of its checksum.
 enum RootTarget {
     private struct Sample {
         let contents: [String: [UInt8]]
@@ -36,17 +35,15 @@ enum RootTarget {
 
     @Sendable static func seeds() throws -> [[UInt8]] {
         let sample = try sample.get()
-        let bytes = sample.contents[sample.path] ?? []
-        return [[0] + bytes, [1] + bytes]
+        return [sample.contents[sample.path] ?? []]
     }
 
     @Sendable static func run(_ input: [UInt8]) throws {
-        guard let kind = input.first else { return }
-        var bytes = Array(input.dropFirst())
-        if kind % 2 == 1 { mend(&bytes) }
+        var bytes = input
+        mend(&bytes)
         let sample = try sample.get()
         let volume = MemoryVolume(contents: sample.contents.merging([sample.path: bytes]) { $1 })
-        guard let record = try read(volume, sample.transaction) else { return try open(volume, sample) }
+        guard let record = try read(volume, sample.transaction) else { return }  // Refused.
         try writeAgain(record)
         let isOfItsPages = record.chunks == sample.record.chunks && record.schema == sample.record.schema
         if isOfItsPages { try open(volume, sample) }
