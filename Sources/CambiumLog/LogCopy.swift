@@ -29,13 +29,15 @@ public struct LogCopy {
         for segment in try segments() where segment <= tail.header.firstTransaction {
             isSealed = try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
         }
+        // Before it is looked whether there is a segment behind the last transaction, as there is where a checkpoint stands for that.
+        let roots = try RootRecord.list(source.volume).filter { $0 <= lastTransaction }
         // One that was sealed meanwhile is followed by another: of that the header is enough.
-        while isSealed, let next = try segments().first(where: { $0 > last }) {
+        while let next = try segments().first(where: { $0 > last }), isSealed || next == lastTransaction.next {
             isSealed = try copySegment(next, byteCount: Format.Segment.headerByteCount)
         }
         try copyOps()
         try target.syncDirectory(LogReader.directory)
-        try copyRoots()
+        try copy(roots)
         if try source.archive() != nil {
             try ArchiveNote.read(source.volume, store: source.settings.store)?.write(to: target, store: source.settings.store)
         }
@@ -84,10 +86,10 @@ public struct LogCopy {
 
     // MARK: Checkpoints
 
-    /// A checkpoint that cannot be opened, or that is behind the copied log, is left out.
-    private mutating func copyRoots() throws(CambiumError) {
+    /// A checkpoint that cannot be opened is left out.
+    private mutating func copy(_ roots: [TransactionNumber]) throws(CambiumError) {
         var copied = Set<String>()
-        for number in try RootRecord.list(source.volume) where number <= lastTransaction {
+        for number in roots {
             do throws(CambiumError) {
                 guard let root = try PageFile.root(source.volume, store: source.settings.store, number)?.record else { continue }
                 let pages = try PageFile(source.volume, store: source.settings.store, number, fanOutShift: Int(root.fanOutShift))

@@ -1,3 +1,4 @@
+import CambiumModel
 import Dispatch
 import Foundation
 import Synchronization
@@ -52,6 +53,28 @@ import Testing
         _ = try Backup(LogReader(volume), to: copy)
         #expect(try Verification(copy).root == Verification(volume).root)
         #expect(try Store.open(copy, durability: nil).graph.export == store.graph.export)
+    }
+
+    @Test(arguments: 0..<8) func `a checkpoint or a compaction at any moment of a backup leaves it whole or told`(listing: Int) throws {
+        for compacts in [false, true] {
+            let volume = WatchedVolume()
+            let store = try compacts ? made(volume.memory, count: 12) : Store.notes(volume.memory)
+            try add(store, 50)
+            try store.checkpoint()
+            try add(store, 12)
+            let digest = store.graph.digest()
+            let body: @Sendable () throws -> Void = {
+                if compacts { try store.compact(.checkpoints(1)) } else { try store.checkpoint() }
+            }
+            volume.beforeListing.withLock { $0 = Array(repeating: {}, count: listing) + [body] }
+            let copy = MemoryVolume()
+            do {
+                _ = try Backup(LogReader(volume), to: copy)
+                #expect(try Verification(copy).findings == [] && ReadOnlyStore(copy).graph.digest() == digest)
+            } catch let error as CambiumError where error.code == .ioFailure && compacts {
+                #expect(try !copy.exists(StoreSettings.fileName))
+            }
+        }
     }
 
     @Test func `backups beside a busy writer open to a moment of it`() throws {

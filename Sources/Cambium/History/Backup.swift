@@ -52,6 +52,7 @@ public struct Backup: Sendable, Equatable {
     package init(_ reader: LogReader, to target: any Volume) throws {
         let lock = try Self.lock(target)
         defer { lock.unlock() }
+        let retiredEnd = try reader.retiredEnd()
         do {
             let copy = try LogCopy(reader, to: target)
             (transaction, byteCount, checkpointCount) = (copy.lastTransaction, copy.byteCount, copy.rootCount)
@@ -60,6 +61,10 @@ public struct Backup: Sendable, Equatable {
             let store = try Store.open(target, durability: nil)
             transaction = store.graph.transaction
             try store.close()
+        } catch let error as CambiumError where error.code == .damaged && (try? reader.retiredEnd()) != retiredEnd {
+            // The checkpoint that stands for what was retired meanwhile may not be in the copy.
+            let told = CambiumError(.ioFailure, "The store was compacted while it was copied; make the backup again.", underlying: error)
+            try Self.remove(target, after: told)
         } catch {
             try Self.remove(target, after: error)
         }
