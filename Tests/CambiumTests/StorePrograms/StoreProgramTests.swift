@@ -18,9 +18,8 @@ import Testing
             shownCount += run.shownCount
             refusedCount += run.refusedCount
         }
-        print(
-            "\(Self.seeds.count) programs for a store from seed \(Self.seeds.lowerBound), \(shownCount) moments shown, \(refusedCount) refused"
-        )
+        let seeds = "\(Self.seeds.count) programs for a store from seed \(Self.seeds.lowerBound)"
+        print("\(seeds), \(shownCount) moments shown, \(refusedCount) refused")
         #expect(shownCount > Self.seeds.count && refusedCount > 0)
     }
 }
