@@ -2,8 +2,8 @@ import CambiumGraph
 import CambiumLog
 import CambiumModel
 
-/// What a store with something of everything is asked to have as its schema: refused, and then nothing has changed; or carried out, the same
-/// each time, and then the graph is sound and can be asked to have what it had.
+/// What a store with something of everything is asked to have as its schema: refused, and then nothing has changed; or carried out, the
+/// same each time, and then the graph is sound and can be asked to have what it had.
 ///
 /// The first byte of an input says which: 0 a schema with numbers, as it stands in a log, 1 one that somebody writes.
 enum MigrationTarget {

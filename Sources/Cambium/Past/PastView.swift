@@ -10,8 +10,8 @@ struct PastView {
     /// How the log ends, where it was read so far.
     private(set) var end: LogReader.End?
 
-    /// The nearest checkpoint that is not later than a moment, with what follows up to the moment. Where that is retired meanwhile, there is
-    /// a nearer one, with which it is begun again.
+    /// The nearest checkpoint that is not later than a moment, with what follows up to the moment. Where that is retired meanwhile, there
+    /// is a nearer one, with which it is begun again.
     ///
     /// Throws `.notFound` where there is no such moment or it was retired, `.damaged` where what leads to it is corrupt.
     /// Complexity: O(log between the checkpoint and the moment).
