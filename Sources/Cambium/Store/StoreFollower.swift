@@ -48,7 +48,9 @@ public final class StoreFollower: @unchecked Sendable {
     ///
     /// Throws `.damaged` where a segment is damaged that another one follows, or a transaction cannot be applied; `.notFound` where what
     /// has come since was retired before it was read: another follower begins behind it. The graph is as before then. What does not verify
-    /// at the end of the log is waited for: it may be being written. One thread at a time; others wait. Complexity: O(bytes that have come).
+    /// at the end of the log is waited for: it may be being written. One thread at a time; others wait.
+    ///
+    /// Complexity: O(bytes that have come).
     @discardableResult
     public func advance() throws -> Int { try advancing.hold { try Self.advance(timeline, &log) } }
 
