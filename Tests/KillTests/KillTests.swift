@@ -78,7 +78,8 @@ import Testing
         defer { for word in words { free(word) } }
         var process: pid_t = 0
         let code = posix_spawn(&process, arguments[0], &actions, nil, &words, environ)
-        #expect(code == 0, "\(arguments[0]) cannot be started: \(String(cString: strerror(code)))")
+        // Without a number, the signal would go to the tests themselves.
+        try #require(code == 0, "\(arguments[0]) cannot be started: \(String(cString: strerror(code)))")
         return (process, FileHandle(fileDescriptor: ends[0], closeOnDealloc: true))
     }
 
