@@ -73,6 +73,9 @@ import Testing
             volume.fail(at: operation, with: 28)
             if code(of: { try store.compact(.since(.latest), in: shelves.archive) }) != nil { failedCount += 1 }
             volume.recover()
+            // The one that tells the two apart may be what could not be removed.
+            let leftovers = try shelves.archive.list("log").filter { LogFileName.parse($0) == nil && $0 != "archive.new" }
+            #expect(leftovers == [], "operation \(operation)")
             try check(shelves.store, shelves.archive, root, "operation \(operation)")
             store.abandon()
             try finish(shelves.store, shelves.archive, first.graph.export, "operation \(operation)")
@@ -97,6 +100,26 @@ import Testing
         for seed in 0..<UInt64(8) {
             let disk = MemoryVolume(contents: volume.image(seed: seed))
             try check(Shelf(disk, "store"), Shelf(disk, "archive"), root, "seed \(seed)")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `what the log itself has not on the disk yet is durable in the archive`(links: Bool) throws {
+        let made = MemoryVolume()
+        let store = try Archiving.made(made, count: count)
+        try store.checkpoint()
+        let volume = FaultyVolume()
+        let (shelf, archive) = (Shelf(volume, "store", links: links), Shelf(volume, "archive", links: links))
+        for (path, bytes) in made.contents { try shelf.open(path, .create).write(bytes, at: 0) }
+        let segments = try LogReader.segments(shelf, upTo: store.graph.transaction)
+        let added = try SegmentArchive(adding: archive, of: LogReader(made).settings.store).add(segments, from: shelf)
+        #expect(added.segmentCount == segments.count && segments.count > 2)
+        for seed in 0..<UInt64(8) {
+            let image = volume.image(seed: seed)
+            for segment in segments {
+                let path = LogFileName.path(segment, .segment)
+                #expect(image["archive/" + path] == made.contents[path], "\(path), seed \(seed)")
+            }
         }
     }
 

@@ -12,10 +12,20 @@ enum Archiving {
         return tuning
     }()
 
+    /// As `tuning`, and segments stay as they were written.
+    static let unsealed: LogTuning = {
+        var tuning = Archiving.tuning
+        tuning.sealedByteCountMin = .max
+        return tuning
+    }()
+
     /// - Parameter word: what titles are made of; stores that differ in it alone have the same ids, times and salts.
-    static func made(_ volume: any Volume, count: Int = 40, seed: UInt64 = 0, word: String = "a long title ") throws -> Store {
+    static func made(
+        _ volume: any Volume, count: Int = 40, seed: UInt64 = 0, word: String = "a long title ", durability: Durability = .synced,
+        tuning: LogTuning = tuning
+    ) throws -> Store {
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(seed: seed), tuning: tuning)
+            volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings(seed: seed), tuning: tuning)
         for number in 0..<count { try add(store, number, word: word) }
         return store
     }

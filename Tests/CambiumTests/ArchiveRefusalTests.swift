@@ -46,7 +46,7 @@ import Testing
         let archived = archive.contents
         let refusal = error { try other.compact(.since(.latest), in: archive) }
         #expect(refusal?.code == .conflict && refusal?.place?.file?.contains("/log/0000") == true)
-        #expect(refusal?.message.contains("another transaction") == true && archive.contents == archived)
+        #expect(refusal?.message.contains("another transaction 8 ") == true && archive.contents == archived)
         #expect(try LogReader(copy).retiredEnd() == .none)
     }
 
@@ -91,6 +91,50 @@ import Testing
         let refusal = error { _ = try Archiving.restored(volume, forged) }
         #expect(refusal?.code == .damaged && refusal?.message.contains("Transaction 2 ") == true)
         #expect(refusal?.place?.file?.hasPrefix("memory/log/0000000000000000000") == true, "\(String(describing: refusal?.place))")
+    }
+
+    @Test func `a segment of the same transactions that leads to another log is not the one that was retired`() throws {
+        let (volume, _, _) = try Archiving.compacted(count: 12)
+        let archive = MemoryVolume()
+        // Frames say how far the log was durable, so that checksums are others where nothing waits for the disk.
+        let other = try Archiving.made(MemoryVolume(), count: 12, durability: .buffered(every: .seconds(60)))
+        try other.compact(.since(.latest), in: archive)
+        let reading = try SegmentArchive(reading: archive, of: LogReader(volume).settings.store)
+        let end = TransactionNumber(rawValue: 13)
+        // The first one has one frame, which says nothing.
+        let segments = try LogReader.segments(volume, upTo: end).dropFirst()
+        #expect(segments.count > 2)
+        for segment in segments {
+            #expect(code { _ = try reading.paths(inPlaceOf: segment, to: end, of: volume) } == .damaged, "\(segment)")
+        }
+        let made = MemoryVolume()
+        _ = try Archiving.made(made, count: 12)
+        let adding = try SegmentArchive(adding: archive, of: LogReader(made).settings.store)
+        for segment in segments { #expect(code { _ = try adding.add([segment], from: made) } == .conflict, "\(segment)") }
+    }
+
+    @Test func `bytes behind the end of an archived segment are damage`() throws {
+        let (volume, archive) = (MemoryVolume(), MemoryVolume())
+        try Archiving.made(volume, count: 12, tuning: Archiving.unsealed).compact(.since(.latest), in: archive)
+        let reading = try SegmentArchive(reading: archive, of: LogReader(volume).settings.store)
+        let end = TransactionNumber(rawValue: 13)
+        for segment in try LogReader.segments(volume, upTo: end) {
+            #expect(try !reading.paths(inPlaceOf: segment, to: end, of: volume).isEmpty)
+            let file = try archive.open(LogFileName.path(segment, .segment), .update)
+            try file.write([0], at: try file.byteCount())
+            #expect(code { _ = try reading.paths(inPlaceOf: segment, to: end, of: volume) } == .damaged, "\(segment)")
+        }
+    }
+
+    @Test func `what a disk does not keep as it was written is not retired`() throws {
+        let volume = MemoryVolume()
+        let store = try Archiving.made(volume, count: 12)
+        let export = store.graph.export
+        for suffix in [".log", ".ops"] {
+            #expect(code { try store.compact(.since(.latest), in: LyingVolume(suffix)) } == .ioFailure)
+            #expect(try LogReader(volume).retiredEnd() == .none && store.graph.export == export)
+        }
+        #expect(try store.compact(.since(.latest), in: MemoryVolume()).archivedSegmentCount > 3)
     }
 
     @Test func `a segment or a file of ops that is missing is named, and no store is made`() throws {
@@ -165,6 +209,23 @@ import Testing
         let (volume, archive, _) = try Archiving.compacted(count: 5)
         let whole = try ArchivedVolume(volume, archive: archive)
         #expect(code { _ = try Store.open(whole, durability: nil) } == .notWritable)
+        #expect(code { _ = try whole.lock(LogWriter.lockFileName) } == .notWritable)
         #expect(code { _ = try whole.open("x", .create) } == .notWritable && code { try whole.remove("HEAD") } == .notWritable)
+    }
+}
+
+/// Files in memory that are not what was written once they have their name.
+private final class LyingVolume: OverMemory {
+    let memory = MemoryVolume()
+    private let suffix: String
+
+    init(_ suffix: String) { self.suffix = suffix }
+
+    var name: String { "lying" }
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile { try memory.open(path, mode) }
+
+    func rename(_ path: String, to newPath: String) throws(CambiumError) {
+        try memory.rename(path, to: newPath)
+        if newPath.hasSuffix(suffix) { try memory.open(newPath, .update).write([0xA5, 0x5A], at: 110) }
     }
 }

@@ -50,17 +50,14 @@ import Testing
 
     @Test func `a segment that was sealed or damaged since it was put there is the same one or is put there again`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
-        var tuning = Archiving.tuning
-        tuning.sealedByteCountMin = .max
-        let open = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
-        for number in 0..<40 { try Archiving.add(open, number) }
+        let open = try Archiving.made(volume, tuning: Archiving.unsealed)
         try open.checkpoint()
         try open.close()
         let segments = try LogReader.segments(volume, upTo: TransactionNumber(rawValue: 41))
         let added = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store).add(segments, from: volume)
         #expect(added.segmentCount == segments.count && segments.count > 4)
         let reader = try LogReader(volume)
-        let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false, tuning: tuning) { [UInt8](0..<16) }
+        let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false, tuning: Archiving.unsealed) { [UInt8](0..<16) }
         for segment in segments { #expect(try SegmentSealer(writer).seal(segment) != nil) }
         try writer.close()
         let store = try Archiving.reopen(volume)

@@ -110,7 +110,7 @@ extension SegmentArchive {
         if archived != nil { archived = try next(archived, nil) }
         let path = LogFileName.path(segment, .segment)
         guard let archived else { return (lacking + [path], present) }
-        guard archived.origin == records.origin, archived.lastChecksum == records.lastChecksum else { throw conflict(segment, segment) }
+        guard archived.lastChecksum == records.lastChecksum else { throw conflict(segment, segment) }
         return (lacking, present + [path])
     }
 
@@ -122,7 +122,7 @@ extension SegmentArchive {
         switch (record, other) {
         case (nil, nil): return archived
         case (let record?, let other?) where other.isSame(as: record): return archived
-        default: throw conflict(archived.origin.firstTransaction, record?.number ?? other?.number ?? archived.origin.firstTransaction)
+        default: throw conflict(archived.first, record?.number ?? other?.number ?? archived.first)
         }
     }
 

@@ -21,12 +21,7 @@ struct SegmentRecords {
 
     var isRetired: Bool { reader.header.kind == .retired }
 
-    /// The header, whatever became of the segment since.
-    var origin: SegmentHeader {
-        var header = reader.header
-        header.kind = .open
-        return header
-    }
+    var first: TransactionNumber { reader.header.firstTransaction }
 
     /// What the next segment has to name; known when all was read.
     var lastChecksum: UInt32 { reader.lastChecksum }
