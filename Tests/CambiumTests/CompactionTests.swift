@@ -119,6 +119,15 @@ import Testing
         #expect(told.retiredEnd == done.retiredEnd && told.segmentCount == done.segmentCount && done.segmentCount > 0)
         #expect(try store.compact(.checkpoints(1)).segmentCount == 0)
         #expect(try store.compact(.all).segmentCount == 0)
+        // What was retired before is not told again.
+        for number in 50..<60 { try add(store, number) }
+        try store.checkpoint()
+        let newest = Retention.since(.transaction(store.graph.transaction))
+        let toldAgain = try store.compact(newest, isDryRun: true)
+        let doneAgain = try store.compact(newest)
+        #expect(
+            toldAgain.segmentCount == doneAgain.segmentCount && doneAgain.segmentCount > 0 && doneAgain.segmentCount < done.segmentCount)
+        #expect(toldAgain.retiredEnd == doneAgain.retiredEnd)
     }
 
     @Test func `a checkpoint that is not what the log comes to is not trusted with it`() throws {

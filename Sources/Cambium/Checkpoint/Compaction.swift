@@ -82,7 +82,10 @@ extension Checkpointer {
             var compaction = Compaction()
             let anchor = try anchor(retention, standing)
             if let anchor {
-                let segments = try LogReader.segments(volume, upTo: anchor)
+                var segments = try LogReader.segments(volume, upTo: anchor)
+                // The last one that was retired may have files of ops, if that was interrupted.
+                let begin = isDryRun ? retiredEnd.next : segments.last { $0 <= retiredEnd } ?? .none
+                segments.removeAll { $0 < begin }
                 let isAllRetired = retiredEnd >= anchor
                 if !isDryRun, !isAllRetired { try compare(anchor, with: reader) }
                 // All of it before the first one is retired: where it fails, nothing is gone.
