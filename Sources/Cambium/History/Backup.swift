@@ -14,8 +14,8 @@ public struct Backup: Sendable, Equatable {
     /// Copies a store with all of its history: the same transactions, the same root of the tree, and its checkpoints.
     ///
     /// Somebody may be writing to it meanwhile; what is durable when this begins is in the copy. Throws `.notFound` where there is no
-    /// store, `.cannotCreate` where something is in the way, `.damaged` where its log is corrupt, `.ioFailure`; then there is no store in
-    /// the new place. Complexity: O(bytes).
+    /// store, `.cannotCreate` where something is in the way, `.damaged` where its log is corrupt, `.ioFailure`, also where the store
+    /// was compacted meanwhile; then there is no store in the new place. Complexity: O(bytes).
     ///
     /// - Parameter archive: where what was retired of the log was put: with it the copy has all that happened. Then it throws, too,
     ///   `.notFound` where something that was retired is not in it, `.conflict` where it is another store's, `.damaged` where what it has
@@ -55,6 +55,10 @@ public struct Backup: Sendable, Equatable {
         let retiredEnd = try reader.retiredEnd()
         do {
             let copy = try LogCopy(reader, to: target)
+            // What was retired meanwhile is in the copy in part, and the checkpoint that stands for it may not be.
+            guard try reader.retiredEnd() == retiredEnd else {
+                throw CambiumError(.ioFailure, "The store was compacted while it was copied; make the backup again.")
+            }
             (transaction, byteCount, checkpointCount) = (copy.lastTransaction, copy.byteCount, copy.rootCount)
             lock.unlock()
             // Looks at all that is behind the checkpoint, and notes that the log is closed.
