@@ -1,0 +1,28 @@
+import Cambium
+import CambiumLog
+import CambiumModel
+
+/// Appends transactions to the log of a store whose ops nobody has checked, under checksums that fit.
+///
+///     let files = try ForgedLog.append([OpCodec.encode([.set(id, [Assignment(wide, .double(.nan))])])], to: sample.files)
+public enum ForgedLog {
+    /// - Parameters:
+    ///   - payloads: the bytes of the ops of each transaction.
+    ///   - metadata: of each of them; its time is at least that of the last transaction.
+    public static func append(
+        _ payloads: [[UInt8]], _ metadata: TransactionMetadata? = nil, to files: [String: [UInt8]]
+    ) throws -> [String: [UInt8]] {
+        let volume = MemoryVolume(contents: files)
+        let reader = try LogReader(volume)
+        let end = try reader.scan { _ in }
+        let writer = try LogWriter(reader, end, keepsRoom: false) { [UInt8](repeating: 7, count: 16) }
+        for payload in payloads {
+            var metadata = metadata ?? TransactionMetadata(time: end.lastTime, actor: "forger")
+            metadata.time = max(metadata.time, end.lastTime)
+            try writer.stage(metadata, EncodedOps(payload))
+            try writer.write()
+        }
+        try writer.close()
+        return volume.contents
+    }
+}

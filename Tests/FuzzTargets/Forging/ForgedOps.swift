@@ -1,0 +1,204 @@
+import Cambium
+import CambiumGraph
+import CambiumLog
+import CambiumModel
+import FoundationEssentials
+
+/// Ops that no store writes, for the graph of `ForgedSample`: each kind of op with each of its fields at its limits, and each kind of value
+/// that no attribute can have, wherever an op holds one.
+///
+///     for forgery in try ForgedOps.all() { let files = try ForgedLog.append([forgery.payload], to: sample.files) }
+public struct ForgedOps: Sendable, CustomStringConvertible {
+    /// The bytes of the ops.
+    public let payload: [UInt8]
+    public let description: String
+
+    init(_ description: String, _ ops: [Op]) {
+        self.description = description
+        payload = OpCodec.encode(ops)
+    }
+
+    init(_ description: String, payload: [UInt8]) {
+        self.description = description
+        self.payload = payload
+    }
+
+    /// Those that hold a value which no attribute can have.
+    public static func values() throws -> [ForgedOps] { try Forgery().values() }
+
+    /// Those that name something which is not there, or a number that cannot be.
+    public static func limits() throws -> [ForgedOps] { try Forgery().limits() }
+
+    public static func all() throws -> [ForgedOps] { try values() + limits() + bytes() }
+
+    /// The bytes of each op of the sample, with each number in them replaced by limits.
+    public static func bytes() throws -> [ForgedOps] {
+        try SampleStore.seedPayloads().enumerated().flatMap { number, payload in
+            (0..<min(payload.count, 400)).flatMap { place in
+                replacements.map { bytes in
+                    let forged = Array(payload[..<place]) + bytes + payload[(place + 1)...]
+                    return ForgedOps("payload \(number), byte \(place) becomes \(bytes)", payload: forged)
+                }
+            }
+        }
+    }
+
+    /// A byte, and varints of 32, 38, 63 and 64 bits.
+    private static let replacements: [[UInt8]] = [
+        [0], [0x7F], [0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x07],
+        [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
+    ]
+}
+
+extension SampleStore {
+    /// Payloads of the sample and of clones of its objects.
+    static func seedPayloads() throws -> [[UInt8]] { try SampleStore().payloads.dropFirst() + SampleClones.payloads() }
+}
+
+/// What the forged ops are made of.
+private struct Forgery {
+    let schema: Schema
+    let thing: Entity
+    let tag: Entity
+
+    init() throws {
+        schema = try SampleStore.schema()
+        guard let thing = schema.entity("Thing"), let tag = schema.entity("Tag") else { throw Finding("the sample lacks its entities") }
+        (self.thing, self.tag) = (thing, tag)
+    }
+
+    var first: ObjectID { ObjectID(root: thing.root, serial: 1) }
+
+    // MARK: Values
+
+    /// By the name of an attribute: values in the form of ops. Those that cannot be formed as values are columns only.
+    private var badValues: [(String, Value)] {
+        var values: [(String, Value)] = [
+            ("flag", .int(1)), ("small", .int(40_000)), ("middle", .int(1 << 40)), ("single", .float(.nan)), ("single", .float(.infinity)),
+            ("wide", .double(.nan)), ("wide", .double(-.infinity)), ("wide", .double(.signalingNaN)),
+        ]
+        for seconds in [Double.nan, .infinity, -.infinity, 1e300, -1e300, 9.3e18, 252_423_993_600, -63_113_904_001] {
+            values.append(("when", .date(Date(timeIntervalSinceReferenceDate: seconds))))
+        }
+        for text in ["", "nonsense", "1,\"flag\":true", "{\"a\":1", "{\"a\":1,\"a\":2}", "[1] [2]", "{\"a\": 1}", "\u{FEFF}1", "\"\n\""] {
+            values.append(("tree", .json(text)))
+        }
+        return values
+    }
+
+    /// By the name of an attribute: stored bytes that are none of its values.
+    private var badBytes: [(String, [UInt8])] {
+        let dates = [UInt64.max, 0x7FF0 << 48, 0xFFF0 << 48, 0x7FF8 << 48, (1e300).bitPattern, (9.3e18).bitPattern]
+        var bytes: [(String, [UInt8])] = dates.map { ("when", Self.bytes($0)) }
+        bytes += [0x7FF0 << 48, 0x7FF8 << 48, UInt64.max].map { ("wide", Self.bytes($0)) }
+        bytes += [("single", [0, 0, 0xC0, 0x7F]), ("single", [0, 0, 0x80, 0xFF]), ("flag", [2]), ("flag", [255])]
+        for text: [UInt8] in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0x61, 0xE2, 0x82], [0x80]] {
+            bytes += ["title", "link", "tree"].map { ($0, text) }
+        }
+        let decimals: [[UInt8]] = [[], [0, 0], [3, 0, 1], [1, 0], [1, 0, 0, 1], [1, 0, 10], [1], [0x31]]
+        bytes += decimals.map { ("price", $0) }
+        bytes += ["", "nope", "1,\"flag\":true", "[1", "\"\u{1}\""].map { ("tree", Array($0.utf8)) }
+        return bytes
+    }
+
+    private static func bytes(_ word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) } }
+
+    func values() throws -> [ForgedOps] {
+        var forgeries: [ForgedOps] = []
+        for (number, (name, value)) in badValues.enumerated() {
+            guard let attribute = thing.attribute(name) else { throw Finding("the sample lacks '\(name)'") }
+            let assignment = Assignment(attribute.number, value)
+            forgeries.append(ForgedOps("set \(name), value \(number)", [.set(first, [assignment])]))
+            let id = ObjectID(root: thing.root, serial: 5000)
+            let identity = try identity(5000)
+            forgeries.append(
+                ForgedOps("insert with \(name), value \(number)", [.insert(id, entity: thing.number, [identity, assignment])]))
+            forgeries.append(try clone(attribute, value, number))
+        }
+        for (name, bytes) in badBytes {
+            guard let attribute = thing.attribute(name) else { throw Finding("the sample lacks '\(name)'") }
+            for kind in [UpsertBlock.Kind.insert, .update] {
+                forgeries.append(ForgedOps("\(kind) column \(name) of \(bytes)", [try block(kind, column(attribute, bytes))]))
+            }
+            forgeries.append(
+                ForgedOps("identity column \(name) of \(bytes)", [try block(.update, nil, identity: column(attribute, bytes))]))
+        }
+        return forgeries
+    }
+
+    private func identity(_ number: Int64) throws -> Assignment {
+        guard let id = thing.attribute("id") else { throw Finding("the sample lacks 'id'") }
+        return Assignment(id.number, .int(number))
+    }
+
+    private func clone(_ attribute: Attribute, _ value: Value, _ number: Int) throws -> ForgedOps {
+        let options = CloneOptions(rootValues: [
+            .init(root: thing.root, attribute: try identity(1).property, value: .int(6000)),
+            .init(root: thing.root, attribute: attribute.number, value: value),
+        ])
+        let hierarchy = CloneOp.Hierarchy(root: thing.root, firstSerial: 7, counts: [.init(thing.number, 1)])
+        let op = CloneOp(roots: [first], options: options, time: nil, seed: nil, hierarchies: [hierarchy], setHash: 0)
+        return ForgedOps("clone with \(attribute.name), value \(number)", [.clone(op)])
+    }
+
+    private func column(_ attribute: Attribute, _ bytes: [UInt8]) -> AttributeColumn {
+        let content: AttributeColumn.Content =
+            attribute.type.byteCount.map { .fixed(width: $0, bytes: bytes) } ?? .variable(byteCounts: [UInt32(bytes.count)], bytes: bytes)
+        return AttributeColumn(property: attribute.number, presence: [1], content: content)
+    }
+
+    private func block(_ kind: UpsertBlock.Kind, _ column: AttributeColumn?, identity: AttributeColumn? = nil) throws -> Op {
+        var serials = SerialRuns()
+        serials.append(kind == .insert ? 5000 : 1)
+        var columns = column.map { [$0] } ?? []
+        if kind == .insert, let id = thing.attribute("id") { columns.append(self.column(id, Self.bytes(5000))) }
+        return .upsert(
+            UpsertBlock(entity: thing.number, kind: kind, serials: serials, identity: identity.map { [$0] } ?? [], columns: columns))
+    }
+
+    // MARK: Limits
+
+    func limits() throws -> [ForgedOps] {
+        guard let steps = thing.relationship("steps"), let title = thing.attribute("title"), let id = thing.attribute("id") else {
+            throw Finding("the sample lacks what is linked")
+        }
+        let last = ObjectID(root: thing.root, serial: ObjectID.serialMax)
+        let nowhere = ObjectID(root: EntityNumber(rawValue: .max), serial: 1)
+        let step = ObjectID(root: steps.destinationRoot, serial: 1)
+        var forgeries: [ForgedOps] = []
+        for number in [0, 1, UInt64.max - 1, UInt64.max, 1 << 63, 1 << 32] {
+            let transaction = TransactionNumber(rawValue: number)
+            forgeries.append(ForgedOps("digest of \(number)", [.digest(of: transaction, GraphDigest(high: 1, low: 2))]))
+            forgeries.append(ForgedOps("label of \(number)", [.label("forged", transaction)]))
+        }
+        for (name, object) in [("last", last), ("nowhere", nowhere), ("zero", ObjectID(root: thing.root, serial: 0))] {
+            forgeries += [
+                ForgedOps("insert \(name)", [.insert(object, entity: thing.number, [Assignment(id.number, .int(77))])]),
+                ForgedOps("set \(name)", [.set(object, [Assignment(title.number, .string("x"))])]),
+                ForgedOps("delete \(name)", [.delete([object, object])]),
+                ForgedOps("link \(name)", [.link(first, steps.number, target: object, index: 0)]),
+                ForgedOps("move \(name)", [.move(object, steps.number, target: step, index: Int(UInt32.max))]),
+                ForgedOps("unlink \(name)", [.unlink(object, steps.number, target: step)]),
+                ForgedOps("clone \(name)", [.clone(copy(of: object, UInt64(1) << 38 - 1, count: 1))]),
+            ]
+        }
+        forgeries += [
+            ForgedOps("link at an index that is too large", [.link(first, steps.number, target: step, index: Int(UInt32.max))]),
+            ForgedOps("insert the last serial and then another", [.insert(last, entity: thing.number, [Assignment(id.number, .int(78))])]),
+            ForgedOps("an entity that is not there", [.insert(first, entity: EntityNumber(rawValue: .max), [])]),
+            ForgedOps("a property that is not there", [.set(first, [Assignment(PropertyNumber(rawValue: .max), .int(1))])]),
+            ForgedOps("a clone of more than there are", [.clone(copy(of: first, 1 << 37, count: 1 << 37))]),
+            ForgedOps("a schema that is none", [.schema(SchemaCatalog(json: Array("{\"entities\":{\"A\":{\"parent\":\"A\"}}}".utf8)))]),
+            ForgedOps("a schema of nothing", [.schema(SchemaCatalog(json: Array("{\"entities\":{}}".utf8)))]),
+            ForgedOps("no JSON", [.schema(SchemaCatalog(json: Array(repeating: 0x5B, count: 100_000)))]),
+        ]
+        return forgeries
+    }
+
+    private func copy(of object: ObjectID, _ firstSerial: UInt64, count: Int) -> CloneOp {
+        let hierarchy = CloneOp.Hierarchy(root: thing.root, firstSerial: firstSerial, counts: [.init(thing.number, count)])
+        return CloneOp(
+            roots: [object], options: CloneOptions(), time: .max, seed: CloneSeed(low: .max, high: .max), hierarchies: [hierarchy],
+            setHash: .max)
+    }
+}

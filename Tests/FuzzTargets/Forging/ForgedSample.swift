@@ -1,0 +1,67 @@
+import Cambium
+import CambiumLog
+import CambiumModel
+
+/// A store in which every kind of page and op is in use: the sample store with long values, shared values, clones, groups that several
+/// virtual pages share, indexes that have split, labels and requests. Its newest checkpoint holds all transactions but the last one.
+///
+///     let sample = try ForgedSample()
+///     let pages = try ForgedPages(sample.files)
+public struct ForgedSample: Sendable {
+    /// By their paths.
+    public let files: [String: [UInt8]]
+    /// Of the newest graph.
+    public let digest: GraphDigest
+    /// The last transaction in the newest checkpoint.
+    public let checkpoint: TransactionNumber
+
+    /// Objects that are made so that indexes split, and those of them that stay.
+    private static let (tagCount, keptTagStride) = (800, 40)
+
+    public init() throws {
+        let volume = MemoryVolume(contents: try SampleStore().files)
+        let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+        try Self.addLongValues(store)
+        try Self.addTags(store)
+        try store.label("a label")
+        checkpoint = try store.checkpoint().transaction
+        // Compaction that keeps all of the log packs the pages.
+        _ = try store.compact(.all)
+        try store.write(Author(actor: "fuzz", requestID: "behind")) { _ = try $0.insert("Tag", ["name": .string("behind it")]) }
+        digest = store.graph.digest()
+        try store.close()
+        files = volume.contents
+    }
+
+    /// Opens the store of these files as a program does.
+    public static func open(_ files: [String: [UInt8]]) throws -> (store: Store, volume: MemoryVolume) {
+        let volume = MemoryVolume(contents: files)
+        return (try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings), volume)
+    }
+
+    private static func addLongValues(_ store: Store) throws {
+        try store.write(Author(actor: "fuzz", requestID: "long")) { transaction in
+            let long = "\"" + String(repeating: "long ", count: 30_000) + "\""
+            let thing = try transaction.insert(
+                "Special",
+                [
+                    "id": .int(100), "extra": .string("y"), "tree": .json(long), "blob": .data([UInt8](repeating: 0xA7, count: 400)),
+                    "when": .date(Timestamp.date(microseconds: 1_700_000_000_500_000)), "wide": .double(0.1),
+                ])
+            for text in ["a", "b", "a", "b"] {
+                try transaction.link(thing, "steps", transaction.insert("Step", ["text": .string(text)]))
+            }
+            let request = CloneRequest(rootValues: ["id": .int(101), "extra": .string("z"), "title": .string("a copy")])
+            _ = try transaction.clone([thing], request)
+        }
+    }
+
+    private static func addTags(_ store: Store) throws {
+        let tags = try store.write { transaction in
+            try (0..<tagCount).map { try transaction.insert("Tag", ["name": .string("tag \($0)")]) }
+        }.result
+        try store.write { transaction in
+            try transaction.delete(tags.enumerated().filter { $0.offset % keptTagStride != 0 }.map(\.element))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/// One number of a page that becomes another one.
+public struct PageMutation: Sendable, CustomStringConvertible {
+    /// In the file of pages, in bytes.
+    public let offset: Int
+    public let width: Int
+    public let value: UInt64
+    public let description: String
+
+    public init(_ page: ForgedPages.Page, at place: Int, width: Int, value: UInt64) {
+        offset = page.offset + place
+        self.width = width
+        self.value = value
+        description = "kind \(page.kind) page \(page.reference): \(width) bytes at \(place) become \(value)"
+    }
+
+    /// The numbers of a page and where they are: those of its header, those that its kind has at fixed places, and some of its elements.
+    public static func fields(of page: ForgedPages.Page, in pages: ForgedPages) -> [(place: Int, width: Int)] {
+        let header = [(0, 8), (8, 2), (10, 1), (12, 4)]
+        return (header + content(of: page, in: pages)).filter { $0.0 + $0.1 <= page.byteCount }.map { (place: $0.0, width: $0.1) }
+    }
+
+    private static func content(of page: ForgedPages.Page, in pages: ForgedPages) -> [(Int, Int)] {
+        let words = stride(from: 16, to: page.byteCount, by: 4).map { ($0, 4) }
+        /// Words that say something, from a place on: the first ones and the last one.
+        func used(from start: Int, _ count: Int) -> [(Int, Int)] {
+            let told = words.filter { place, _ in
+                let value = pages.value(at: page.offset + place, width: 4)
+                return place >= start && value != 0 && value != UInt64(UInt32.max)
+            }
+            return Array(told.prefix(count)) + told.suffix(1) + [(start, 4), (page.byteCount - 4, 4)]
+        }
+        switch page.kind {
+        case 1: return [(16, 8)] + words.dropFirst(2)
+        case 2: return words + [(32, 8), (40, 8), (80, 8)]
+        case 3: return used(from: 16, 4)
+        case 4: return [(16, 4), (20, 4), (24, 8), (32, 8), (40, 8), (48, 8), (56, 8)] + words.filter { $0.0 >= 64 }
+        case 5: return [(16, 8), (24, 8), (32, 1), (32, 8), (40, 8)] + used(from: 32, 2)
+        case 6, 7: return used(from: 16, 4)
+        case 8: return [(16, 4), (20, 4)] + used(from: 32, 6)
+        case 9: return [(16, 8)] + words.dropFirst(2)
+        case 10: return [(16, 1), (page.byteCount - 1, 1)]
+        default: return [(16, 2), (18, 2), (20, 4), (62, 2), (158, 2), (734, 2)] + used(from: 32, 4)
+        }
+    }
+
+    /// What a number of a page becomes: limits, its neighbours, and references to all sorts of places.
+    public static func values(of field: (place: Int, width: Int), _ page: ForgedPages.Page, in pages: ForgedPages) -> [UInt64] {
+        let old = pages.value(at: page.offset + field.place, width: field.width)
+        let mask: UInt64 = field.width == 8 ? .max : (1 << UInt64(8 * field.width)) - 1
+        var values: [UInt64] = [0, 1, 2, mask, mask - 1, mask >> 1, mask >> 1 + 1, old &+ 1, old &- 1, old ^ 0x80]
+        switch field.width {
+        case 8: values += [0x7FF0 << 48, 0x7FF8 << 48, pages.record.epoch &+ 1, pages.record.epoch &+ 2, 1 << 38, 1 << 62]
+        case 4:
+            let same = pages.pages.first { $0.kind == page.kind && $0.offset != page.offset }
+            let other = pages.pages.first { $0.kind != page.kind && $0.kind != 0 }
+            let chunkCount = UInt64(pages.record.chunks.count)
+            values += [UInt64(page.reference), UInt64(page.reference) + 1, chunkCount << 12, chunkCount << 12 - 1, 0xFF]
+            values += [same, other].compactMap { $0.map { UInt64($0.reference) } }
+        case 2: values += [15, 16, 112, 113, 255]
+        default: values += [UInt64(UInt8(ascii: "\"")), 0x80]
+        }
+        var seen: Set<UInt64> = [old]
+        return values.map { $0 & mask }.filter { seen.insert($0).inserted }
+    }
+
+    /// Each number of each page with each value. Complexity: O(pages x numbers x values), some hundred thousand for a small store.
+    public static func all(of pages: ForgedPages) -> [PageMutation] {
+        pages.pages.filter { $0.kind != 0 }.flatMap { page in
+            fields(of: page, in: pages).flatMap { field in
+                values(of: field, page, in: pages).map { PageMutation(page, at: field.place, width: field.width, value: $0) }
+            }
+        }
+    }
+
+    /// One of them, or a number anywhere in a page that becomes any other one.
+    public static func random(of pages: ForgedPages, using random: inout some RandomNumberGenerator) -> PageMutation? {
+        guard let page = pages.pages.randomElement(using: &random) else { return nil }
+        if Int.random(in: 0..<4, using: &random) == 0 {
+            let width = [1, 2, 4, 8].randomElement(using: &random) ?? 1
+            let place = Int.random(in: 0..<page.byteCount / width, using: &random) * width
+            return PageMutation(page, at: place, width: width, value: UInt64.random(in: 0...UInt64.max, using: &random))
+        }
+        guard let field = fields(of: page, in: pages).randomElement(using: &random),
+            let value = values(of: field, page, in: pages).randomElement(using: &random)
+        else { return nil }
+        return PageMutation(page, at: field.place, width: field.width, value: value)
+    }
+}
