@@ -119,32 +119,21 @@ extension String {
 
 struct RepairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "repair", abstract: "Save what verifies of a damaged store into a new one.",
+        commandName: "repair", abstract: "Save everything that verifies in a corrupt store into a new store.",
         discussion:
-            "The old store is not touched. Transactions keep their numbers, times and authors; those from the first damaged one on "
-            + "are left behind. Exits with 1 where anything is wrong with the old store.")
+            "The command reads the log, the checkpoints and the archive, and does not change the old store. Transactions keep their "
+            + "numbers, times and authors. If changes are missing, the state of the next checkpoint stands in their place. The exit "
+            + "code is 1 if anything is wrong with the old store or is missing.")
 
     @Argument(help: "The store.") var store: String
     @Option(help: "The new store; a directory that is not there yet, or is empty.") var to: String
+    @Option(help: "Where 'compact --archive' put the retired parts of the log, if not where the store says.") var archive: String?
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let repair = try Repair(of: store, to: to)
+        let repair = try Repair(of: store, to: to, archive: archive)
         if output.json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.key("transactions")
-            writer.number(repair.transactionCount)
-            writer.key("objects")
-            writer.number(repair.objectCount)
-            writer.key("links")
-            writer.number(repair.linkCount)
-            writer.key("root")
-            writer.string(repair.root)
-            writer.key("findings")
-            writer.write(.array(repair.findings.map { .string($0) }))
-            writer.endObject()
-            Terminal.print(writer.text)
+            Terminal.print(repair.json)
         } else {
             Terminal.print(
                 "\(to): \(Readable.of(repair.transactionCount, "transaction")), \(Readable.of(repair.objectCount, "object")) and "
@@ -152,5 +141,35 @@ struct RepairCommand: ParsableCommand {
             for finding in repair.findings { Terminal.print("- \(finding)") }
         }
         if !repair.findings.isEmpty { throw ExitCode(Failure.badNews) }
+    }
+}
+
+extension Repair {
+    fileprivate var json: String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("transactions")
+        writer.number(transactionCount)
+        writer.key("objects")
+        writer.number(objectCount)
+        writer.key("links")
+        writer.number(linkCount)
+        writer.key("root")
+        writer.string(root)
+        writer.key("missing")
+        writer.beginArray()
+        for range in missing {
+            writer.beginObject()
+            writer.key("from")
+            writer.number(range.lowerBound.rawValue)
+            writer.key("to")
+            writer.number(range.upperBound.rawValue)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.key("findings")
+        writer.write(.array(findings.map { .string($0) }))
+        writer.endObject()
+        return writer.text
     }
 }

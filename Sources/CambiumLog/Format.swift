@@ -50,6 +50,7 @@ enum Format {
 
     enum Root {
         static let magic = Array("CAMBROOT".utf8)
+        static let storeOffset = 12
         /// What stands before the schema.
         static let headerByteCount = 80
         static let chunkEntryByteCount = 6

@@ -17,7 +17,7 @@ struct LogCursor {
     private var reader: SegmentReader?
     /// The last segment, where it is no more than the beginning of one; `isGone` where it was taken away since it was listed.
     private var unfinished: (path: String, isGone: Bool)?
-    private var end: LogReader.End
+    private(set) var end: LogReader.End
     /// Where the segment before the unfinished one was left.
     private var left: (reader: SegmentReader, end: LogReader.End)?
 
@@ -96,12 +96,26 @@ struct LogCursor {
             try readFrames(body)
         }
         guard let last = reader else { return }
-        if !last.isAtEnd { throw damage(last.path, last.offset, "A frame does not verify.") }
+        if !last.isAtEnd {
+            let corruption = damage(last.path, last.offset, "A frame does not verify.")
+            guard salvages, try isWhole(last) else { throw corruption }
+            end.flaws.append(corruption.description)
+        }
         left = (last, end)
         if !last.isSealed { end.openSegments.append((last.header.firstTransaction, last.offset)) }
         note(last)
         reader = nil
         index += 1
+    }
+
+    /// Whether the next segment goes on where the frames of this one end: then the bytes after them held no transaction.
+    private func isWhole(_ last: SegmentReader) throws -> Bool {
+        do {
+            let next = try SegmentReader(volume, path: LogFileName.path(segments[index + 1], .segment), salvages: true).header
+            return next.firstTransaction == end.lastTransaction.next && next.previousChecksum == last.lastChecksum
+        } catch is DecodingError {
+            return false
+        }
     }
 
     private mutating func note(_ reader: SegmentReader) {

@@ -16,15 +16,21 @@ public struct LogReader {
         try self.init(volume, settings: try StoreSettings.read(volume))
     }
 
-    /// The settings that a store's first segment tells, where its own cannot be read. Throws `.damaged` where that neither can.
-    public static func settingsTold(by volume: any Volume) throws(CambiumError) -> StoreSettings {
-        let path = LogFileName.path(TransactionNumber(rawValue: 1), .segment)
-        do {
-            let header = try FrameReader(volume, path: path).header
-            return StoreSettings(store: header.store, creationTime: header.creationTime, durability: .synced)
-        } catch {
-            throw CambiumError(.damaged, "Neither the settings nor the first segment can be read (\(error)).", place: .init(file: path))
+    /// The settings that the segments and checkpoints of a store imply, if its own settings cannot be read.
+    ///
+    /// Throws `.damaged` if no header of a segment and no checkpoint record can be read.
+    public static func impliedSettings(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
+        for segment in try segments(volume) {
+            // Another file may have what this one has lost.
+            guard let header = try? FrameReader(volume, path: LogFileName.path(segment, .segment)).header else { continue }
+            return StoreSettings(store: header.store, creationTime: segment.rawValue == 1 ? header.creationTime : 0, durability: .synced)
         }
+        for root in try RootRecord.list(volume) {
+            guard let store = try RootRecord.store(in: volume.bytes(of: RootRecord.path(root))) else { continue }
+            return StoreSettings(store: store, creationTime: 0, durability: .synced)
+        }
+        throw CambiumError(
+            .damaged, "The settings of the store, its segments and its checkpoints cannot be read.", place: .init(file: volume.name))
     }
 
     /// Reads the log of a store whose settings are known.
@@ -40,6 +46,9 @@ public struct LogReader {
         self.flaws = flaws
     }
 
+    /// The last transaction that HEAD says was durable; none if there is no HEAD.
+    public var lastDurableTransaction: TransactionNumber { head?.lastTransaction ?? .none }
+
     /// The last transaction of which only the envelope is left; none where all is there. Complexity: O(log segments) files are looked at.
     public func retiredEnd() throws(CambiumError) -> TransactionNumber {
         // They are retired from the first one on.
@@ -54,7 +63,7 @@ public struct LogReader {
     }
 
     /// The first transactions of the segments, ascending.
-    private func segments() throws(CambiumError) -> [TransactionNumber] { try Self.segments(volume) }
+    func segments() throws(CambiumError) -> [TransactionNumber] { try Self.segments(volume) }
 
     private static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
         try volume.list(Self.directory).compactMap { name in

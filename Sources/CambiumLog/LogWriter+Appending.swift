@@ -52,9 +52,13 @@ extension LogWriter {
     public func append(_ record: LogRecord) throws {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }
-        let ops = try writer.finish()
-        if !hasRoom(for: ops) || self.writer.count > Format.Frame.blockByteCount { try write() }
-        try stage(record.metadata, ops, salt: record.saltBytes)
+        try append(record.metadata, writer.finish(), salt: record.saltBytes)
+    }
+
+    /// Stages a transaction, and writes now and then.
+    public func append(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws {
+        if !hasRoom(for: ops) || writer.count > Format.Frame.blockByteCount { try write() }
+        try stage(metadata, ops, salt: salt)
     }
 
     /// Whether a transaction fits into a frame with what is staged.

@@ -72,7 +72,7 @@ extension LogWriter {
             guard segments.count == 1, segments[0].number.rawValue == 1 else { return false }
             let path = LogFileName.path(segments[0].number, .segment)
             if !hasSettings, try volume.byteCount(of: path) <= Format.Segment.headerByteCount { return true }
-            let log = try hasSettings ? LogReader(volume) : LogReader(volume, settings: LogReader.settingsTold(by: volume))
+            let log = try hasSettings ? LogReader(volume) : LogReader(volume, settings: LogReader.impliedSettings(volume))
             // What is torn may be what is left of a store that is damaged.
             let end = try log.scan { _ in }
             return end.lastTransaction == .none && end.verdict == .clean

@@ -10,34 +10,35 @@ import Testing
 /// The schema that most tests use: notes with items that belong to them, memos in order, and tags that are shared.
 enum Notes {
     static let schema: Schema = {
-        let definition = SchemaDefinition {
-            EntityDefinition("Note", identity: ["id"]) {
-                AttributeDefinition("id", .int64)
-                AttributeDefinition("title", .string, default: .string(""))
-                AttributeDefinition("rating", .double, .optional)
-                AttributeDefinition("created", .date, .optional)
-                RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
-                RelationshipDefinition("memos", to: "Memo", .orderedToMany, inverse: "note", onDelete: .cascade)
-                RelationshipDefinition("related", to: "Note", .toMany, inverse: "related")
-            }
-            EntityDefinition("Item", identity: ["key"]) {
-                AttributeDefinition("key", .string)
-                AttributeDefinition("count", .int32, .optional)
-                RelationshipDefinition("note", to: "Note", inverse: "items")
-                RelationshipDefinition("tags", to: "Tag", .toMany, inverse: "items")
-            }
-            EntityDefinition("Memo") {
-                AttributeDefinition("text", .string, .optional)
-                RelationshipDefinition("note", to: "Note", inverse: "memos")
-            }
-            EntityDefinition("Tag", identity: ["name"]) {
-                AttributeDefinition("name", .string)
-                AttributeDefinition("color", .string, .optional)
-                RelationshipDefinition("items", to: "Item", .toMany, inverse: "tags")
-            }
-        }
         do { return try Schema(definition) } catch { preconditionFailure("The fixture's schema is sound: \(error)") }
     }()
+
+    static let definition = SchemaDefinition {
+        EntityDefinition("Note", identity: ["id"]) {
+            AttributeDefinition("id", .int64)
+            AttributeDefinition("title", .string, default: .string(""))
+            AttributeDefinition("rating", .double, .optional)
+            AttributeDefinition("created", .date, .optional)
+            RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
+            RelationshipDefinition("memos", to: "Memo", .orderedToMany, inverse: "note", onDelete: .cascade)
+            RelationshipDefinition("related", to: "Note", .toMany, inverse: "related")
+        }
+        EntityDefinition("Item", identity: ["key"]) {
+            AttributeDefinition("key", .string)
+            AttributeDefinition("count", .int32, .optional)
+            RelationshipDefinition("note", to: "Note", inverse: "items")
+            RelationshipDefinition("tags", to: "Tag", .toMany, inverse: "items")
+        }
+        EntityDefinition("Memo") {
+            AttributeDefinition("text", .string, .optional)
+            RelationshipDefinition("note", to: "Note", inverse: "memos")
+        }
+        EntityDefinition("Tag", identity: ["name"]) {
+            AttributeDefinition("name", .string)
+            AttributeDefinition("color", .string, .optional)
+            RelationshipDefinition("items", to: "Item", .toMany, inverse: "tags")
+        }
+    }
 }
 
 extension LogTuning {

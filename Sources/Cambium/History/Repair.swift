@@ -1,98 +1,130 @@
 import CambiumGraph
 package import CambiumLog
-import CambiumModel
+public import CambiumModel
 
-/// What could be saved of a damaged store.
+/// What a repair saved of a corrupt store.
+///
+///     let repair = try Repair(of: "notes", to: "notes-repaired")
+///     for finding in repair.findings { print(finding) }
 public struct Repair: Sendable {
-    /// The transactions that are in the new store: all before the first one that is damaged.
-    public private(set) var transactionCount = 0
-    public private(set) var objectCount = 0
-    public private(set) var linkCount = 0
-    /// The root of the tree over these transactions, the same as in the old store; 64 hexadecimal digits.
-    public private(set) var root = ""
-    /// What is wrong with the old store; empty where nothing is, and nothing was lost.
-    public private(set) var findings: [String] = []
-
-    /// Copies what verifies and can be applied into a new store. The old one is read only.
+    /// The transactions of the new store. Each has the number that it had in the old store.
+    public internal(set) var transactionCount = 0
+    public internal(set) var objectCount = 0
+    public internal(set) var linkCount = 0
+    /// The root of the tree over the new store, 64 hexadecimal digits. If nothing is missing, it is the root of the old store.
+    public internal(set) var root = ""
+    /// What is wrong with the old store; empty if nothing is, and nothing is missing.
+    public internal(set) var findings: [String] = []
+    /// The transactions whose changes are missing, ascending.
     ///
-    /// Transactions keep their numbers, times, authors and places in the tree. What comes after the first that is damaged is left
-    /// behind, because it builds on it. Throws `.notFound` where there is no store, `.cannotCreate` where something is in the way,
-    /// `.damaged` where nothing verifies, `.ioFailure`; then there is no store in the new place. Complexity: O(log).
-    public init(of path: String, to newPath: String) throws {
+    /// If the new store has a later transaction, the last transaction of the range holds the state of a checkpoint. The others
+    /// change nothing; they keep their author, time and request if their frames verify.
+    public internal(set) var missing: [ClosedRange<TransactionNumber>] = []
+
+    /// Saves everything that verifies in a store into a new store. The old store is not changed.
+    ///
+    /// The log comes first. If a part of the log is corrupt or was retired, the repair goes on from the next checkpoint that
+    /// verifies: the state of that checkpoint becomes one transaction, and the log that follows the checkpoint is replayed. Other
+    /// processes may write to the old store: if the store changed while corruption was found, the repair starts again.
+    ///
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if nothing verifies,
+    /// `.ioFailure` if a file cannot be read or written. If it throws, there is no store in the new place.
+    /// Complexity: O(log + graph) for each checkpoint that is used.
+    ///
+    /// - Parameters:
+    ///   - path: the directory of the old store.
+    ///   - newPath: the directory of the new store, which does not exist or is empty.
+    ///   - archive: the directory that the retired parts of the log were put into; nil for the one that the store names, if it is there.
+    public init(of path: String, to newPath: String, archive: String? = nil) throws {
         let target = SystemVolume(root: newPath)
-        let reader = try Self.reader(SystemVolume(root: path))
+        let source = SystemVolume(root: path)
+        let (reader, flaw) = try Self.reader(source)
+        let (whole, archiveFlaw) = try Self.whole(reader, archive)
         try target.createDirectory("")
-        try self.init(reader.log, reader.finding, to: target, surroundings: .system)
+        try self.init(whole, flaws: [flaw, archiveFlaw].compactMap(\.self), to: target, surroundings: .system)
     }
+
+    init() {}
 
     package init(_ volume: any Volume, to target: any Volume, surroundings: Surroundings) throws {
-        let reader = try Self.reader(volume)
-        try self.init(reader.log, reader.finding, to: target, surroundings: surroundings)
+        let (reader, flaw) = try Self.reader(volume)
+        try self.init(reader, flaws: [flaw].compactMap(\.self), to: target, surroundings: surroundings)
     }
 
-    /// A store whose settings are damaged has its id in its segments too.
-    private static func reader(_ volume: any Volume) throws(CambiumError) -> (log: LogReader, finding: String?) {
+    /// A store whose settings are corrupt has its id in its segments and checkpoints, too.
+    private static func reader(_ volume: any Volume) throws(CambiumError) -> (log: LogReader, flaw: String?) {
         do {
             return (try LogReader(volume), nil)
         } catch {
-            guard error.code == .damaged else { throw error }
-            return (try LogReader(volume, settings: try LogReader.settingsTold(by: volume)), error.description)
+            let isMissing = error.code == .notFound
+            guard error.code == .damaged || isMissing else { throw error }
+            do throws(CambiumError) {
+                return (try LogReader(volume, settings: try LogReader.impliedSettings(volume)), error.description)
+            } catch let other {
+                // A directory without any file of a store is no store.
+                throw isMissing && other.code == .damaged ? error : other
+            }
         }
     }
 
-    private init(_ reader: LogReader, _ finding: String?, to target: any Volume, surroundings: Surroundings) throws {
-        findings = (finding.map { [$0] } ?? []) + reader.flaws
-        var settings = reader.settings
-        settings.store = surroundings.randomBytes(16)
+    /// The log together with its archive, if there is one that fits.
+    private static func whole(_ reader: LogReader, _ archive: String?) throws -> (log: LogReader, flaw: String?) {
+        guard let path = try archive ?? reader.archive() else { return (reader, nil) }
+        do {
+            let source = try SegmentArchive(reading: SystemVolume(root: path), of: reader.settings.store)
+            return (try LogReader(ArchivedVolume(reader.volume, source), settings: reader.settings), nil)
+        } catch let error as CambiumError where archive == nil || error.code == .damaged {
+            return (reader, "The archive is not used. \(error)")
+        }
+    }
+
+    /// How often a repair starts again because the old store changed while corruption was found.
+    private static let attemptCountMax = 10
+
+    private init(_ reader: LogReader, flaws: [String], to target: any Volume, surroundings: Surroundings) throws {
         let lock = try target.lock(LogWriter.lockFileName)
         defer { lock.unlock() }
+        for attempt in 1...Self.attemptCountMax {
+            let log = try LogReader(reader.volume, settings: reader.settings)
+            let before = try LogSalvage(log).fingerprint()
+            let run = try Self.run(log, to: target, surroundings)
+            let isQuiet = try LogSalvage(log).fingerprint() == before
+            if run.report.findings.isEmpty || isQuiet || attempt == Self.attemptCountMax {
+                self = run.report
+                findings = flaws + log.flaws + findings
+                break
+            }
+            try LogWriter.removeFiles(target)
+        }
+        lock.unlock()
+        let verification = try Verification(target)
+        guard verification.isSound else {
+            let finding = verification.findings.first ?? ""
+            throw CambiumError(.damaged, "The repaired store at '\(target.name)' does not verify. \(finding)")
+        }
+        (transactionCount, root) = (verification.transactionCount, verification.root)
+    }
+
+    private static func run(_ log: LogReader, to target: any Volume, _ surroundings: Surroundings) throws -> RepairRun {
+        var settings = log.settings
+        settings.store = surroundings.randomBytes(16)
         try LogWriter.create(target, settings, saltSeed: surroundings.randomBytes(16))
         do {
             let empty = try LogReader(target)
             let writer = try LogWriter(empty, try empty.scan { _ in }, keepsRoom: false) { surroundings.randomBytes(16) }
-            try copy(reader, to: writer)
+            var run = RepairRun(log, writer)
+            try run.save()
             try writer.close()
+            return run
         } catch {
             let cause = error
             do {
                 try LogWriter.removeFiles(target)
             } catch {
                 throw CambiumError(
-                    .ioFailure, "\(cause) What is left in the new place cannot be removed: \(error.message)", underlying: error)
+                    .ioFailure, "\(cause) The files of the new store cannot be removed, either: \(error.message)", underlying: error)
             }
             throw cause
         }
-    }
-
-    private mutating func copy(_ reader: LogReader, to writer: LogWriter) throws {
-        let timeline = Timeline(on: reader.volume)
-        var tree = LogTree()
-        do {
-            let end = try reader.scan(salvages: true) { record in
-                if case .redacted = record.payload {
-                    throw CambiumError(
-                        .damaged,
-                        "What transaction \(record.number) did was retired, and what follows builds on it; "
-                            + "'cambium backup' copies what is there."
-                    )
-                }
-                var draft = timeline.draft()
-                try draft.replay(record)
-                try timeline.publish(draft)
-                try writer.append(record)
-                try tree.append(record)
-                transactionCount += 1
-            }
-            findings += end.flaws
-            findings += RecoveryReport(reader, StoredGraph(before: reader), end, transactionCount: 0).notes.filter {
-                !reader.flaws.contains($0)
-            }
-        } catch let error as CambiumError where error.code == .damaged {
-            if transactionCount == 0 { throw error }
-            findings.append(error.description)
-        }
-        root = HexText.encode(tree.root)
-        objectCount = timeline.head.objectCount
-        linkCount = timeline.head.linkCount
     }
 }

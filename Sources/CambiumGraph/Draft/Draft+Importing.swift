@@ -298,7 +298,7 @@ extension Draft {
             let before = base.reader.rows(table.index)
             if rows.isStub(row) != before.isStub(row) { return true }
             let attributes = schema.entity(rows.entity(row, table))?.attributes ?? []
-            if attributes.contains(where: { !isUnchanged($0, table, row, rows, before) }) { return true }
+            if attributes.contains(where: { !OpDerivation.isUnchanged($0, table, row, rows, before) }) { return true }
         }
         for end in ends where touched.ends[2 * end.link + end.end].contains(row) {
             var before: [UInt32] = []

@@ -137,6 +137,14 @@ public struct RootRecord: Sendable {
         return writer.bytes
     }
 
+    /// The store that a record belongs to, if its checksum fits; otherwise nil.
+    static func store(in bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count >= Format.Root.headerByteCount + 12, bytes.starts(with: Format.Root.magic),
+            ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4)))
+        else { return nil }
+        return Array(bytes[Format.Root.storeOffset..<Format.Root.storeOffset + 16])
+    }
+
     /// Throws where the bytes are no record of this store.
     static func decode(_ bytes: [UInt8], store: [UInt8]) throws(DecodingError) -> RootRecord {
         guard bytes.count >= Format.Root.headerByteCount + 12 else { throw .truncated(offset: bytes.count) }

@@ -112,6 +112,18 @@ struct SegmentReader {
         return records
     }
 
+    /// Passes over a frame of a sealed segment that does not verify, as the index describes it.
+    ///
+    /// - Returns: false if the segment is not sealed, has lost its index, or has no further frame.
+    mutating func skipFrame() -> Bool {
+        guard let index, told.frameCount < index.entries.count else { return false }
+        let entry = index.entries[told.frameCount]
+        offset += entry.byteCount
+        next = TransactionNumber(rawValue: next.rawValue + UInt64(entry.transactionCount))
+        told = (told.frameCount + 1, told.time &+ Int64(bitPattern: entry.interval))
+        return true
+    }
+
     /// Throws where the index of a sealed segment tells something else of a frame.
     private mutating func compare(_ frame: Frame, _ records: [LogRecord]) throws(CambiumError) {
         guard let index else { return }

@@ -1,0 +1,90 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+/// Transactions whose changes are lost, up to one whose state a checkpoint has.
+struct RepairGap {
+    private let range: ClosedRange<TransactionNumber>
+    /// Who made a transaction, when and why, if its frame verifies; otherwise at least its request, if the checkpoint knows it.
+    private var metadata: [TransactionNumber: TransactionMetadata] = [:]
+
+    /// The transactions that a gap may have: each takes some bytes of the new log.
+    static let countMax: UInt64 = 100_000_000
+    static let lostMessage = "The changes of this transaction are lost (cambium repair)."
+    static let stateMessage = "The state of a checkpoint, in place of changes that are lost (cambium repair)."
+
+    /// - Parameter time: that of the transaction before the range, in microseconds since 1970.
+    init(_ range: ClosedRange<TransactionNumber>, _ root: RootRecord, _ salvage: LogSalvage, _ time: Int64) throws {
+        self.range = range
+        var found: [TransactionNumber: TransactionMetadata] = [:]
+        try salvage.readFrames(of: range) { found[$0.number] = $0.metadata }
+        try root.requests.forEach { name, number in
+            guard range.contains(number), found[number] == nil else { return }
+            let time = number == range.upperBound ? root.time : time
+            found[number] = TransactionMetadata(
+                time: time, message: Self.lostMessage, requestID: String(validating: name, as: UTF8.self))
+        }
+        metadata = found
+    }
+
+    /// Writes a transaction for each number of the range. The last one makes the graph what the checkpoint has.
+    func write(_ graph: Graph, _ root: RootRecord, to writer: LogWriter, _ timeline: Timeline) throws {
+        let old = timeline.head
+        let isFirst = old.transaction == .none
+        let changesSchema = old.schema.catalog != root.schema
+        var draft = timeline.draft()
+        for number in sequence(first: range.lowerBound, next: { $0 < range.upperBound ? $0.next : nil }) {
+            let isLast = number == range.upperBound
+            draft.beginReplayed(number.rawValue)
+            var ops = writer.makeOpWriter(number)
+            if isFirst ? number == range.lowerBound : isLast && changesSchema { try Self.apply(.schema(root.schema), &draft, &ops) }
+            // A new schema comes first in its transaction, and fits any graph that has no objects.
+            let deletes = changesSchema && range.lowerBound < range.upperBound ? number.next == range.upperBound : isLast
+            if deletes { try Self.deleteAll(of: old, &draft, &ops) }
+            if isLast {
+                try graph.deriveOps { op throws(CambiumError) in try Self.apply(op, &draft, &ops) }
+                for (name, labelled) in graph.labels.sorted(by: { $0.key < $1.key }) where old.labels[name] != labelled {
+                    try Self.apply(.label(name, labelled), &draft, &ops)
+                }
+            }
+            try writer.append(metadata(of: number, after: writer.lastTime, root), ops.finish())
+        }
+        try timeline.publish(draft)
+    }
+
+    private func metadata(of number: TransactionNumber, after time: Int64, _ root: RootRecord) -> TransactionMetadata {
+        let isLast = number == range.upperBound
+        var found = metadata[number] ?? TransactionMetadata(time: isLast ? root.time : time, message: Self.lostMessage)
+        if isLast { found = TransactionMetadata(time: root.time, message: Self.stateMessage, requestID: found.requestID) }
+        found.time = max(found.time, time)
+        return found
+    }
+
+    /// Objects that one op deletes.
+    private static let deletedCountMax = 65_536
+
+    private static func deleteAll(of graph: Graph, _ draft: inout Draft, _ ops: inout OpWriter) throws(CambiumError) {
+        for entity in graph.schema.entities where entity.number == entity.root {
+            var ids: [ObjectID] = []
+            for id in graph.objects(of: entity) {
+                ids.append(id)
+                guard ids.count == deletedCountMax else { continue }
+                try delete(ids, &draft, &ops)
+                ids = []
+            }
+            try delete(ids, &draft, &ops)
+        }
+    }
+
+    /// Deletes those of some objects that no cascade has deleted before.
+    private static func delete(_ ids: [ObjectID], _ draft: inout Draft, _ ops: inout OpWriter) throws(CambiumError) {
+        var remaining: [ObjectID] = []
+        for id in ids where draft.contains(id) { remaining.append(id) }
+        if !remaining.isEmpty { try apply(.delete(remaining), &draft, &ops) }
+    }
+
+    private static func apply(_ op: Op, _ draft: inout Draft, _ ops: inout OpWriter) throws(CambiumError) {
+        try draft.apply(op)
+        ops.append(op)
+    }
+}

@@ -1,0 +1,112 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+/// One attempt to save a store: the state that is proven so far, and the log that it is written into.
+struct RepairRun {
+    private let log: LogReader
+    private let salvage: LogSalvage
+    let writer: LogWriter
+    /// Its head is the state after the last transaction that was saved.
+    let timeline: Timeline
+    private(set) var report = Repair()
+
+    init(_ log: LogReader, _ writer: LogWriter) {
+        self.log = log
+        self.writer = writer
+        salvage = LogSalvage(log)
+        timeline = Timeline(on: log.volume)
+    }
+
+    /// The last transaction that was saved.
+    private var last: TransactionNumber { timeline.head.transaction }
+
+    /// Saves everything that the log and the checkpoints prove. Throws `.damaged` if that is nothing.
+    mutating func save() throws {
+        var base: LogReader.Prefix?
+        var firstCorruption: CambiumError?
+        while true {
+            let outcome = try saveLog(after: base)
+            firstCorruption = firstCorruption ?? outcome.corruption
+            guard let stored = try nextCheckpoint(), let root = stored.pages?.root else { break }
+            try save(stored, root)
+            base = LogReader.Prefix(root)
+        }
+        if last == .none, let firstCorruption { throw firstCorruption }
+        try noteLostEnd()
+        report.objectCount = timeline.head.objectCount
+        report.linkCount = timeline.head.linkCount
+    }
+
+    // MARK: The log
+
+    private mutating func saveLog(after base: LogReader.Prefix?) throws -> LogSalvage.Outcome {
+        let outcome = try salvage.read(after: base) { record in
+            if case .redacted = record.payload {
+                let what = "What transaction \(record.number) did was retired; give the archive if there is one."
+                throw CambiumError(.damaged, what, place: .init(file: record.file))
+            }
+            var draft = timeline.draft()
+            try draft.replay(record)
+            // The graph changes last: it stands for what is in the new log.
+            try writer.append(record)
+            try timeline.publish(draft)
+        }
+        report.findings += outcome.flaws
+        if let end = outcome.end {
+            let notes = RecoveryReport(log, StoredGraph(before: log), end, transactionCount: 0).notes
+            report.findings += notes.filter { !log.flaws.contains($0) }
+        }
+        if let corruption = outcome.corruption { report.findings.append(corruption.description) }
+        return outcome
+    }
+
+    /// Notes the transactions that followed the last one that was saved, as far as anything names them.
+    private mutating func noteLostEnd() throws {
+        var end = log.lastDurableTransaction
+        try salvage.readFrames(of: last.next...TransactionNumber(rawValue: .max)) { end = max(end, $0.number) }
+        guard end > last else { return }
+        report.missing.append(last.next...end)
+        report.findings.append("\(Self.name(last.next...end)) missing, and no checkpoint has the outcome.")
+    }
+
+    // MARK: Checkpoints
+
+    /// The oldest checkpoint after the last transaction that was saved which verifies in whole.
+    private mutating func nextCheckpoint() throws -> StoredGraph? {
+        for number in try RootRecord.list(log.volume).reversed() where number > last {
+            do throws(CambiumError) {
+                if number.rawValue - last.rawValue > RepairGap.countMax {
+                    throw CambiumError(.damaged, "More than \(RepairGap.countMax) transactions before it are missing.")
+                }
+                let stored = try StoredGraph(log, of: number, checksAll: true)
+                guard let flaw = (stored.timeline.head.invariantFindings() + PageChecker.findings(in: stored.timeline)).first else {
+                    return stored
+                }
+                report.findings.append("The checkpoint of transaction \(number) is not sound: \(flaw)")
+            } catch {
+                guard error.code == .damaged || error.code == .notFound else { throw error }
+                if error.code == .damaged { report.findings.append("The checkpoint of transaction \(number) is not used: \(error)") }
+            }
+        }
+        return nil
+    }
+
+    /// Saves the state of a checkpoint in place of the transactions that led to it.
+    private mutating func save(_ stored: StoredGraph, _ root: RootRecord) throws {
+        let lost = last.next...root.transaction
+        let gap = try RepairGap(lost, root, salvage, writer.lastTime)
+        try gap.write(stored.timeline.head, root, to: writer, timeline)
+        guard timeline.head.digest() == stored.timeline.head.digest() else {
+            throw CambiumError(.damaged, "The state of the checkpoint of transaction \(root.transaction) cannot be written as changes.")
+        }
+        report.missing.append(lost)
+        report.findings.append(
+            "What \(Self.name(lost)) missing. Transaction \(root.transaction) now has the state of the checkpoint of that transaction.")
+    }
+
+    private static func name(_ range: ClosedRange<TransactionNumber>) -> String {
+        range.lowerBound == range.upperBound
+            ? "transaction \(range.lowerBound) did is" : "transactions \(range.lowerBound) to \(range.upperBound) did is"
+    }
+}

@@ -1,0 +1,55 @@
+import CambiumModel
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Copies columns of a table into the columns of a block.
+struct BlockBuilder {
+    /// Objects in one block: what keeps a block in the cache and its columns worth compressing.
+    static let objectCountMax = 8192
+    /// Values in all columns of one block: fewer than a reader of a log takes for one.
+    static let valueCountMax = 1 << 23
+
+    /// Objects in one block of a table with many columns.
+    static func objectCountMax(_ table: TableLayout) -> Int {
+        min(objectCountMax, max(1, valueCountMax / max(1, table.columns.count)))
+    }
+
+    let rows: Rows
+    let table: TableLayout
+
+    func serials(_ members: [UInt32]) -> SerialRuns {
+        var serials = SerialRuns()
+        for row in members { serials.append(rows.serial(row)) }
+        return serials
+    }
+
+    func column(_ property: PropertyNumber, _ members: [UInt32]) -> AttributeColumn {
+        let slot = table.slot(of: property)
+        var presence = [UInt64](repeating: 0, count: (members.count + 63) / 64)
+        if case .fixed(let width) = table.columns[slot] {
+            var bytes = [UInt8](repeating: 0, count: width * members.count)
+            bytes.withUnsafeMutableBytes { target in
+                guard let start = target.baseAddress else { return }
+                for (place, row) in members.enumerated() {
+                    let leaf = rows.leaf(rows.group(row), slot)
+                    if Rows.bit(leaf, PageLayout.presenceOffset, row) { presence[place >> 6] |= 1 << UInt64(place & 63) }
+                    memcpy(start + width * place, leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), width)
+                }
+            }
+            return AttributeColumn(property: property, presence: presence, content: .fixed(width: width, bytes: bytes))
+        }
+        var counts = [UInt32](repeating: 0, count: members.count)
+        var bytes: [UInt8] = []
+        for (place, row) in members.enumerated() {
+            rows.withCell(row, slot, .string) { cell in
+                if cell.kind == .null { return }
+                presence[place >> 6] |= 1 << UInt64(place & 63)
+                counts[place] = UInt32(cell.bytes.count)
+                bytes.append(contentsOf: cell.bytes)
+            }
+        }
+        return AttributeColumn(property: property, presence: presence, content: .variable(byteCounts: counts, bytes: bytes))
+    }
+}

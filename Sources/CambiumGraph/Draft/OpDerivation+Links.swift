@@ -1,0 +1,102 @@
+import CambiumModel
+
+extension OpDerivation {
+    /// Emits what changed at one end of a link, where this is the end that tells it: each ordered end tells its own order;
+    /// else the to-one end, or the first one, tells for both.
+    func emitLinks(_ relationship: Relationship, _ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
+        let end = layout.end(relationship)
+        guard tells(end, relationship) else { return }
+        let rows = reader.rows(layout.tableIndex(ofKnown: relationship.root))
+        let changed = owners(of: relationship, end).sorted { rows.serial($0) < rows.serial($1) }
+        var builder = LinkBlockBuilder(relationship: relationship, kind: kind(relationship))
+        for row in changed {
+            add(row, end, relationship, rows.serial(row), to: &builder)
+            if let block = builder.takeFull() { try emit(.relink(block)) }
+        }
+        if let block = builder.take() { try emit(.relink(block)) }
+    }
+
+    /// The objects whose members may differ.
+    private func owners(of relationship: Relationship, _ end: EndLayout) -> [UInt32] {
+        let table = layout.tables[layout.tableIndex(ofKnown: relationship.root)]
+        let rows = reader.rows(table.index)
+        var owners: [UInt32] = []
+        if let touched {
+            touched.ends[2 * end.link + end.end].forEach { if rows.isLive($0) { owners.append($0) } }
+        } else {
+            let family = layout.schema.entity(relationship.entity)?.family ?? []
+            reader.forEachRow(of: table) { if family.contains(rows.entity($0, table)) { owners.append($0) } }
+        }
+        return owners
+    }
+
+    private func tells(_ end: EndLayout, _ relationship: Relationship) -> Bool {
+        if relationship.isOrdered { return true }
+        switch end.layout {
+        case .pair: return end.end == 0
+        case .list(let list, let childEnd): return end.end == childEnd && !list.isOrdered
+        case .edges(_, let lists, _): return end.end == 0 && !lists[1].isOrdered
+        }
+    }
+
+    private func kind(_ relationship: Relationship) -> LinkBlockBuilder.Kind {
+        relationship.isOrdered ? .ordered : relationship.isToMany ? .unordered : .toOne
+    }
+
+    private func add(
+        _ row: UInt32, _ end: EndLayout, _ relationship: Relationship, _ serial: UInt64, to builder: inout LinkBlockBuilder
+    ) {
+        let targets = layout.tableIndex(ofKnown: relationship.destinationRoot)
+        let existed =
+            before.layout.tables.count > targets
+            && before.reader.rows(layout.tableIndex(ofKnown: relationship.root)).isLive(row)
+        if builder.kind == .toOne {
+            let after = target(reader, targets, end, row)
+            if after != (existed ? target(before.reader, targets, end, row) : 0) { builder.addToOne(serial, after) }
+            return
+        }
+        if !existed, builder.kind == .unordered {
+            return builder.addUnordered(serial) { appendMembers(reader, targets, end, row, to: &$0) }
+        }
+        let after = members(reader, targets, end, row)
+        let old = existed ? members(before.reader, targets, end, row) : []
+        if old == after { return }
+        switch builder.kind {
+        case .toOne: break
+        case .ordered:
+            let kept = zip(old, after).prefix { $0 == $1 }.count
+            builder.addOrdered(serial, kept: kept, suffix: after[kept...])
+        case .unordered:
+            let (oldSet, newSet) = (Set(old), Set(after))
+            let removed = old.filter { !newSet.contains($0) }.sorted()
+            let added = after.filter { !oldSet.contains($0) }.sorted()
+            if !removed.isEmpty || !added.isEmpty { builder.addUnordered(serial, removed, added) }
+        }
+    }
+
+    /// The serial at the other end of a to-one relationship; 0 where there is none.
+    private func target(_ reader: Reader, _ table: Int, _ end: EndLayout, _ row: UInt32) -> UInt64 {
+        var serial: UInt64 = 0
+        reader.forEachMember(end, owner: row) { serial = reader.rows(table).serial($0) }
+        return serial
+    }
+
+    /// The serials at the other end. Of a link that is its own inverse, those that the object comes first with.
+    private func members(_ reader: Reader, _ table: Int, _ end: EndLayout, _ row: UInt32) -> [UInt64] {
+        var serials: [UInt64] = []
+        appendMembers(reader, table, end, row, to: &serials)
+        return serials
+    }
+
+    private func appendMembers(
+        _ reader: Reader, _ table: Int, _ end: EndLayout, _ row: UInt32, to serials: inout [UInt64]
+    ) {
+        let rows = reader.rows(table)
+        if case .edges(let edgeTable, let lists, true) = end.layout {
+            let edges = reader.rows(edgeTable)
+            for edge in ListRows(reader, lists[0], owner: row) { serials.append(rows.serial(edges.link(edge, 1))) }
+        } else {
+            reader.forEachMember(end, owner: row) { serials.append(rows.serial($0)) }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import CambiumBytes
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// A repair takes the best of the log, the checkpoints and the archive.
+@Suite struct RepairSourcesTests {
+    private func number(_ value: Int) -> TransactionNumber { TransactionNumber(rawValue: UInt64(value)) }
+
+    @Test func `bytes after the frames of a segment hide no later transaction`() throws {
+        var store = try CorruptStore()
+        for segment in store.segments.dropLast() {
+            let sound = try #require(store.files[segment])
+            store.files[segment] = sound + [1]
+            let (repair, saved) = try #require(try store.repaired())
+            #expect(repair.missing.isEmpty && repair.findings.count == 1 && repair.root == store.root, "\(repair.findings)")
+            #expect(saved.graph.digest() == store.graph.digest())
+            store.files[segment] = sound
+        }
+    }
+
+    @Test func `the checkpoint after a truncated segment stands for the changes that are lost`() throws {
+        var store = try CorruptStore()
+        let count = store.envelopes.count
+        for (place, segment) in store.segments.dropLast().enumerated() {
+            let sound = try #require(store.files[segment])
+            store.files[segment] = Array(sound.prefix(110))
+            let (repair, saved) = try #require(try store.repaired())
+            #expect(repair.missing.count == 1 && repair.transactionCount == count, "segment \(place): \(repair.findings)")
+            #expect(saved.graph.digest() == store.graph.digest() && saved.graph.labels == store.graph.labels)
+            #expect(throws: CambiumError.self) { try saved.write(Author(requestID: "request 0")) { try $0.insert("Memo") } }
+            store.files[segment] = sound
+        }
+    }
+
+    @Test func `whatever byte of the log is corrupt, only the changes up to the next checkpoint are missing`() throws {
+        var store = try CorruptStore(roundCount: 3)
+        var missingCounts: Set<Int> = []
+        for segment in store.segments {
+            let sound = try #require(store.files[segment])
+            for offset in stride(from: 7, to: sound.count, by: max(1, sound.count / 4)) {
+                store.files[segment]?[offset] ^= 0x10
+                let (repair, saved) = try #require(try store.repaired())
+                let lost = repair.missing.reduce(0) { $0 + Int($1.upperBound.rawValue - $1.lowerBound.rawValue) + 1 }
+                #expect(lost <= 6 && saved.graph.digest() == store.graph.digest(), "\(segment) \(offset): \(repair.findings)")
+                missingCounts.insert(lost)
+                store.files[segment] = sound
+            }
+        }
+        #expect(missingCounts.count > 2)
+    }
+
+    @Test func `changes of the schema in a gap are saved with the state`() throws {
+        for round in 1...2 {
+            var store = try CorruptStore(roundCount: 3, widensAt: round)
+            let segment = try #require(store.segments.last { Int($0.dropFirst(4).prefix(20)).map { $0 <= 2 + 4 * round } ?? false })
+            store.files[segment]?[100] ^= 1
+            let (repair, saved) = try #require(try store.repaired())
+            #expect(!repair.missing.isEmpty && saved.graph.digest() == store.graph.digest(), "\(repair.findings)")
+            #expect(saved.schema.entity("Note")?.attribute("added") != nil)
+        }
+    }
+
+    @Test func `checkpoints that are corrupt are not used`() throws {
+        var store = try CorruptStore()
+        store.files[store.segments[0]]?[120] ^= 1
+        let first = try #require(store.files.keys.filter { $0.hasPrefix("roots/") }.min())
+        store.files[first]?[90] ^= 1
+        let (repair, saved) = try #require(try store.repaired())
+        #expect(repair.findings.contains { $0.contains("checkpoint") } && saved.graph.digest() == store.graph.digest())
+        for root in store.files.keys where root.hasPrefix("roots/") { store.files[root]?[90] ^= 2 }
+        store.files[store.segments[0]]?[120] ^= 1
+        store.files[store.segments[1]]?[110] ^= 1
+        let rest = try #require(try store.repaired()).repair
+        #expect(rest.missing.last?.upperBound == number(store.envelopes.count) && rest.transactionCount < store.envelopes.count)
+    }
+
+    @Test func `without settings, segments or the first of them, what is left names the store`() throws {
+        var store = try CorruptStore()
+        store.files["store.json"] = nil
+        #expect(try store.repaired()?.store.graph.digest() == store.graph.digest())
+        store.files[store.segments[0]]?[20] ^= 1
+        #expect(try store.repaired()?.store.graph.digest() == store.graph.digest())
+        for segment in store.segments { store.files[segment] = nil }
+        #expect(try store.repaired()?.store.graph.digest() == store.graph.digest())
+    }
+
+    @Test func `what was retired comes from the archive, and from the checkpoint without one`() throws {
+        let (volume, archive, root) = try Archiving.compacted()
+        let digest = try ReadOnlyStore(volume).graph.digest()
+        let target = MemoryVolume()
+        let whole = try Repair(try ArchivedVolume(volume, archive: archive), to: target, surroundings: fixedSurroundings(seed: 5))
+        #expect(whole.findings.isEmpty && whole.missing.isEmpty && whole.root == root)
+        let other = MemoryVolume()
+        let rest = try Repair(volume, to: other, surroundings: fixedSurroundings(seed: 5))
+        #expect(rest.missing == [number(1)...number(41)] && rest.findings.contains { $0.contains("retired") })
+        #expect(try ReadOnlyStore(other).graph.digest() == digest)
+        var messages: [String?] = []
+        try TransactionLog(other).forEach { messages.append($0.metadata.message) }
+        #expect(messages[5] == "adds 4")
+    }
+
+    @Test func `a repair beside short-lived writers reports nothing in a sound store`() throws {
+        let volume = MemoryVolume()
+        try Archiving.made(volume, count: 10).close()
+        let isDone = Guarded(false)
+        let thread = Thread {
+            var number = 100
+            while !isDone.withLock({ $0 }) {
+                guard let store = try? Archiving.reopen(volume) else { continue }
+                try? Archiving.add(store, number)
+                if number % 3 == 0 { _ = try? store.checkpoint() }
+                try? store.close()
+                number += 1
+            }
+        }
+        thread.start()
+        for _ in 0..<20 {
+            let repair = try Repair(volume, to: MemoryVolume(), surroundings: fixedSurroundings(seed: 5))
+            #expect(repair.findings.isEmpty && repair.missing.isEmpty)
+        }
+        isDone.withLock { $0 = true }
+    }
+}
