@@ -203,7 +203,8 @@ struct LogCursor {
     mutating func judge(_ body: (LogRecord) throws -> Void) throws -> LogReader.End {
         var verdict = Result { try self.verdict() }
         for _ in 0..<Self.judgementCountMax {
-            if case .success(.clean) = verdict { break }
+            // A writer may have opened the log since HEAD was read.
+            if case .success(.clean) = verdict, end.headFlaw == nil { break }
             guard isBesideWriter, try hasMoved() else { break }
             try advance(body)
             verdict = Result { try self.verdict() }
@@ -236,20 +237,22 @@ struct LogCursor {
     }
 
     private mutating func verdict() throws -> LogReader.End.Verdict {
+        end.headFlaw = nil
         if let head, !segments.contains(head.segment) {
             throw damage(LogFileName.path(head.segment, .segment), 0, "The segment is missing, and \(Head.fileName) names it.")
         }
         guard var reader else {
             // Who took away what was unfinished may have written to the segment before since.
-            if let tail = end.tail, unfinished?.isGone == false { try checkHead(tail) }
+            if let tail = end.tail, unfinished?.isGone == false { try checkHead(tail, isWhole: false) }
             return .tornCreation(file: unfinished?.path ?? "")
         }
         defer { self.reader = reader }
         if reader.isSealed {
             throw damage(reader.path, reader.offset, "The segment is sealed, and the one that follows it is missing.")
         }
-        try checkHead(tail(reader))
-        if try reader.isAtEnd || reader.isRoomBehind() { return .clean }
+        let isWhole = try reader.isAtEnd || reader.isRoomBehind()
+        try checkHead(tail(reader), isWhole: isWhole)
+        if isWhole { return .clean }
         let toldBehind = try reader.durableOffsetToldBehind()
         if toldBehind > reader.offset {
             throw damage(
@@ -259,8 +262,12 @@ struct LogCursor {
         return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
     }
 
-    /// Throws where HEAD says that the log was durable beyond the end of the last segment with frames.
-    private func checkHead(_ tail: LogReader.SegmentTail) throws {
+    /// Throws if HEAD says that the log was durable beyond the end of the last segment with frames.
+    ///
+    /// A HEAD that was written at an earlier closing is of an older copy of the store. If the log verifies to its end, nothing is lost.
+    ///
+    /// - Parameter isWhole: whether nothing but zeros follows the last frame.
+    private mutating func checkHead(_ tail: LogReader.SegmentTail, isWhole: Bool) throws {
         guard let head else { return }
         let segment = tail.header.firstTransaction
         let path = LogFileName.path(segment, .segment)
@@ -272,9 +279,14 @@ struct LogCursor {
         }
         let isClosedHere =
             isSealed ? head.lastTransaction == end.lastTransaction : head.segment == segment && told == tail.position
-        if head.lastTransaction > end.lastTransaction || head.isClosed && !isClosedHere {
+        let isOlder = head.isClosed && !isClosedHere
+        if head.lastTransaction > end.lastTransaction || isOlder && !isWhole {
             throw damage(path, tail.position, "The log does not end where \(Head.fileName) says that it was closed.")
         }
+        guard isOlder else { return }
+        end.headFlaw =
+            "\(Head.fileName) is older than the log: it says that the log was closed after transaction \(head.lastTransaction), and the "
+            + "log goes on to transaction \(end.lastTransaction) and verifies to its end"
     }
 
     /// The offset up to which HEAD says that a segment was durable.

@@ -165,6 +165,8 @@ public struct LogReader {
         var tail: SegmentTail?
         /// What was damaged and passed over.
         public var flaws: [String] = []
+        /// What is wrong with HEAD beside a log that verifies; nil if nothing is.
+        public internal(set) var headFlaw: String?
         /// The segments behind which the reading went on and that are not sealed, with the bytes in them.
         var openSegments: [(segment: TransactionNumber, byteCount: Int)] = []
     }

@@ -79,8 +79,8 @@ public final class LogWriter: @unchecked Sendable {
         headTime = end.lastTime
         file = try volume.open(LogFileName.path(tail.header.firstTransaction, .segment), .update)
         headFile = try volume.open(Head.fileName, try volume.exists(Head.fileName) ? .update : .create)
-        if let head = reader.head, head.isClosed, reader.flaws.isEmpty, end.verdict == .clean, !tail.header.kind.isSealed,
-            lastTransaction != .none, try file.byteCount() == tail.position
+        if let head = reader.head, head.isClosed, reader.flaws.isEmpty, end.headFlaw == nil, end.verdict == .clean,
+            !tail.header.kind.isSealed, lastTransaction != .none, try file.byteCount() == tail.position
         {
             // Whoever closed it made all of it durable; not so who made the store, and ended before its first transaction.
             isAsClosed = true

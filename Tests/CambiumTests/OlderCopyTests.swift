@@ -55,6 +55,40 @@ import Testing
         #expect(soundCount > 0 && toldCount > 0, "\(soundCount) and \(toldCount)")
     }
 
+    /// The files of a store that was closed, with the HEAD of an earlier closing.
+    private func withOlderHead() throws -> (contents: [String: [UInt8]], last: GraphDigest) {
+        let volume = MemoryVolume()
+        var store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+        for number in 0..<5 { try add(store, number) }
+        try store.close()
+        let head = volume.contents["HEAD"]
+        store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 1), tuning: .tiny)
+        for number in 5..<20 { try add(store, number) }
+        try store.close()
+        return (volume.contents.merging(["HEAD": head ?? []]) { $1 }, store.graph.digest())
+    }
+
+    @Test func `a HEAD that is older than a log that verifies is told, and nothing is lost`() throws {
+        let (contents, last) = try withOlderHead()
+        let volume = MemoryVolume(contents: contents)
+        let read = try ReadOnlyStore(volume)
+        #expect(read.graph.digest() == last && read.recovery.notes.count == 1 && read.recovery.notes[0].contains("HEAD is older"))
+        #expect(try Verification(volume).isSound && Verification(volume).findings == read.recovery.notes)
+        let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 2), tuning: .tiny)
+        #expect(store.graph.digest() == last && store.recovery.notes == read.recovery.notes)
+        try add(store, 20)
+        try store.close()
+        #expect(try Store.reopened(volume).recovery.notes == [])
+    }
+
+    @Test func `a log that is cut behind an older HEAD is refused`() throws {
+        let (contents, _) = try withOlderHead()
+        let path = try #require(contents.keys.filter { $0.hasSuffix(".log") }.max())
+        var cut = contents
+        cut[path]?.removeLast(3)
+        #expect(code { _ = try Store.reopened(MemoryVolume(contents: cut)) } == .damaged)
+    }
+
     @Test func `without what is derived from it, the log comes to the same graph, labels and requests`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(

@@ -28,6 +28,7 @@ public struct RecoveryReport: Sendable, Equatable {
         lastTransaction = end?.lastTransaction ?? reached
         self.transactionCount = transactionCount
         guard let end else { return }
+        if let flaw = end.headFlaw { notes.append(flaw) }
         switch end.verdict {
         case .clean: break
         case .tornTail(let file, let offset, let byteCount):

@@ -4,7 +4,7 @@ import CambiumModel
 
 /// The table of FORMAT.md 8, written from its text and not from the code.
 enum RecoveryRow: CaseIterable {
-    case clean, cutLog, tornTail, corruptTail, unparsable, tornCreation, tornOnly, tornNamed, tornBehindCut
+    case clean, olderHead, cutLog, tornTail, corruptTail, unparsable, tornCreation, tornOnly, tornNamed, tornBehindCut
     case damagedHeader, foreignHeader, laterFormat, missingNamed, noSegments, sealedLast
 
     enum Outcome: Equatable {
@@ -14,7 +14,7 @@ enum RecoveryRow: CaseIterable {
 
     var outcome: Outcome {
         switch self {
-        case .clean: .kept
+        case .clean, .olderHead: .kept
         case .tornTail: .cut
         case .tornCreation: .removed
         case .laterFormat: .refused(.unsupportedFormat)
@@ -32,16 +32,21 @@ extension RecoveryCase {
     /// Whether HEAD says that the log was durable beyond the end of a segment that is taken for the last one.
     private func headSaysSo(beyond segment: SegmentImage) -> Bool {
         guard let head else { return false }
-        let isNamed = head.segment == segment.header.firstTransaction
-        if isNamed, head.position > segment.bytes.count { return true }
-        if head.lastTransaction.rawValue > segment.lastTransaction { return true }
-        return head.isClosed && !(isNamed && head.position == segment.bytes.count)
+        if head.segment == segment.header.firstTransaction, head.position > segment.bytes.count { return true }
+        return head.lastTransaction.rawValue > segment.lastTransaction
+    }
+
+    /// Whether HEAD was written at a closing that did not end with a segment that is taken for the last one.
+    private func wasClosedElsewhere(than segment: SegmentImage) -> Bool {
+        guard let head, head.isClosed else { return false }
+        return head.segment != segment.header.firstTransaction || head.position != segment.bytes.count
     }
 
     private var namesWhatIsMissing: Bool { head.map { !segments.contains($0.segment.rawValue) } ?? false }
 
     var row: RecoveryRow {
         let saysSo = headSaysSo(beyond: image)
+        let isOlder = wasClosedElsewhere(than: image)
         switch last {
         case .laterVersion, .laterKind: return .laterFormat
         case .otherStore, .otherNumber, .ops: return .foreignHeader
@@ -51,8 +56,8 @@ extension RecoveryCase {
         case .missing: return rowWithoutLast
         case _ where namesWhatIsMissing: return .missingNamed
         case .sealed: return .sealedLast
-        case .end, .zeros: return saysSo ? .cutLog : .clean
-        case .garbage, .silentFrame, .nearlyTellingFrame: return saysSo ? .corruptTail : .tornTail
+        case .end, .zeros: return saysSo ? .cutLog : isOlder ? .olderHead : .clean
+        case .garbage, .silentFrame, .nearlyTellingFrame: return saysSo || isOlder ? .corruptTail : .tornTail
         case .tellingFrame, .barelyTellingFrame: return .corruptTail
         }
     }
@@ -69,12 +74,12 @@ extension RecoveryCase {
         guard let earlier else { return .noSegments }
         if namesWhatIsMissing { return .missingNamed }
         if before == .sealed { return .sealedLast }
-        return headSaysSo(beyond: earlier) ? .cutLog : .clean
+        return headSaysSo(beyond: earlier) ? .cutLog : wasClosedElsewhere(than: earlier) ? .olderHead : .clean
     }
 
     /// Positions in a segment are no longer those that HEAD names once it is sealed.
     private func headSaysSo(beyond segment: SegmentImage, isSealed: Bool) -> Bool {
-        guard isSealed, let head else { return headSaysSo(beyond: segment) }
+        guard isSealed, let head else { return headSaysSo(beyond: segment) || wasClosedElsewhere(than: segment) }
         let last = head.lastTransaction.rawValue
         return last > segment.lastTransaction || head.isClosed && last != segment.lastTransaction
     }
