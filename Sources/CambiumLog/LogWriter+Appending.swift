@@ -197,15 +197,29 @@ extension LogWriter {
             namesFiles: namedEnd > durablePosition)
     }
 
-    /// Takes note of how a sync ended. One that failed poisons the writer.
+    /// Takes note of how a sync ended. One that failed poisons the writer, and so does one of a log that is not in the store any more.
     ///
     /// - Returns: what counts: where something else failed meanwhile, what the sync was told is not to be believed either.
     @discardableResult
     public func endSync(_ pending: PendingSync, _ result: Result<Void, CambiumError>) -> Result<Void, CambiumError> {
         if case .failure(let error) = result { poison = error }
+        if poison == nil { checkPlace() }
         if let poison { return .failure(poison) }
         noteDurable(pending)
         return .success(())
+    }
+
+    /// Poisons the writer if readers do not find the segment any more: the sync made bytes durable that nobody can open again.
+    private func checkPlace() {
+        do throws(CambiumError) {
+            if try volume.names(LogFileName.path(header.firstTransaction, .segment), file) { return }
+            poison = CambiumError(
+                .ioFailure,
+                "The directory of the store '\(volume.name)' was removed or replaced while the store was open, so what is written to it is "
+                    + "lost. Close the store, and restore it from a backup.")
+        } catch {
+            poison = error
+        }
     }
 
     private func noteDurable(_ pending: PendingSync) {

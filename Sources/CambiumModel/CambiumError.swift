@@ -21,7 +21,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let ioFailure = Code(rawValue: "ioFailure")
         /// Bytes that are not what was written.
         public static let damaged = Code(rawValue: "damaged")
-        /// Another process writes to the store.
+        /// The store is open for writing already, by this process or another one.
         public static let locked = Code(rawValue: "locked")
         /// Written by a newer version than this one.
         public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")

@@ -138,6 +138,13 @@ struct FaultyContent: Sendable {
         return part.memory
     }
 
+    /// Memory that shows the beginning of the file as it is from now on, too. What is beyond the end of the file is zero.
+    mutating func mapForReading(byteCount: Int) -> FileMapping {
+        let part = MappedPart(offset: 0, byteCount: byteCount, live.prefix(byteCount), isReadOnly: true)
+        mappings.append(part)
+        return part.memory
+    }
+
     /// Takes what was written into memory, page by page, as writes that are not durable.
     mutating func absorb() {
         mappings.removeAll { $0.mapping == nil }
@@ -199,7 +206,7 @@ struct FaultyContent: Sendable {
 /// SENDABLE: the mapping is the process's, which the test that has the volume runs.
 private final class MappedPart: @unchecked Sendable {
     private let offset: Int
-    /// The memory as it was when it was looked at last.
+    /// The memory as it was when it was looked at last; empty if the process only reads it.
     private var seen: [UInt8]
     private(set) weak var mapping: FileMapping?
     /// Until the process has it.
@@ -207,9 +214,9 @@ private final class MappedPart: @unchecked Sendable {
 
     private static let pageByteCount = 4096
 
-    init(offset: Int, byteCount: Int, _ bytes: ArraySlice<UInt8>) {
+    init(offset: Int, byteCount: Int, _ bytes: ArraySlice<UInt8>, isReadOnly: Bool = false) {
         self.offset = offset
-        seen = Array(bytes)
+        seen = isReadOnly ? [] : Array(bytes)
         let mapping = FileMapping(byteCount: byteCount)
         mapping.bytes.copyBytes(from: bytes)
         self.mapping = mapping
@@ -225,7 +232,7 @@ private final class MappedPart: @unchecked Sendable {
 
     /// The pages that were written since this was asked last.
     func changes() -> [(offset: Int, page: [UInt8])] {
-        guard let mapping else { return [] }
+        guard let mapping, !seen.isEmpty else { return [] }
         let changed = seen.withUnsafeBytes { seen in
             stride(from: 0, to: mapping.byteCount, by: Self.pageByteCount).filter { start in
                 let pages = [UnsafeRawBufferPointer(mapping.bytes), seen].map { $0[start..<start + Self.pageByteCount] }
@@ -245,7 +252,7 @@ private final class MappedPart: @unchecked Sendable {
         let (start, end) = (max(place, offset), min(place + bytes.count, offset + mapping.byteCount))
         for index in stride(from: start, to: end, by: 1) {
             mapping.bytes[index - offset] = bytes[index - place]
-            seen[index - offset] = bytes[index - place]
+            if !seen.isEmpty { seen[index - offset] = bytes[index - place] }
         }
     }
 }

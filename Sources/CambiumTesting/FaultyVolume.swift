@@ -105,6 +105,12 @@ public final class FaultyVolume: Volume {
         }
     }
 
+    /// Looks at nothing on the disk, and is not counted.
+    public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool {
+        guard let file = file as? FaultyFile else { return false }
+        return state.withLock { $0.live[path] == file.number }
+    }
+
     public func remove(_ path: String) throws(CambiumError) {
         try state.withLock { disk throws(CambiumError) in
             guard disk.live[path] != nil else { throw CambiumError(.notFound, "There is no file '\(path)'.") }
@@ -164,7 +170,7 @@ public final class FaultyVolume: Volume {
 
 private final class FaultyFile: VolumeFile {
     private let volume: FaultyVolume
-    private let number: Int
+    let number: Int
 
     init(volume: FaultyVolume, number: Int) {
         self.volume = volume
@@ -222,6 +228,14 @@ private final class FaultyFile: VolumeFile {
     }
 
     func close() {}
+
+    func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
+        try volume.with { disk throws(CambiumError) in
+            try disk.beginRead()
+            disk.files[number].absorb()
+            return disk.files[number].mapForReading(byteCount: byteCount)
+        }
+    }
 
     func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? {
         try volume.with { disk throws(CambiumError) in

@@ -179,6 +179,42 @@ import Testing
         }
         #expect(count.value > 100)
     }
+
+    /// What the second one is refused with who takes a lock.
+    private func refusal(_ volume: SystemVolume) -> CambiumError? { #expect(throws: CambiumError.self) { _ = try volume.lock("LOCK") } }
+
+    @Test func `a lock that this process has is told apart from that of another one, whose number is named`() throws {
+        try inDirectory { volume in
+            let lock = try volume.lock("LOCK")
+            let own = try #require(refusal(volume))
+            #expect(own.code == .locked && own.message.hasPrefix("This process ") && !own.message.contains("\(getpid())"))
+            lock.unlock()
+            try volume.lock("LOCK").unlock()
+            let other = open(volume.root + "/LOCK", O_RDWR)
+            defer { close(other) }
+            #expect(flock(other, LOCK_EX) == 0)
+            for (holder, told) in [("", "Another process has"), ("\(getpid())\n", "Another process has"), ("77\n", "process (process 77)")]
+            {
+                ftruncate(other, 0)
+                pwrite(other, holder, holder.utf8.count, 0)
+                let error = try #require(refusal(volume))
+                #expect(error.code == .locked && error.message.contains(told), "\(error)")
+            }
+        }
+    }
+
+    @Test func `a path names the file that was opened by it until something else is there`() throws {
+        try inDirectory { volume in
+            let file = try volume.open("log/file", .create)
+            #expect(try volume.names("log/file", file))
+            try volume.rename("log/file", to: "log/other")
+            #expect(try !volume.names("log/file", file) && volume.names("log/other", file))
+            try volume.open("log/file", .create).close()
+            #expect(try !volume.names("log/file", file))
+            try volume.remove("log/other")
+            #expect(try !volume.names("log/other", file))
+        }
+    }
 }
 
 /// Counts from any thread.

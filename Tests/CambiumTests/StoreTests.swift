@@ -1,4 +1,5 @@
 import CambiumLog
+import Foundation
 import Testing
 
 @testable import Cambium
@@ -130,6 +131,16 @@ import Testing
         #expect(code { _ = try Store.open(volume, durability: nil) } == .locked)
         try store.close()
         #expect(code { try Store.open(volume, durability: nil).close() } == nil)
+    }
+
+    @Test func `a store that this process has open already is told apart from one that another process has`() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }  // What is left of a test is the system's to tidy.
+        let store = try Store.create(at: path, schema: Notes.schema)
+        let refusal = #expect(throws: CambiumError.self) { _ = try Store.open(at: path) }
+        #expect(refusal?.code == .locked && refusal?.message.contains("This process has the store open") == true)
+        try store.close()
+        try Store.open(at: path).close()
     }
 
     @Test func `what is asked of a transaction cannot be less than the store promises`() throws {

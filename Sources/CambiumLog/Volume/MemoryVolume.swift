@@ -47,6 +47,8 @@ public final class MemoryVolume: Volume {
         files.withLock { files in files.keys.contains { $0 == path || $0.hasPrefix(path + "/") } }
     }
 
+    public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { files.withLock { $0[path] } === file }
+
     public func remove(_ path: String) throws(CambiumError) {
         let removed = files.withLock { $0.removeValue(forKey: path) }
         if removed == nil { throw CambiumError(.notFound, "There is no file '\(path)'.") }
@@ -69,7 +71,10 @@ public final class MemoryVolume: Volume {
             defer { isLocked = true }
             return isLocked
         }
-        if isTaken { throw CambiumError(.locked, "The store is open for writing already.") }
+        if isTaken {
+            throw CambiumError(
+                .locked, "This process has the store open for writing already. Use the store that is open, or close it first.")
+        }
         return MemoryLock { [self] in isLocked.withLock { $0 = false } }
     }
 

@@ -19,7 +19,7 @@ public struct SystemVolume: Volume {
         self.calls = calls
     }
 
-    private func full(_ path: String) -> String { path.isEmpty ? root : root + "/" + path }
+    func full(_ path: String) -> String { path.isEmpty ? root : root + "/" + path }
 
     public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         let flags =
@@ -127,14 +127,14 @@ public struct SystemVolume: Volume {
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             let holder = String(decoding: (try? file.read(at: 0, count: 20)) ?? [], as: UTF8.self)  // Only for the message.
+            let isOwn = (try? file.status()).map { HeldLocks.has(FileIdentity($0)) } ?? false  // Only for the message.
             file.close()
             guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", path, code) }
-            let pid = holder.split(separator: "\n").first.map { " (process \($0))" } ?? ""
-            throw CambiumError(.locked, "Another process\(pid) writes to the store; wait for it, or stop it.", place: .init(file: path))
+            throw SystemFailure.locked(path, holder: holder.split(separator: "\n").first.map(String.init), isOwn: isOwn)
         }
         try file.truncate(to: 0)
         try file.write(Array("\(getpid())\n".utf8), at: 0)
-        return SystemLock(file: file)
+        return SystemLock(file: file, FileIdentity(try file.status()))
     }
 
     public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
@@ -251,11 +251,13 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
     deinit { close() }
 
-    func byteCount() throws(CambiumError) -> Int {
+    func status() throws(CambiumError) -> stat {
         var status = stat()
         if fstat(descriptor, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
-        return Int(status.st_size)
+        return status
     }
+
+    func byteCount() throws(CambiumError) -> Int { Int(try status().st_size) }
 
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         var failure: Int32 = 0
@@ -356,11 +358,19 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 /// A lock that the system gives up when its file is closed, at the latest with the process.
 final class SystemLock: VolumeLock {
     private let file: Guarded<SystemFile?>
+    private let identity: FileIdentity
 
-    init(file: SystemFile) { self.file = Guarded(file) }
+    init(file: SystemFile, _ identity: FileIdentity) {
+        self.file = Guarded(file)
+        self.identity = identity
+        HeldLocks.insert(identity)
+    }
+
+    deinit { unlock() }
 
     func unlock() {
         file.withLock { file in
+            if file != nil { HeldLocks.remove(identity) }
             try? file?.truncate(to: 0)  // The pid is for messages only; who opens the file next writes its own.
             file?.close()
             file = nil

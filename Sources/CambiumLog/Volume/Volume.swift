@@ -11,6 +11,8 @@ public protocol Volume: Sendable {
     /// The names in a directory, sorted by their bytes; none where there is no such directory.
     func list(_ directory: String) throws(CambiumError) -> [String]
     func exists(_ path: String) throws(CambiumError) -> Bool
+    /// Whether a path leads to a file that was opened by it: false once the file or a directory above it was removed or replaced.
+    func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool
     func remove(_ path: String) throws(CambiumError)
     func rename(_ path: String, to newPath: String) throws(CambiumError)
     /// Gives a file a second name, in another volume, where nothing has that name. False where that cannot be done: the two are not on the
@@ -20,7 +22,8 @@ public protocol Volume: Sendable {
     func createDirectory(_ path: String) throws(CambiumError)
     /// Makes entries that were made, renamed or removed in a directory durable.
     func syncDirectory(_ path: String) throws(CambiumError)
-    /// Takes a lock that ends with the process, and writes its pid. Throws `.locked` with the holder's pid.
+    /// Takes a lock that ends with the process, and writes its pid. Throws `.locked` if this process has it already, or another one, whose
+    /// pid is in the error if it is known.
     func lock(_ path: String) throws(CambiumError) -> any VolumeLock
     /// Takes a lock on a file that is there and that many may have, and that ends with the process. Throws `.notFound` where there is no
     /// such file any more.
@@ -38,6 +41,7 @@ public protocol Volume: Sendable {
 }
 
 extension Volume {
+    public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { true }
     public func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool { false }
     public func openNameless() throws(CambiumError) -> (any VolumeFile)? { nil }
     public func roomByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }

@@ -1,0 +1,60 @@
+import CambiumBytes
+public import CambiumModel
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Which file of the system a file is, whatever paths lead to it.
+struct FileIdentity: Hashable {
+    let device: UInt64
+    let number: UInt64
+
+    init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
+    }
+}
+
+/// The lock files that this process has locked, so that it can tell itself from another process. The number of a process does not do:
+/// processes of two containers may have the same one.
+enum HeldLocks {
+    private static let identities = Guarded<Set<FileIdentity>>([])
+
+    static func insert(_ identity: FileIdentity) { identities.withLock { _ = $0.insert(identity) } }
+    static func remove(_ identity: FileIdentity) { identities.withLock { _ = $0.remove(identity) } }
+    static func has(_ identity: FileIdentity) -> Bool { identities.withLock { $0.contains(identity) } }
+}
+
+extension SystemVolume {
+    public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool {
+        guard let file = file as? SystemFile else { return false }
+        let opened = try file.status()
+        if opened.st_nlink == 0 { return false }
+        // A relative path leads elsewhere as soon as the process has another working directory.
+        guard root.hasPrefix("/") else { return true }
+        let path = full(path)
+        var found = stat()
+        if stat(path, &found) == 0 { return FileIdentity(found) == FileIdentity(opened) }
+        let code = errno
+        if code == ENOENT || code == ENOTDIR { return false }
+        throw SystemFailure.error("look for", path, code)
+    }
+}
+
+extension SystemFailure {
+    /// - Parameters:
+    ///   - holder: the number of the process that has the lock; nil if it is not known.
+    ///   - isOwn: whether that is this process.
+    static func locked(_ path: String, holder: String?, isOwn: Bool) -> CambiumError {
+        if isOwn {
+            return CambiumError(
+                .locked, "This process has the store open for writing already. Use the store that is open, or close it first.",
+                place: .init(file: path))
+        }
+        // A process of another container may have the number of this one.
+        let pid = holder.flatMap { $0 == "\(getpid())" ? nil : " (process \($0))" } ?? ""
+        return CambiumError(
+            .locked, "Another process\(pid) has the store open for writing. Wait until it ends, or stop it.", place: .init(file: path))
+    }
+}

@@ -1,0 +1,61 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// What becomes of a writer whose files are taken away.
+@Suite struct RemovedDirectoryTests {
+    enum Removal: CaseIterable { case directory, log, movedAway, replaced }
+
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-removed-\(UUID().uuidString)").path
+
+    private func insert(_ store: Store, _ number: Int) throws { try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) } }
+
+    private func remove(_ removal: Removal) throws {
+        let manager = FileManager.default
+        switch removal {
+        case .directory: try manager.removeItem(atPath: directory)
+        case .log: try manager.removeItem(atPath: directory + "/log")
+        case .movedAway: try manager.moveItem(atPath: directory, toPath: directory + "-moved")
+        case .replaced:
+            try manager.moveItem(atPath: directory, toPath: directory + "-moved")
+            try Store.create(at: directory, schema: Notes.schema).close()
+        }
+    }
+
+    @Test(arguments: Removal.allCases)
+    func `a commit to a store whose directory was removed or replaced fails at its sync`(removal: Removal) throws {
+        defer { for path in [directory, directory + "-moved"] { try? FileManager.default.removeItem(atPath: path) } }  // As far as it is there.
+        let store = try Store.create(at: directory, schema: Notes.schema)
+        try insert(store, 1)
+        let digest = store.graph.digest()
+        try remove(removal)
+        #expect(code { try insert(store, 2) } == .ioFailure)
+        #expect(store.graph.digest() == digest)
+        #expect(code { try insert(store, 3) } == .notWritable)
+        if removal == .replaced { #expect(try ReadOnlyStore(at: directory).graph.objectCount == 0) }
+        #expect(code { try store.close() } == .notWritable)
+    }
+
+    @Test func `a commit that is not synced is followed by the failure of the next one that is`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume, durability: .buffered(every: .seconds(36_000)))
+        try insert(store, 1)
+        try volume.remove("log/00000000000000000001.log")
+        try insert(store, 2)
+        #expect(code { try store.write(durability: .synced) { try $0.insert("Note", ["id": .int(3)]) } } == .ioFailure)
+        #expect(code { try insert(store, 4) } == .notWritable)
+    }
+
+    @Test func `a segment that is removed or replaced under a writer fails its next sync`() throws {
+        for replacement in [nil, [1, 2, 3]] as [[UInt8]?] {
+            let volume = FaultyVolume()
+            let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+            let path = "log/00000000000000000001.log"
+            if let replacement { try volume.replace(path, replacement) } else { try volume.remove(path) }
+            #expect(code { try insert(store, 1) } == .ioFailure)
+        }
+    }
+}
