@@ -1,4 +1,5 @@
 import CambiumBytes
+import CambiumGraph
 import CambiumTesting
 import Foundation
 import Synchronization
@@ -176,5 +177,62 @@ import Testing
         }
         endless.cancel()
         try await endless.value
+    }
+
+    @Test func `a follower lets go of its first checkpoint as it goes on, and shows the same`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
+        try insert(store, 0)
+        try store.checkpoint()
+        let follower = try StoreFollower(volume)
+        for number in 1..<12 {
+            try insert(store, number)
+            try store.checkpoint()
+            #expect(try follower.advance() == 1)
+            #expect(follower.graph.digest() == store.graph.digest(), "transaction \(number)")
+        }
+        #expect(try follower.advance() == 0 && RootRecord.list(volume).count <= 4)
+        try insert(store, 20)
+        try store.checkpoint()
+        #expect(try RootRecord.list(volume).allSatisfy { $0.rawValue > 8 } && follower.advance() == 1)
+    }
+
+    @Test func `a graph that a follower showed stays what it was when the follower goes on from another checkpoint`() throws {
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
+        let follower = try StoreFollower(volume)
+        var shown: [(graph: Graph, digest: GraphDigest)] = []
+        for number in 1..<20 {
+            try insert(store, number, copies: 40)
+            try store.checkpoint()
+            try follower.advance()
+            shown.append((follower.graph, store.graph.digest()))
+            if number % 3 == 0 { shown.removeFirst() }
+        }
+        for (graph, digest) in shown { #expect(graph.digest() == digest) }
+        try store.close()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `the log is followed by a thread of its own, which ends with the stream`() async throws {
+        let volume = WatchedVolume()
+        let store = try Store.create(volume.memory, schema: Notes.schema, durability: .synced)
+        try insert(store, 0)
+        let isTask = Guarded<Bool?>(nil)
+        let look: @Sendable () -> Void = { isTask.withLock { $0 = withUnsafeCurrentTask { $0 != nil } } }
+        weak var gone: StoreFollower?
+        do {
+            let follower = try StoreFollower(volume)
+            gone = follower
+            volume.beforeListing.withLock { $0 = [{ look() }] }
+            for try await _ in follower.graphs(every: .milliseconds(1)) {
+                while isTask.withLock({ $0 }) == nil { await Task.yield() }
+                break
+            }
+        }
+        #expect(isTask.withLock { $0 } == false)
+        while gone != nil { await Task.yield() }
     }
 }
