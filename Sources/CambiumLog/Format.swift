@@ -62,6 +62,14 @@ enum Format {
         static let schemaByteCountMax = 64 << 20
     }
 
+    enum Lease {
+        static let magic = Array("CAMBLEAS".utf8)
+        /// Two files of pages, of which every second chunk is mapped.
+        static let byteCountMax = 16 << 20
+        /// What a reference can name.
+        static let chunkCountMax = 1 << 20
+    }
+
     enum Frame {
         static let bodyByteCountMin = 3
         static let bodyByteCountMax = 1 << 30

@@ -133,7 +133,7 @@ private struct PackedRun {
     /// What is stored is written into no more, so that what is not in use of it is waste.
     func store() {
         _ = packed.freeze()
-        packed.reuse(packed.unusedChunks)
+        packed.reuse(.none)
     }
 
     var groupCount: Int {

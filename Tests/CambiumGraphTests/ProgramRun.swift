@@ -149,8 +149,7 @@ struct ProgramRun {
         try Finding.check(opened.head.invariantFindings(), "invariants of what was stored")
         try Finding.check(PageChecker.findings(in: opened), "pages of what was stored")
         try pack()
-        let unused = timeline.unusedChunks.filter { $0 >= image.live.count || image.live[$0] == 0 }
-        timeline.reuse(unused)
+        timeline.reuse(ChunkOwners(isRooted: image.live.map { $0 > 0 }))
         if random.isTrue(1, outOf: 3) {
             timeline = opened
             storage = storage.copy()

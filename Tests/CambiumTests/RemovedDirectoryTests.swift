@@ -27,7 +27,8 @@ import Testing
 
     @Test(arguments: Removal.allCases)
     func `a commit to a store whose directory was removed or replaced fails at its sync`(removal: Removal) throws {
-        defer { for path in [directory, directory + "-moved"] { try? FileManager.default.removeItem(atPath: path) } }  // As far as it is there.
+        // What is left of a test is the system's to tidy.
+        defer { for path in [directory, directory + "-moved"] { try? FileManager.default.removeItem(atPath: path) } }
         let store = try Store.create(at: directory, schema: Notes.schema)
         try insert(store, 1)
         let digest = store.graph.digest()

@@ -31,6 +31,8 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) private var unstored: Set<Int> = []
     /// Those of them whose memory is the file's.
     @exclusivity(unchecked) private var inFile: Set<Int> = []
+    /// Whether the store was closed, so that nothing is written or used again.
+    @exclusivity(unchecked) private var isEnded = false
     /// Whether the last checkpoint failed: the system tells once that it could not write what is in the file's memory, and then takes it
     /// for written.
     @exclusivity(unchecked) private var hasFailed = false
@@ -39,6 +41,10 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) private var passedOver: [TransactionNumber]
     @exclusivity(unchecked) private var kept: [TransactionNumber: KeptRoot] = [:]
     @exclusivity(unchecked) private var policy: CheckpointPolicy
+    /// The file of pages that the store was opened from; nil if the whole log was replayed.
+    private let sourceFile: UInt64?
+    /// Those of graphs that outlived their store before this one was opened.
+    @exclusivity(unchecked) private var leases: ChunkLeases
     /// Whether pages are stored compressed.
     private let isPacked: Bool
 
@@ -82,11 +88,12 @@ final class Checkpointer: @unchecked Sendable {
     ///   - tailByteCount: the bytes of log behind it.
     ///   - newFile: a number that no file of the store had before.
     init(
-        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, _ file: UInt64?, tailByteCount: Int, tuning: LogTuning,
-        policy: CheckpointPolicy,
-        newFile: UInt64
+        _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, _ file: UInt64?, leases: ChunkLeases, tailByteCount: Int,
+        tuning: LogTuning, policy: CheckpointPolicy, newFile: UInt64
     ) throws(CambiumError) {
         self.volume = volume
+        self.leases = leases
+        sourceFile = stored.pages?.root.pageFile
         self.policy = policy
         isPacked = policy.compression == .lz4
         timeline = stored.timeline
@@ -117,8 +124,13 @@ final class Checkpointer: @unchecked Sendable {
     /// Bytes of log behind the newest checkpoint, or since one could not be made.
     var tailByteCount: Int { state.withLock { $0.tailByteCount } }
 
-    /// Returns when none is being made. Who makes one after it is told that the store was closed.
-    func wait() { making.hold {} }
+    /// Waits until none is being made, and refuses whatever comes later: other writers may have the files then.
+    func end() { making.hold { isEnded = true } }
+
+    /// Only while `making` is held.
+    private func checkNotEnded() throws(CambiumError) {
+        if isEnded { throw CambiumError(.notWritable, "The store was closed.") }
+    }
 
     // MARK: When
 
@@ -140,35 +152,24 @@ final class Checkpointer: @unchecked Sendable {
         if isDue { queue.async { self.attempt(make) } }
     }
 
-    /// Has a checkpoint made before the store is closed, where the next opening would take long without, or would write over pages that
-    /// readers still have.
-    func makeAtClosing(_ whileNobodyWrites: (() -> Void) -> Void, _ make: () throws -> Void) {
-        let isDue = state.withLock { $0.tailByteCount >= tuning.closingCheckpointByteCount }
-        if isDue || hasUnstoredFile(whileNobodyWrites) { attempt(make) }
+    /// Makes a checkpoint before the store is closed, if the next opening would take long without it.
+    func makeAtClosing(_ make: () throws -> Void) {
+        if state.withLock({ $0.tailByteCount >= tuning.closingCheckpointByteCount }) { attempt(make) }
     }
 
-    /// Whether there are pages in the file that the newest checkpoint does not have.
-    private func hasUnstoredFile(_ whileNobodyWrites: (() -> Void) -> Void) -> Bool {
-        making.hold {
-            var found = false
-            whileNobodyWrites { found = timeline.isInFile { $0 >= chunks.count || chunks[$0].live == 0 } }
-            return found
-        }
-    }
-
-    /// Has the newest checkpoint stay for as long as anybody has a graph of the store: others who write would use its chunks again.
+    /// Names the chunks that versions of this process map from files, so that later writers leave them alone. Only with the store's lock.
     ///
-    /// - Returns: whether it has all that is in the file; otherwise nobody may write to the store before then.
-    func keepForReaders(_ whileNobodyWrites: (() -> Void) -> Void) -> Bool {
-        if hasUnstoredFile(whileNobodyWrites) { return false }
-        let number = transaction
-        if number == .none { return true }
-        do throws(CambiumError) {
-            timeline.keep(try volume.share(RootRecord.path(number)))
-            return true
-        } catch {
-            return error.code == .notFound  // Somebody has removed the store.
-        }
+    /// Throws if the disk refuses; then nobody may write to the store for as long as somebody has a graph of it.
+    ///
+    /// - Parameter name: a number that no lease of the store has.
+    /// - Returns: nil if no chunk is mapped. Later writers leave the chunks alone for as long as somebody has the lease.
+    func lease(_ name: UInt64, _ whileNobodyWrites: (() -> Void) -> Void) throws(CambiumError) -> ChunkLease? {
+        var mapped: (ofSource: [Int], ofStorage: [Int]) = ([], [])
+        whileNobodyWrites { mapped = timeline.mappedChunks }
+        var chunks = [pageFile: mapped.ofStorage]
+        if let sourceFile { chunks[sourceFile] = (chunks[sourceFile, default: []] + mapped.ofSource).sorted() }
+        chunks = chunks.filter { !$0.value.isEmpty }
+        return chunks.isEmpty ? nil : try ChunkLease(volume, store: store, name: name, chunks: chunks)
     }
 
     private func attempt(_ make: () throws -> Void) {
@@ -191,6 +192,7 @@ final class Checkpointer: @unchecked Sendable {
     ///   - whileNobodyWrites: calls its closure then.
     func make(take: () throws -> Snapshot?, whileNobodyWrites: (() -> Void) -> Void) throws -> CheckpointReceipt {
         try making.hold {
+            try checkNotEnded()
             guard let snapshot = try take() else {
                 return CheckpointReceipt(transaction: transaction, byteCount: 0, droppedCount: 0)
             }
@@ -221,7 +223,9 @@ final class Checkpointer: @unchecked Sendable {
     }
 
     /// Has chunks used again that were in roots which were dropped, and removes files that no root names.
-    func reclaimChunks(whileNobodyWrites: (() -> Void) -> Void) throws { try making.hold { try reclaim(keptChunks(), whileNobodyWrites) } }
+    func reclaimChunks(whileNobodyWrites: (() -> Void) -> Void) throws {
+        try whileNoneIsMade { try reclaim(keptChunks(), whileNobodyWrites) }
+    }
 
     /// Only while `making` is held.
     ///
@@ -230,9 +234,9 @@ final class Checkpointer: @unchecked Sendable {
         // Where one cannot be read, somebody may have opened it when it was sound: nothing is used again until it is gone.
         guard let taken else { return }
         try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
-        whileNobodyWrites {
-            timeline.reuse(timeline.unusedChunks.filter { $0 >= taken.count || !taken[$0] })
-        }
+        try leases.removeEnded(from: volume)
+        let owners = ChunkOwners(isRooted: taken, leased: leases.chunks(of: pageFile))
+        whileNobodyWrites { timeline.reuse(owners) }
     }
 
     /// Where memory is short, has the file take the place of what it has, in steps that writers do not notice.
@@ -307,8 +311,13 @@ final class Checkpointer: @unchecked Sendable {
         try PageFile.removeDamageMark(volume)
     }
 
-    /// Calls `body` while no checkpoint is made.
-    func whileNoneIsMade<Result>(_ body: () throws -> Result) rethrows -> Result { try making.hold { try body() } }
+    /// Calls `body` while no checkpoint is made. Throws `.notWritable` if the store was closed.
+    func whileNoneIsMade<Result>(_ body: () throws -> Result) throws -> Result {
+        try making.hold {
+            try checkNotEnded()
+            return try body()
+        }
+    }
 
     /// Has a policy followed from the next checkpoint on.
     func set(_ policy: CheckpointPolicy) { making.hold { self.policy = policy } }

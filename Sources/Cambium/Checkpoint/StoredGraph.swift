@@ -20,10 +20,10 @@ struct StoredGraph {
     /// The last transaction that is in the graph.
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
 
-    /// The file that the next checkpoint goes on with; nil where it begins a new one, because the one that there is cannot be trusted, or
-    /// has pages in another form than they are to have.
-    func pageFile(of settings: StoreSettings) -> UInt64? {
-        guard let root = pages?.root, flaws.isEmpty, root.isPacked == settings.compressesPages else { return nil }
+    /// The file that the next checkpoint goes on with; nil if it begins a new one. It does if the one that there is cannot be trusted, has
+    /// pages in another form than they are to have, or has chunks that graphs map, and it is not known which.
+    func pageFile(of settings: StoreSettings, _ leases: ChunkLeases) -> UInt64? {
+        guard let root = pages?.root, flaws.isEmpty, root.isPacked == settings.compressesPages, leases.areReadable else { return nil }
         return root.pageFile
     }
 
@@ -63,13 +63,13 @@ struct StoredGraph {
         try Self.checkNotRetired(reader, moment, flaws: flaws)
     }
 
-    /// Has chunks written to that no root has: for who writes, and before anything is replayed, or each opening would make the file
-    /// larger.
+    /// Opens chunks again that nobody needs. Only for writers, and before anything is replayed: otherwise each opening would make the
+    /// file larger.
     ///
-    /// - Parameter isNewFile: whether the next checkpoint begins a file, in which no root has any.
-    func reuseChunks(isNewFile: Bool) {
-        guard let root = pages?.root else { return }
-        timeline.reuse(isNewFile ? timeline.unusedChunks : root.chunks.indices.filter { root.chunks[$0] == .unused })
+    /// - Parameter pageFile: the one that the next checkpoint goes on with; nil for a new one, in which nobody has any chunk.
+    func reuseChunks(of pageFile: UInt64?, _ leases: ChunkLeases) {
+        guard let pageFile, let root = pages?.root else { return timeline.reuse(.none) }
+        timeline.reuse(ChunkOwners(isRooted: root.chunks.map { $0 != .unused }, leased: leases.chunks(of: pageFile)))
     }
 
     /// Whether there is a checkpoint behind a transaction that is not behind a moment. Complexity: O(checkpoints), their records where it

@@ -70,15 +70,22 @@ final class Committer: @unchecked Sendable {
     }
 
     deinit {
-        checkpointer?.wait()
+        checkpointer?.end()
         sealing?.close()
         if !isClosed { giveUpLock() }
     }
 
-    /// Lets others write to the store, as soon as they would not write over what readers have.
+    /// Lets others write to the store. A lease names the chunks that graphs of it map, so that nobody writes over them; if it cannot be
+    /// made, the lock stays for as long as somebody has such a graph.
     private func giveUpLock() {
         guard let lock else { return }
-        if checkpointer?.keepForReaders(whileNobodyWrites) ?? true { lock.unlock() } else { timeline.keep(lock) }
+        do throws(CambiumError) {
+            let name = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+            if let lease = try checkpointer?.lease(name, whileNobodyWrites) { timeline.keep(lease) }
+            lock.unlock()
+        } catch {
+            timeline.keep(lock)
+        }
     }
 
     /// Why a segment could not be sealed; nil where none was tried in vain.
@@ -486,7 +493,7 @@ final class Committer: @unchecked Sendable {
 
     /// Waits for what is under way, closes the log and gives up the lock. Nothing where that was done before.
     func close() throws(CambiumError) {
-        if !(writing.hold { isClosed }) { checkpointer?.makeAtClosing(whileNobodyWrites) { _ = try checkpoint() } }
+        if !(writing.hold { isClosed }) { checkpointer?.makeAtClosing { _ = try checkpoint() } }
         let pending = writing.hold { () -> Pending? in
             if isClosed { return nil }
             isClosed = true
@@ -494,7 +501,7 @@ final class Committer: @unchecked Sendable {
         }
         guard let pending else { return }
         defer { giveUpLock() }
-        checkpointer?.wait()
+        checkpointer?.end()
         sealing?.close()
         let settled = Result { () throws(CambiumError) in try settle(pending) }
         try writing.hold { () throws(CambiumError) in
@@ -507,7 +514,7 @@ final class Committer: @unchecked Sendable {
     /// Gives up the lock and nothing else, as the death of the process does.
     func abandon() {
         writing.hold { isClosed = true }
-        checkpointer?.wait()
+        checkpointer?.end()
         sealing?.close()
         lock?.unlock()
     }

@@ -144,9 +144,10 @@ extension Store {
         let reader = try LogReader(volume)
         let stored = try StoredGraph(reader, memory: memory)
         let newFile = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+        let leases = try ChunkLeases(of: volume, store: reader.settings.store)
         // Before the file is known: what is not needed was given back to the system when it came to be so.
-        let pageFile = stored.pageFile(of: reader.settings)
-        stored.reuseChunks(isNewFile: pageFile == nil)
+        let pageFile = stored.pageFile(of: reader.settings, leases)
+        stored.reuseChunks(of: pageFile, leases)
         let chunkCount = stored.pages?.root.chunks.count ?? 0
         stored.timeline.keepPages(in: PageFileMemory(volume, pageFile ?? newFile, chunkCount: chunkCount))
         var replay = Replay(stored)
@@ -164,8 +165,8 @@ extension Store {
         // Who writes knows which chunks are in use, and must be able to drop the root.
         stored.pages?.giveUpShare()
         let checkpointer = try Checkpointer(
-            volume, log: log, stored, pageFile, tailByteCount: end.byteCount, tuning: tuning, policy: CheckpointPolicy(reader.settings),
-            newFile: newFile)
+            volume, log: log, stored, pageFile, leases: leases, tailByteCount: end.byteCount, tuning: tuning,
+            policy: CheckpointPolicy(reader.settings), newFile: newFile)
         let committer = Committer(
             timeline: stored.timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
             sealing: sealing, checkpointer: checkpointer)

@@ -209,8 +209,10 @@ public final class Store: Sendable {
 
     /// Syncs, notes that nothing is left to write, and gives up the lock. A store that was closed can be read, not written.
     ///
-    /// Its graphs stay what they are, whoever writes to the store next: the newest checkpoint is kept for them. Where pages are in its file
-    /// that no checkpoint has, one is made; where that fails the lock is given up when nobody has a graph of the store any more.
+    /// Its graphs stay what they are, whoever writes to the store next: a lease names the chunks that they map from the store's files. If
+    /// the lease cannot be written, the lock is given up when nobody has a graph of the store any more.
+    ///
+    /// Throws `.ioFailure` if the disk refuses, `.notWritable` if an earlier write failed. Complexity: O(chunks).
     public func close() throws(CambiumError) {
         try committer.close()
     }

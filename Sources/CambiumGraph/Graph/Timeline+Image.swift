@@ -94,25 +94,19 @@ extension Timeline {
         return try body(UnsafeRawBufferPointer(start: base, count: PageLayout.chunkByteCount))
     }
 
-    /// The frozen chunks that have no page in use.
-    package var unusedChunks: [Int] {
-        let open = Set(space.openChunks.map(Int.init))
-        return (0..<space.chunkCount).filter { space.live[$0] == 0 && !open.contains($0) }
-    }
+    /// Opens the chunks again that neither a version of this process nor one of the owners needs, and no others. Only while nobody writes.
+    /// Complexity: O(chunks).
+    package func reuse(_ owners: ChunkOwners) { space.reuse(owners) }
 
-    /// Has chunks used again, and no others: those must be unused, and in no root that anybody may open.
-    package func reuse(_ chunks: [Int]) { space.setEmpty(chunks) }
+    /// The chunks that versions have and that are mapped from a file: from the one that the timeline was opened with, and from the one
+    /// that its storage has. Only while nobody writes. Complexity: O(chunks).
+    package var mappedChunks: (ofSource: [Int], ofStorage: [Int]) { space.mappedChunks }
 
     /// Where chunks are that the budget has no memory for. Before the first draft.
     package func keepPages(in storage: any PageStorage) { space.storage = storage }
 
-    /// Has something there for as long as anybody has the timeline or a graph of it.
+    /// Keeps something for as long as anybody has the timeline or a graph of it.
     package func keep(_ companion: AnyObject) { space.companion = companion }
-
-    /// Whether there are pages in the file in chunks that are not stored. Only while nobody writes. Complexity: O(chunks).
-    package func isInFile(where isUnstored: (Int) -> Bool) -> Bool {
-        space.memories.indices.contains { space.memories[$0] == .file && space.live[$0] > 0 && isUnstored($0) }
-    }
 
     /// What the memory of pages counts against.
     package var budget: MemoryBudget { space.memory.budget }

@@ -21,8 +21,10 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var frozenEpoch: UInt64 = 0
     /// The chunks in which pages are carved and used again.
     @exclusivity(unchecked) var openChunks: [UInt32] = []
-    /// Those that were frozen, and of which no page is in use and no root needs one.
+    /// Those that were frozen and may be used again, by the rule of `mayUse`.
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
+    /// Whoever else needs chunks.
+    @exclusivity(unchecked) var owners = ChunkOwners.none
     @exclusivity(unchecked) var memories: [ChunkMemory] = []
     /// What supplies the chunks that the table does not have; nil where it has them all.
     let source: (any ChunkSource)?
@@ -156,6 +158,7 @@ final class PageSpace: @unchecked Sendable {
         if let empty = emptyChunks.popLast() {
             chunk = Int(empty)
         } else {
+            skipOwnedChunks()
             precondition(chunkCount < PageLayout.chunkCountMax, "A graph holds at most 64 GiB of pages; this one is full.")
             chunk = chunkCount
             chunkCount += 1
@@ -163,6 +166,14 @@ final class PageSpace: @unchecked Sendable {
         giveMemory(chunk)
         openChunks.append(UInt32(chunk))
         return chunk
+    }
+
+    /// Leaves out new chunks that a graph maps which outlives its store. They are empty chunks of this space, for later.
+    private func skipOwnedChunks() {
+        while chunkCount < PageLayout.chunkCountMax, !mayUse(chunkCount) {
+            if chunkCount == memories.count { memories.append(.none) }
+            chunkCount += 1
+        }
     }
 }
 

@@ -11,6 +11,9 @@ extension StoreRun {
     mutating func reopen() throws {
         let isClosed = random.isTrue(1, outOf: 2)
         if isClosed {
+            // So that graphs that are held have chunks to themselves.
+            if random.isTrue(1, outOf: 2) { try pack() }
+            if random.isTrue(1, outOf: 2) { try checkpoint() }
             try store.close()
             durableCount = moments.count
         }
@@ -45,6 +48,7 @@ extension StoreRun {
 
     private mutating func losePower() {
         volume = FaultyVolume(contents: volume.image(seed: random.next()))
+        follower = nil
         past = PastGraphs(volume, viewCountMax: Int.random(in: 0...3, using: &random), byteCountMax: .max)
     }
 

@@ -46,8 +46,37 @@ extension StoreRun {
         try check(graph, moments[number - 1], what)
         try Finding.check(graph.invariantFindings(), what)
         shownCount += 1
-        if random.isTrue(1, outOf: 4) { held.append((graph, moments[number - 1], source == 0)) }
-        if held.count > 5, let index = held.indices.randomElement(using: &random) { held.remove(at: index) }
+        if random.isTrue(1, outOf: 4) { try hold(graph, isOwn: source == 0) }
+    }
+
+    /// Holds a graph that stays what it is, across checkpoints, packing, compaction, closings, and whoever opens the store next.
+    ///
+    /// - Parameter isOwn: whether it ends with the process that has the store open, unless that closes the store.
+    mutating func hold(_ graph: Graph, isOwn: Bool) throws {
+        held.append((graph, moments[Int(graph.transaction.rawValue) - 1], isOwn))
+        if held.count > 8, let index = held.indices.randomElement(using: &random) { held.remove(at: index) }
+    }
+
+    /// Looks at what a follower shows, which is all that there is and is durable then.
+    mutating func follow() throws {
+        do {
+            let following = try follower ?? StoreFollower(volume)
+            follower = following
+            try following.advance()
+            try following.advance()
+        } catch let error as CambiumError where error.code == .notFound {
+            // What it had not read was retired; another one begins with what stands for it.
+            follower = nil
+            return
+        }
+        guard let graph = follower?.graph else { return }
+        guard graph.transaction.rawValue == UInt64(moments.count), let last = moments.last else {
+            throw Finding("a follower shows transaction \(graph.transaction) of \(moments.count)")
+        }
+        durableCount = moments.count
+        try check(graph, last, "a follower")
+        if random.isTrue(1, outOf: 3) { try hold(graph, isOwn: false) }
+        if random.isTrue(1, outOf: 6) { follower = nil }
     }
 
     /// What is shown is durable, and so is all before it.

@@ -43,6 +43,8 @@ struct StoreRun {
     var requestCount = 0
     /// Views from earlier, with what they have to hold for as long as there is the process that has them.
     var held: [(graph: Graph, moment: Moment, isOwn: Bool)] = []
+    /// One of another process; nil where nobody follows.
+    var follower: StoreFollower?
     var leases: [(lease: GraphLease, moment: Moment, beginTime: Int64, endTime: Int64)] = []
     /// Moments of the past that were shown.
     var shownCount = 0
@@ -60,6 +62,7 @@ struct StoreRun {
         tuning = random.isTrue(2, outOf: 3) ? .tiny : .standard
         // Everything that happens is to follow from the seed.
         (tuning.sealsInBackground, tuning.checkpointsInBackground) = (false, false)
+        tuning.newestRootCount = Int.random(in: 1...2, using: &random)
         let durability: Durability = random.isTrue(2, outOf: 3) ? .synced : .buffered(every: .seconds(36_000_000))
         process = try Store.create(
             volume, schema: schema, durability: durability, surroundings: surroundings, tuning: tuning, memory: Self.memory(&random))
@@ -109,6 +112,8 @@ struct StoreRun {
         case 64..<67: try useLeases()
         case 67..<72: try reopen()
         case 72: try checkAll()
+        case 73..<77: try hold(store.graph, isOwn: true)
+        case 77..<81: try follow()
         default: try view(point())
         }
     }

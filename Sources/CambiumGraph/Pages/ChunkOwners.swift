@@ -1,0 +1,43 @@
+/// The owners of chunks beside the versions of this process: roots that are kept, and graphs that outlive their store.
+///
+/// A `PageSpace` asks them before it uses a chunk again. Docs/CHECKPOINTS.md, "Which chunks are used again".
+package struct ChunkOwners: Sendable {
+    private let isRooted: [Bool]
+    private let leased: Set<Int>
+
+    /// No owners: the file of pages is new.
+    package static let none = ChunkOwners(isRooted: [])
+
+    /// - Parameters:
+    ///   - isRooted: for each chunk, whether a root that is kept has it; chunks beyond these are in no root.
+    ///   - leased: the chunks that surviving graphs of stores that were closed map.
+    package init(isRooted: [Bool], leased: Set<Int> = []) {
+        self.isRooted = isRooted
+        self.leased = leased
+    }
+
+    /// Whether somebody outside of this process's versions needs the chunk. O(1).
+    func have(_ chunk: Int) -> Bool { chunk < isRooted.count && isRooted[chunk] || leased.contains(chunk) }
+}
+
+/// The one rule by which chunks are used again.
+extension PageSpace {
+    /// Whether a chunk may be written again: no version of this process has a page in it, no root that is kept has it, and no graph that
+    /// outlives its store maps it. A chunk beyond those of the space is new to it, and is judged alike.
+    func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) }
+
+    /// Opens chunks again that may be used, and no others, until it is called again. Complexity: O(chunks).
+    ///
+    /// - Parameter owners: as they are from now on; those that come later own only chunks that versions of this process have.
+    func reuse(_ owners: ChunkOwners) {
+        self.owners = owners
+        let open = Set(openChunks.map(Int.init))
+        setEmpty((0..<chunkCount).filter { mayUse($0) && !open.contains($0) })
+    }
+
+    /// The chunks that versions of this process have and whose memory is, or will be, that of a file that others may write to.
+    var mappedChunks: (ofSource: [Int], ofStorage: [Int]) {
+        let used = memories.indices.filter { live[$0] > 0 }
+        return (used.filter { memories[$0] == .source }, used.filter { memories[$0] == .file })
+    }
+}

@@ -1,0 +1,165 @@
+import CambiumBytes
+public import CambiumModel
+
+/// Tells later writers which chunks the graphs map that outlive their store: a file beside the roots that names the chunks, and that is
+/// shared for as long as this lives.
+///
+/// The lock ends with the process, so a file that nobody shares names nothing. It is not synced: a loss of power ends all processes.
+/// Docs/CHECKPOINTS.md has the bytes.
+public final class ChunkLease: Sendable {
+    static let suffix = ".lease"
+    private static let nameDigitCount = 16
+
+    private let volume: any Volume
+    private let path: String
+    private let share: any VolumeLock
+
+    /// Makes a lease. The caller must have the lock of the store, so that no writer looks for leases before this one is shared.
+    ///
+    /// Throws `.ioFailure` and `.cannotCreate` if the disk refuses; then there is no lease. Complexity: O(chunks).
+    ///
+    /// - Parameters:
+    ///   - name: a number that no lease of the store has.
+    ///   - chunks: for each file of pages, the chunks that are mapped, ascending.
+    public init(_ volume: any Volume, store: [UInt8], name: UInt64, chunks: [UInt64: [Int]]) throws(CambiumError) {
+        let digits = HexText.encode(withUnsafeBytes(of: name.bigEndian) { Array($0) })
+        path = RootRecord.directory + "/" + digits + Self.suffix
+        self.volume = volume
+        try volume.createDirectory(RootRecord.directory)
+        let file = try volume.open(path, .create)
+        do throws(CambiumError) {
+            defer { file.close() }
+            try file.write(LeaseRecord(chunks: chunks).encode(store: store), at: 0)
+            share = try volume.share(path)
+        } catch {
+            try? volume.remove(path)  // Nobody shares what is left, so the next writer removes it.
+            throw error
+        }
+    }
+
+    deinit {
+        // While it is shared nobody else removes it, so that the name is still that of this lease.
+        try? volume.remove(path)  // Nobody shares what is left, so the next writer removes it.
+        share.unlock()
+    }
+
+    static func isName(_ name: String) -> Bool { name.hasSuffix(suffix) && name.utf8.count == nameDigitCount + suffix.utf8.count }
+}
+
+/// The leases of graphs that outlived their store before the process had the lock: they only get fewer.
+public struct ChunkLeases: Sendable {
+    /// The records by their paths; nil for one that does not verify.
+    private var records: [String: LeaseRecord?] = [:]
+
+    /// Reads the leases that are shared, and removes those that are not. The caller must have the lock of the store.
+    ///
+    /// Throws `.ioFailure` if the disk refuses. Complexity: O(bytes of the leases).
+    public init(of volume: any Volume, store: [UInt8]) throws(CambiumError) {
+        for name in try volume.list(RootRecord.directory) where ChunkLease.isName(name) {
+            let path = RootRecord.directory + "/" + name
+            if try Self.removeEnded(path, from: volume) { continue }
+            do throws(CambiumError) {
+                records[path] = .some(try LeaseRecord.read(volume, path, store: store))
+            } catch {
+                // The graph that had it ended since.
+                guard error.code == .notFound else { throw error }
+            }
+        }
+    }
+
+    /// Whether it is known which chunks the leases name. Otherwise nothing may be written to any file of pages that was there.
+    public var areReadable: Bool { records.values.allSatisfy { $0 != nil } }
+
+    /// The chunks of a file of pages that the leases name.
+    public func chunks(of pageFile: UInt64) -> Set<Int> {
+        records.values.reduce(into: []) { $0.formUnion($1?.chunks[pageFile] ?? []) }
+    }
+
+    /// Forgets the leases that have ended, and removes their files. Throws as `init`.
+    public mutating func removeEnded(from volume: any Volume) throws(CambiumError) {
+        for path in records.keys.sorted() where try Self.removeEnded(path, from: volume) { records[path] = nil }
+    }
+
+    private static func removeEnded(_ path: String, from volume: any Volume) throws(CambiumError) -> Bool {
+        do throws(CambiumError) {
+            return try volume.removeUnlessShared(path)
+        } catch {
+            // Its graph has removed it.
+            guard error.code == .notFound else { throw error }
+            return true
+        }
+    }
+}
+
+/// What a lease says.
+struct LeaseRecord: Sendable, Equatable {
+    /// For each file of pages, the chunks that are mapped, ascending.
+    var chunks: [UInt64: [Int]]
+
+    func encode(store: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Format.Lease.magic)
+        writer.write(Format.version)
+        writer.write(store)
+        writer.write(UInt32(chunks.count))
+        for (pageFile, chunks) in chunks.sorted(by: { $0.key < $1.key }) {
+            let runs = Self.runs(chunks)
+            writer.write(pageFile)
+            writer.write(UInt32(runs.count))
+            for run in runs {
+                writer.write(UInt32(run.lowerBound))
+                writer.write(UInt32(run.count))
+            }
+        }
+        writer.write(CRC32C.checksum(writer.bytes))
+        return writer.bytes
+    }
+
+    private static func runs(_ chunks: [Int]) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        for chunk in chunks {
+            if let last = runs.last, last.upperBound == chunk {
+                runs[runs.count - 1] = last.lowerBound..<chunk + 1
+            } else {
+                runs.append(chunk..<chunk + 1)
+            }
+        }
+        return runs
+    }
+
+    /// Nil if the file is not a lease of this store that verifies.
+    static func read(_ volume: any Volume, _ path: String, store: [UInt8]) throws(CambiumError) -> LeaseRecord? {
+        let file = try volume.open(path, .read)
+        defer { file.close() }
+        let bytes = try file.read(at: 0, count: min(try file.byteCount(), Format.Lease.byteCountMax))
+        do throws(DecodingError) { return try decode(bytes, store: store) } catch { return nil }
+    }
+
+    /// Throws if the bytes are not a lease of this store.
+    static func decode(_ bytes: [UInt8], store: [UInt8]) throws(DecodingError) -> LeaseRecord {
+        guard bytes.count >= Format.Lease.magic.count + 4 else { throw .truncated(offset: bytes.count) }
+        guard ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4))) else {
+            throw .invalid("a checksum that does not fit", offset: bytes.count - 4)
+        }
+        var reader = ByteReader(bytes.dropLast(4))
+        guard try reader.readBytes(8).elementsEqual(Format.Lease.magic) else { throw .invalid("no lease", offset: 0) }
+        guard try reader.read(UInt16.self) == Format.version else { throw .invalid("a format that this program does not read", offset: 8) }
+        guard try reader.readBytes(16).elementsEqual(store) else { throw .invalid("the lease of another store", offset: 10) }
+        var record = LeaseRecord(chunks: [:])
+        for _ in 0..<(try reader.read(UInt32.self)) {
+            let pageFile = try reader.read(UInt64.self)
+            var chunks: [Int] = []
+            for _ in 0..<(try reader.read(UInt32.self)) {
+                let (first, count) = (Int(try reader.read(UInt32.self)), Int(try reader.read(UInt32.self)))
+                let end = first + count
+                guard first >= chunks.last.map({ $0 + 1 }) ?? 0, count > 0, end <= Format.Lease.chunkCountMax else {
+                    throw .invalid("chunks that no file has", offset: reader.offset)
+                }
+                chunks += first..<end
+            }
+            record.chunks[pageFile] = chunks
+        }
+        try reader.finish()
+        return record
+    }
+}
