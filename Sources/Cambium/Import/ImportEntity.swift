@@ -16,7 +16,8 @@ final class ImportEntity {
 
     let entity: Entity
     let number: EntityNumber
-    let root: EntityNumber
+    /// Tells identities apart: entities of a hierarchy may be recognised by different attributes.
+    let identityKey: UInt64
     let isAbstract: Bool
     /// Whether the hierarchy has no other entity.
     let isAlone: Bool
@@ -43,7 +44,6 @@ final class ImportEntity {
         let outcome = try resolver.resolve(entity)
         table = try draft.importTable(entity, identity: outcome.index)
         number = entity.number
-        root = entity.root
         isAbstract = entity.isAbstract
         isAlone = entity.isAlone
         attributes = entity.attributes
@@ -54,6 +54,7 @@ final class ImportEntity {
         self.links = links
         ends = entity.relationships.map { ($0.isToMany, $0.destination) }
         identity = outcome.identityPlaces(in: entity)
+        identityKey = identity.reduce(UInt64(entity.root.rawValue)) { $0 &* 65_599 &+ UInt64(entity.attributes[$1].number.rawValue) }
         keyAttribute = identity.count == 1 ? UInt16(identity[0]) : .max
         facts = entity.attributes.enumerated().map { [table] in
             Facts(isOptional: $0.element.isOptional, hasDefault: table.hasDefault($0.offset))

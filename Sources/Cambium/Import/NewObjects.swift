@@ -3,19 +3,21 @@ import CambiumModel
 
 /// The objects that a row makes, to be found again by their identity. Few are compared one by one, many by a hash.
 final class NewObjects {
-    private var objects: [(root: EntityNumber, place: Int, hash: UInt64)] = []
+    private var objects: [(identity: UInt64, place: Int, hash: UInt64)] = []
     /// For each hash of an identity the objects of it, as far as they were looked at.
     private var byHash: [Int: [Int]] = [:]
     private var hashedCount = 0
     private static let comparedCountMax = 16
 
-    /// - Parameter hash: of its key; 0 where that is not known.
-    func append(_ root: EntityNumber, _ place: Int, hash: UInt64) { objects.append((root, place, hash)) }
+    /// - Parameters:
+    ///   - identity: the `identityKey` of its entity.
+    ///   - hash: of its key; 0 if it is not known.
+    func append(_ identity: UInt64, _ place: Int, hash: UInt64) { objects.append((identity, place, hash)) }
 
     /// Whether one of them may have a key of this hash, which is 0 where it is not known. Of many that is not found out.
-    func mayHave(_ root: EntityNumber, hash: UInt64) -> Bool {
+    func mayHave(_ identity: UInt64, hash: UInt64) -> Bool {
         if hash == 0 || objects.count > Self.comparedCountMax { return true }
-        for object in objects where object.root == root && (object.hash == hash || object.hash == 0) { return true }
+        for object in objects where object.identity == identity && (object.hash == hash || object.hash == 0) { return true }
         return false
     }
 
@@ -27,22 +29,22 @@ final class NewObjects {
     }
 
     /// The place in the plan of the object with this identity.
-    func place(_ root: EntityNumber, _ identity: [Cell], _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int? {
+    func place(_ identity: UInt64, _ cells: [Cell], _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int? {
         if objects.count <= Self.comparedCountMax {
-            for object in objects where object.root == root && has(identity, object.place, planner, batch) { return object.place }
+            for object in objects where object.identity == identity && has(cells, object.place, planner, batch) { return object.place }
             return nil
         }
         while hashedCount < objects.count {
-            let (root, place, _) = objects[hashedCount]
-            byHash[hash(root, place, planner, batch), default: []].append(hashedCount)
+            let (identity, place, _) = objects[hashedCount]
+            byHash[hash(identity, place, planner, batch), default: []].append(hashedCount)
             hashedCount += 1
         }
         var hasher = Hasher()
-        hasher.combine(root)
-        for cell in identity { Self.add(cell, to: &hasher) }
+        hasher.combine(identity)
+        for cell in cells { Self.add(cell, to: &hasher) }
         for number in byHash[hasher.finalize()] ?? [] {
             let object = objects[number]
-            if object.root == root, has(identity, object.place, planner, batch) { return object.place }
+            if object.identity == identity, has(cells, object.place, planner, batch) { return object.place }
         }
         return nil
     }
@@ -63,9 +65,9 @@ final class NewObjects {
         return true
     }
 
-    private func hash(_ root: EntityNumber, _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int {
+    private func hash(_ identity: UInt64, _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int {
         var hasher = Hasher()
-        hasher.combine(root)
+        hasher.combine(identity)
         for attribute in planner.entities[planner.plan.objects[place].entity].counted.identity {
             guard let value = value(attribute, place, planner, batch) else { continue }
             batch.withCell(value) { Self.add($0, to: &hasher) }

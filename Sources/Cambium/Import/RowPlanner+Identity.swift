@@ -34,7 +34,7 @@ extension RowPlanner {
             return .existing(row)
         }
         if let scanned = entity.scanned, let row = batch.withCell(part, { scanned.row([$0], draft) }) { return .existing(row) }
-        if !hasNewObjects || !newObjects.mayHave(entity.root, hash: batch.hash(of: part)) { return .new }
+        if !hasNewObjects || !newObjects.mayHave(entity.identityKey, hash: batch.hash(of: part)) { return .new }
         return find([part], [], entity, batch, draft)
     }
 
@@ -46,7 +46,7 @@ extension RowPlanner {
             if cells.count > 1, let row = draft.row(entity.table, identity: cells) ?? entity.scanned?.row(cells, draft) {
                 return .existing(row)
             }
-            return newObject(entity.root, cells, batch).map { .alias($0) } ?? .new
+            return newObject(entity.identityKey, cells, batch).map { .alias($0) } ?? .new
         }
         if !hasNewObjects, cells.isEmpty, parts.count == 1 { return .new }
         return batch.withCell(part) { find(parts.dropFirst(), cells + [$0], entity, batch, draft) }

@@ -58,11 +58,12 @@ extension RowPlanner {
         let value = batch.values[place]
         switch find(value, destination, batch, draft) {
         case .existing(let row):
-            try checkFamily(row, destination, batch, draft)
+            if !destination.isAlone { try checkFamily(of: draft.entity(destination.table, row), destination, batch) }
             if !plan.notesNames { return pending.append(.row(row)) }
             pending.append(.object(plan.objects.count))
             plan.objects.append(.init(entity: destination.number, target: .existing(row), isDescribed: false, values: 0..<0))
         case .alias(let place):
+            try checkFamily(of: plan.objects[place].entity, destination, batch)
             pending.append(.object(place))
         default:
             try stub(destination, place, batch)
@@ -70,10 +71,9 @@ extension RowPlanner {
     }
 
     private func checkFamily(
-        _ row: UInt32, _ destination: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
+        of number: EntityNumber, _ destination: ImportEntity, _ batch: borrowing RowBatch
     ) throws(RowFailure) {
         if destination.isAlone { return }
-        let number = draft.entity(destination.table, row)
         if destination.entity.family.contains(number) { return }
         let name = entities[number].counted.entity.name
         throw failure(.ruleViolated, batch, "the object with this identity is a '\(name)' and no '\(destination.entity.name)'")

@@ -89,6 +89,7 @@ struct RowPlanner {
                 throw failure(.duplicate, batch, "an object of '\(name)' has this identity already")
             }
         }
+        if case .alias(let other) = target, !entity.isAlone { try check(isOneOf: entity, objectAt: other, batch) }
         let place = plan.objects.count
         let firstExtra = plan.extras.count
         var isFilled = false
@@ -119,6 +120,13 @@ struct RowPlanner {
         return place
     }
 
+    /// A row may describe an object that it makes again, as the same entity or as one above it.
+    private func check(isOneOf entity: ImportEntity, objectAt place: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
+        let made = entities[plan.objects[place].entity].counted.entity
+        if entity.entity.family.contains(made.number) { return }
+        throw failure(.duplicate, batch, "an object of '\(made.name)' has this identity already")
+    }
+
     private mutating func misread(_ object: RowBatch.Object, _ row: UInt32, as number: EntityNumber) -> Int {
         misread[Int(object.token)] = number
         plan.objects.append(.init(entity: object.entity, target: .existing(row), values: 0..<0))
@@ -132,12 +140,12 @@ struct RowPlanner {
         for value in plan.objects[place].values where batch.values[value].attribute == entity.keyAttribute {
             hash = batch.hash(of: batch.values[value])
         }
-        newObjects.append(entity.root, place, hash: hash)
+        newObjects.append(entity.identityKey, place, hash: hash)
         hasNewObjects = true
     }
 
-    func newObject(_ root: EntityNumber, _ identity: [Cell], _ batch: borrowing RowBatch) -> Int? {
-        newObjects.place(root, identity, self, batch)
+    func newObject(_ identity: UInt64, _ cells: [Cell], _ batch: borrowing RowBatch) -> Int? {
+        newObjects.place(identity, cells, self, batch)
     }
 
     // MARK: What an object lacks
