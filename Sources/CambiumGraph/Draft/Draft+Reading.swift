@@ -10,14 +10,14 @@ extension Draft {
         return entity(at: place)
     }
 
-    /// The value of an attribute; nil where there is no such object.
+    /// The value of an attribute; nil if there is no such object, null if its entity does not have the attribute.
     public borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? {
         guard let place = place(of: id) else { return nil }
         return reader.value(of: layout.field(attribute), at: place)
     }
 
-    /// Whether an attribute of an object's entity has this value; false where the value is not of the attribute's type, which
-    /// applying it says.
+    /// Whether an attribute of an object's entity has this value. It is false if the value is not of the attribute's type, which
+    /// applying the op reports.
     package borrowing func holds(_ value: Value, _ attribute: Attribute, at place: ObjectPlace) -> Bool {
         let table = layout.tables[Int(place.table)]
         let slot = table.slot(of: attribute.number)
@@ -27,7 +27,8 @@ extension Draft {
         return isEqual == true
     }
 
-    /// The ids that a relationship leads to: in order where it is ordered, else ascending.
+    /// The ids that a relationship leads to: in order if it is ordered, otherwise ascending. Nil if there is no such object, none
+    /// if its entity does not have the relationship.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         guard let place = place(of: id) else { return nil }
         return reader.memberIDs(layout.handle(relationship), of: place, layout)
@@ -35,13 +36,16 @@ extension Draft {
 
     public borrowing func memberCount(_ relationship: Relationship, of id: ObjectID) -> Int? {
         guard let place = place(of: id) else { return nil }
-        return layout.own(relationship).map { reader.memberCount(layout.end($0), owner: place.row) } ?? 0
+        let handle = layout.handle(relationship)
+        return handle.isIn(place) ? reader.memberCount(handle.end, owner: place.row) : 0
     }
 
     /// Whether two objects are linked. Complexity: O(1) expected.
     public borrowing func isLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
-        guard let owner = place(of: id), let row = place(of: target), let relationship = layout.own(relationship) else { return false }
-        return reader.isLinked(layout.end(relationship), owner: owner.row, target: row.row)
+        let handle = layout.handle(relationship)
+        guard let owner = place(of: id), let row = place(of: target), handle.isIn(owner), handle.targetTable == Int(row.table)
+        else { return false }
+        return reader.isLinked(handle.end, owner: owner.row, target: row.row)
     }
 
     /// The object whose one identity attribute has this text.

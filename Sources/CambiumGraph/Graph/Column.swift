@@ -4,11 +4,8 @@ public import CambiumModel
 struct LeafDirectory {
     private let leaves: [UnsafeMutableRawPointer]
 
-    /// Leaves without content for whatever row a graph has.
-    init(emptyFor layout: GraphLayout, _ reader: Reader, _ kind: ColumnKind, _ constants: ConstantPages) {
-        let groupCount = layout.tables.map { reader.groupCount($0.index) }.max() ?? 0
-        leaves = [UnsafeMutableRawPointer](repeating: reader.chunks[kind.emptyLeaf(constants)], count: groupCount)
-    }
+    /// The leaves of a column that the graph does not have.
+    init() { leaves = [] }
 
     /// Complexity: O(rows / 128).
     init(_ reader: Reader, _ table: Int, _ slot: Int, _ kind: ColumnKind, _ constants: ConstantPages) {
@@ -36,10 +33,14 @@ struct LeafDirectory {
 
 /// An attribute of one graph, for loops over many objects: where its values lie is looked up once.
 ///
+/// It is null for an object whose entity does not have the attribute.
+///
 ///     let title = graph.column(note.attribute("title")!)
 ///     for id in graph.objects(of: note) { print(title.string(at: graph.place(of: id)!) ?? "") }
 public struct Column {
     private let directory: LeafDirectory
+    /// The table of the objects that have the attribute; of any other object it is null.
+    private let table: Int
     private let kind: ColumnKind
     public let type: AttributeType
     private let field: Field
@@ -48,9 +49,9 @@ public struct Column {
 
     init(_ field: Field, _ version: Version) {
         directory =
-            field.isAbsent
-            ? LeafDirectory(emptyFor: version.layout, version.reader, field.kind, version.space.constants)
-            : LeafDirectory(version.reader, field.table, field.slot, field.kind, version.space.constants)
+            field.table < 0
+            ? LeafDirectory() : LeafDirectory(version.reader, field.table, field.slot, field.kind, version.space.constants)
+        table = field.table
         kind = field.kind
         type = field.type
         self.field = field
@@ -59,7 +60,8 @@ public struct Column {
 
     /// A whole number; nil where null, or of another type.
     public func int(at place: ObjectPlace) -> Int64? {
-        switch type {
+        guard table == Int(place.table) else { return nil }
+        return switch type {
         case .int16: directory.fixed(place.row, as: Int16.self).map(Int64.init)
         case .int32: directory.fixed(place.row, as: Int32.self).map(Int64.init)
         case .int64: directory.fixed(place.row, as: Int64.self)
@@ -68,11 +70,11 @@ public struct Column {
     }
 
     public func bool(at place: ObjectPlace) -> Bool? {
-        type == .bool ? directory.fixed(place.row, as: UInt8.self).map { $0 != 0 } : nil
+        type == .bool && table == Int(place.table) ? directory.fixed(place.row, as: UInt8.self).map { $0 != 0 } : nil
     }
 
     public func double(at place: ObjectPlace) -> Double? {
-        type == .double ? directory.fixed(place.row, as: Double.self) : nil
+        type == .double && table == Int(place.table) ? directory.fixed(place.row, as: Double.self) : nil
     }
 
     /// The text of a string, URI or JSON; nil where null, or of another type.
@@ -84,7 +86,7 @@ public struct Column {
     /// Calls `body` with the bytes of a string, URI, JSON text or data, without copying them; with nil where null, or of
     /// another type.
     public func withBytes<Result>(at place: ObjectPlace, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
-        guard kind == .string else { return body(nil) }
+        guard kind == .string, table == Int(place.table) else { return body(nil) }
         let leaf = directory.leaf(place.row)
         let cell = StringLeaf.cell(leaf, place.row)
         if cell == 0 { return body(nil) }

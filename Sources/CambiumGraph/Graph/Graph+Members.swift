@@ -2,28 +2,37 @@ public import CambiumModel
 
 /// A relationship resolved for reading. Made once, used for any graph; soonest for graphs with the same schema.
 public struct EndHandle: Sendable {
-    /// Nil where the graph that it is resolved for has no such relationship.
+    /// Nil if the graph that the handle is resolved for has no such relationship.
     private let resolved: EndLayout?
+    /// The table of the objects that have the relationship; -1 if there is no such relationship.
+    let ownerTable: Int
     let targetTable: Int
     let isOrdered: Bool
     /// Which relationship it is, and of which layout the rest is.
     let root: EntityNumber
     let property: PropertyNumber
+    let name: SchemaName
     let layout: UInt64
 
-    init(_ end: EndLayout?, targetTable: Int, isOrdered: Bool, root: EntityNumber, property: PropertyNumber, layout: UInt64) {
+    init(
+        _ end: EndLayout?, ownerTable: Int, targetTable: Int, isOrdered: Bool, root: EntityNumber, property: PropertyNumber,
+        name: SchemaName, layout: UInt64
+    ) {
         resolved = end
+        self.ownerTable = ownerTable
         self.targetTable = targetTable
         self.isOrdered = isOrdered
         self.root = root
         self.property = property
+        self.name = name
         self.layout = layout
     }
 
-    var isAbsent: Bool { resolved == nil }
+    /// Whether objects at a place may have the relationship. One of a hierarchy whose entity does not have it has no members.
+    @inline(__always) func isIn(_ place: ObjectPlace) -> Bool { ownerTable == Int(place.table) }
 
     var end: EndLayout {
-        guard let resolved else { preconditionFailure("Whoever follows a relationship has seen that it is there.") }
+        guard let resolved else { preconditionFailure("A caller follows a relationship only from objects that may have it.") }
         return resolved
     }
 }
@@ -38,7 +47,7 @@ extension Graph {
     @inline(__always)
     public func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
         let handle = layout.current(handle)
-        if handle.isAbsent { return nil }
+        if !handle.isIn(place) { return nil }
         var found: ObjectPlace?
         reader.forEachMember(handle.end, owner: place.row) { found = ObjectPlace(table: handle.targetTable, row: $0) }
         return found
@@ -46,19 +55,19 @@ extension Graph {
 
     /// The objects that a relationship leads to: in order where it is ordered, else in no order that means anything.
     public func members(_ handle: EndHandle, of place: ObjectPlace) -> MemberSequence {
-        MemberSequence(reader: reader, handle: layout.current(handle), owner: place.row, version: version)
+        MemberSequence(reader: reader, handle: layout.current(handle), owner: place, version: version)
     }
 
     /// Complexity: O(1).
     public func memberCount(_ handle: EndHandle, of place: ObjectPlace) -> Int {
         let handle = layout.current(handle)
-        return handle.isAbsent ? 0 : reader.memberCount(handle.end, owner: place.row)
+        return handle.isIn(place) ? reader.memberCount(handle.end, owner: place.row) : 0
     }
 
     /// The member at an index of an ordered relationship. Complexity: O(log n) expected.
     public func member(_ handle: EndHandle, of place: ObjectPlace, at index: Int) -> ObjectPlace? {
         let handle = layout.current(handle)
-        if handle.isAbsent { return nil }
+        if !handle.isIn(place) { return nil }
         switch handle.end.layout {
         case .list(let list, let childEnd) where handle.end.end != childEnd:
             return reader.member(list, owner: place.row, at: index).map { ObjectPlace(table: handle.targetTable, row: $0) }
@@ -84,37 +93,47 @@ extension Graph {
 }
 
 extension GraphLayout {
-    func handle(_ relationship: Relationship) -> EndHandle { handle(relationship.root, relationship.number, own(relationship)) }
+    func handle(_ relationship: Relationship) -> EndHandle {
+        handle(relationship.root, relationship.number, relationship.schemaName, own(relationship))
+    }
 
-    private func handle(_ root: EntityNumber, _ property: PropertyNumber, _ own: Relationship?) -> EndHandle {
+    private func handle(_ root: EntityNumber, _ property: PropertyNumber, _ name: SchemaName, _ own: Relationship?) -> EndHandle {
         EndHandle(
-            own.map { end($0) }, targetTable: own.map { tableIndex(ofKnown: $0.destinationRoot) } ?? -1,
-            isOrdered: own?.isOrdered ?? false, root: root, property: property, layout: number)
+            own.map { end($0) }, ownerTable: own.map { tableIndex(ofKnown: $0.root) } ?? -1,
+            targetTable: own.map { tableIndex(ofKnown: $0.destinationRoot) } ?? -1, isOrdered: own?.isOrdered ?? false, root: root,
+            property: property, name: name, layout: number)
     }
 
     /// The entity of this schema that one is, which may be of a schema before or after.
     func own(_ entity: Entity) -> Entity? {
-        guard let found = schema.entity(entity.number), found.root == entity.root else { return nil }
-        return found
+        guard let found = schema.entity(entity.number) else { return nil }
+        return found === entity || (found.root == entity.root && found.schemaName.isSame(as: entity.schemaName)) ? found : nil
     }
 
     /// The relationship of this schema that one is, which may be of a schema before or after.
     func own(_ relationship: Relationship) -> Relationship? {
         let found = schema.entity(relationship.entity)?.relationship(relationship.number)
-        if let found, found.root == relationship.root { return found }
-        return schema.relationship(relationship.number, ofRoot: relationship.root)
+        if let found, found === relationship { return found }
+        if let found, found.root == relationship.root { return found.schemaName.isSame(as: relationship.schemaName) ? found : nil }
+        return own(relationship.number, relationship.schemaName, ofRoot: relationship.root)
+    }
+
+    private func own(_ property: PropertyNumber, _ name: SchemaName, ofRoot root: EntityNumber) -> Relationship? {
+        guard let found = schema.relationship(property, ofRoot: root), found.schemaName.isSame(as: name) else { return nil }
+        return found
     }
 
     /// The handle as it is in this layout.
     @inline(__always) func current(_ handle: EndHandle) -> EndHandle {
         handle.layout == number
-            ? handle : self.handle(handle.root, handle.property, schema.relationship(handle.property, ofRoot: handle.root))
+            ? handle
+            : self.handle(handle.root, handle.property, handle.name, own(handle.property, handle.name, ofRoot: handle.root))
     }
 }
 
 extension Reader {
     func memberIDs(_ handle: EndHandle, of place: ObjectPlace, _ layout: GraphLayout) -> [ObjectID] {
-        if handle.isAbsent { return [] }
+        if !handle.isIn(place) { return [] }
         var ids: [ObjectID] = []
         var isAscending = true
         forEachMember(handle.end, owner: place.row) { row in
@@ -144,7 +163,7 @@ extension Reader {
 public struct MemberSequence: Sequence {
     let reader: Reader
     let handle: EndHandle
-    let owner: UInt32
+    let owner: ObjectPlace
     let version: Version
 
     public struct Iterator: IteratorProtocol {
@@ -158,21 +177,22 @@ public struct MemberSequence: Sequence {
         init(_ sequence: MemberSequence) {
             targetTable = sequence.handle.targetTable
             version = sequence.version
-            if sequence.handle.isAbsent { return }
+            if !sequence.handle.isIn(sequence.owner) { return }
+            let owner = sequence.owner.row
             let reader = sequence.reader
             let end = sequence.handle.end
             switch end.layout {
             case .pair(let tables, let slots):
-                single = reader.rows(tables[end.end]).link(sequence.owner, slots[end.end])
+                single = reader.rows(tables[end.end]).link(owner, slots[end.end])
             case .list(let list, let childEnd):
                 if end.end == childEnd {
-                    single = reader.rows(list.memberTable).link(sequence.owner, list.ownerSlot)
+                    single = reader.rows(list.memberTable).link(owner, list.ownerSlot)
                 } else {
-                    lists = ListRows(reader, list, owner: sequence.owner)
+                    lists = ListRows(reader, list, owner: owner)
                 }
             case .edges(let table, let both, let isSymmetric):
-                lists = ListRows(reader, both[end.end], owner: sequence.owner)
-                if isSymmetric { more = ListRows(reader, both[1 - end.end], owner: sequence.owner) }
+                lists = ListRows(reader, both[end.end], owner: owner)
+                if isSymmetric { more = ListRows(reader, both[1 - end.end], owner: owner) }
                 edges = (reader.rows(table), both[1 - end.end].ownerSlot, both[end.end].ownerSlot)
             }
         }

@@ -3,7 +3,7 @@ public import CambiumModel
 /// An attribute resolved for reading: where its column is and how its values are stored. Made once, used for any number of
 /// objects of any graph; soonest for graphs with the same schema.
 public struct Field: Sendable {
-    /// -1 where the graph that it is resolved for has no such attribute.
+    /// That of the objects that have the attribute; -1 if the graph that the field is resolved for has no such attribute.
     let table: Int
     let slot: Int
     let kind: ColumnKind
@@ -11,9 +11,11 @@ public struct Field: Sendable {
     /// Which attribute it is, and of which layout table, slot and type are.
     let root: EntityNumber
     let property: PropertyNumber
+    let name: SchemaName
     let layout: UInt64
 
-    var isAbsent: Bool { table < 0 }
+    /// Whether objects at a place may have the attribute. One of a hierarchy whose entity does not have it is null.
+    @inline(__always) func isIn(_ place: ObjectPlace) -> Bool { table == Int(place.table) }
 }
 
 extension Graph {
@@ -28,14 +30,16 @@ extension Graph {
         place(of: id).map { value(of: field(attribute), at: $0) }
     }
 
-    /// The value of a resolved attribute. Complexity: O(1), O(bytes) for text and data.
+    /// The value of a resolved attribute; null if the object's entity does not have it.
+    ///
+    /// Complexity: O(1), O(bytes) for text and data.
     public func value(of field: Field, at place: ObjectPlace) -> Value { reader.value(of: layout.current(field), at: place) }
 
     /// Calls `body` with a stored value, without copying it.
     @inline(__always)
     package func withCell<R>(_ field: Field, _ place: ObjectPlace, _ body: (Cell) -> R) -> R {
         let field = layout.current(field)
-        if field.isAbsent { return body(.null) }
+        if !field.isIn(place) { return body(.null) }
         return reader.rows(field.table).withCell(place.row, field.slot, field.kind, body)
     }
 
@@ -54,22 +58,23 @@ extension Graph {
 }
 
 extension GraphLayout {
-    func field(_ attribute: Attribute) -> Field { field(attribute.root, attribute.number, attribute.type) }
+    func field(_ attribute: Attribute) -> Field { field(attribute.root, attribute.number, attribute.type, attribute.schemaName) }
 
-    /// - Parameter type: that of the attribute where the layout does not have it.
-    private func field(_ root: EntityNumber, _ property: PropertyNumber, _ type: AttributeType) -> Field {
-        guard let table = table(of: root), table.hasSlot(for: property) else {
-            return Field(table: -1, slot: -1, kind: .fixed(width: 8), type: type, root: root, property: property, layout: number)
+    /// - Parameter type: that of the attribute if the layout does not have it.
+    private func field(_ root: EntityNumber, _ property: PropertyNumber, _ type: AttributeType, _ name: SchemaName) -> Field {
+        guard let table = table(of: root), table.hasSlot(for: property, name) else {
+            return Field(
+                table: -1, slot: -1, kind: .fixed(width: 8), type: type, root: root, property: property, name: name, layout: number)
         }
         let slot = table.slot(of: property)
         return Field(
             table: table.index, slot: slot, kind: table.columns[slot], type: table.type(of: property), root: root, property: property,
-            layout: number)
+            name: name, layout: number)
     }
 
     /// The field as it is in this layout.
     @inline(__always) func current(_ field: Field) -> Field {
-        field.layout == number ? field : self.field(field.root, field.property, field.type)
+        field.layout == number ? field : self.field(field.root, field.property, field.type, field.name)
     }
 }
 
@@ -83,7 +88,7 @@ extension Reader {
     }
 
     func value(of field: Field, at place: ObjectPlace) -> Value {
-        if field.isAbsent { return .null }
+        if !field.isIn(place) { return .null }
         return rows(field.table).withCell(place.row, field.slot, field.kind) { cell in
             switch cell.kind {
             case .null: .null

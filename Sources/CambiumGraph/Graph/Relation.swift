@@ -8,14 +8,14 @@ public struct Relation {
         /// To many, without an order: a column of the owner has the first member, one of the members the next.
         case chain
         case other
-        /// The graph has no such relationship.
-        case none
     }
 
     private let shape: Shape
     private let owners: LeafDirectory
     private let members: LeafDirectory
     private let end: EndLayout?
+    /// The table of the objects that have the relationship; no other object has members.
+    private let ownerTable: Int
     private let targetTable: Int
     /// Keeps the pages.
     private let version: Version
@@ -25,11 +25,12 @@ public struct Relation {
             LeafDirectory(version.reader, table, slot, .rows, version.space.constants)
         }
         self.version = version
+        ownerTable = handle.ownerTable
         targetTable = handle.targetTable
-        if handle.isAbsent {
-            shape = .none
+        if handle.ownerTable < 0 {
+            shape = .other
             end = nil
-            owners = LeafDirectory(emptyFor: version.layout, version.reader, .rows, version.space.constants)
+            owners = LeafDirectory()
             members = owners
             return
         }
@@ -62,6 +63,7 @@ public struct Relation {
 
     /// Calls `body` with each object at the other end: in order where the relationship is ordered.
     public func forEach(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
+        guard ownerTable == Int(place.table) else { return }
         switch shape {
         case .one:
             let row = owners.link(place.row)
@@ -72,7 +74,6 @@ public struct Relation {
                 body(ObjectPlace(table: targetTable, row: row))
                 row = members.link(row)
             }
-        case .none: break
         case .other:
             guard let end else { return }
             version.reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
@@ -81,13 +82,16 @@ public struct Relation {
 
     /// The object that a to-one relationship leads to.
     public func target(of place: ObjectPlace) -> ObjectPlace? {
-        guard shape == .one else { return nil }
+        guard shape == .one, ownerTable == Int(place.table) else { return nil }
         let row = owners.link(place.row)
         return row == noRow ? nil : ObjectPlace(table: targetTable, row: row)
     }
 
     /// Complexity: O(1).
-    public func count(of place: ObjectPlace) -> Int { end.map { version.reader.memberCount($0, owner: place.row) } ?? 0 }
+    public func count(of place: ObjectPlace) -> Int {
+        guard let end, ownerTable == Int(place.table) else { return 0 }
+        return version.reader.memberCount(end, owner: place.row)
+    }
 }
 
 extension Graph {

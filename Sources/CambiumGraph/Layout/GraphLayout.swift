@@ -85,6 +85,16 @@ package final class GraphLayout: Sendable {
         !countedProperties[table].isEmpty && countedProperties[table].contains(property)
     }
 
+    /// Throws `.limitExceeded` if the directory, or what a table needs, does not fit into a page.
+    func checkPageSizes() throws(CambiumError) {
+        guard DirectoryPage.byteCount(self) <= PageLayout.chunkByteCount else {
+            throw CambiumError(.limitExceeded, "A schema has at most 16,000 root entities and many-to-many links.")
+        }
+        for table in tables where max(table.pageByteCount, table.groupByteCount) > PageLayout.chunkByteCount {
+            throw CambiumError(.limitExceeded, "The hierarchy of '\(table.root?.name ?? "")' has too many properties.")
+        }
+    }
+
     /// The table of a relationship's or attribute's own schema, where a root is known to exist.
     @inline(__always)
     func tableIndex(ofKnown root: EntityNumber) -> Int { tableByRoot[Int(root.rawValue)] }
@@ -155,6 +165,7 @@ final class TableLayout: Sendable {
     let entities: [EntityNumber]
     private let slotOfProperty: [Int32]
     private let typeOfProperty: [AttributeType]
+    private let nameOfProperty: [SchemaName]
 
     init(_ draft: TableDraft) {
         index = draft.index
@@ -165,6 +176,7 @@ final class TableLayout: Sendable {
         entities = draft.entities
         slotOfProperty = draft.slotOfProperty
         typeOfProperty = draft.typeOfProperty
+        nameOfProperty = draft.nameOfProperty
         indexesOfSlot = draft.columns.indices.map { slot in
             draft.indexes.indices.filter { draft.indexes[$0].slots.contains(slot) }
         }
@@ -176,8 +188,10 @@ final class TableLayout: Sendable {
     /// The type of an attribute of this hierarchy.
     @inline(__always) func type(of property: PropertyNumber) -> AttributeType { typeOfProperty[Int(property.rawValue)] }
 
-    func hasSlot(for property: PropertyNumber) -> Bool {
-        Int(property.rawValue) < slotOfProperty.count && slotOfProperty[Int(property.rawValue)] >= 0
+    /// Whether an attribute of this hierarchy has this number and name.
+    func hasSlot(for property: PropertyNumber, _ name: SchemaName) -> Bool {
+        let number = Int(property.rawValue)
+        return number < slotOfProperty.count && slotOfProperty[number] >= 0 && nameOfProperty[number].isSame(as: name)
     }
 
     var groupByteCount: Int { GroupLayout.columnsOffset + 4 * columns.count }

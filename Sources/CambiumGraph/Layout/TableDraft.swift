@@ -11,6 +11,8 @@ struct TableDraft {
     private(set) var slotOfProperty: [Int32] = []
     /// The type of each attribute, by its number; of others it says nothing.
     private(set) var typeOfProperty: [AttributeType] = []
+    /// As `typeOfProperty`.
+    private(set) var nameOfProperty: [SchemaName] = []
 
     /// The table of a hierarchy: provenance, the entity where there are several, then each attribute of each entity.
     init(index: Int, root: Entity, schema: Schema) {
@@ -21,7 +23,7 @@ struct TableDraft {
         if members.count > 1 { entitySlot = add(.fixed(width: 2)) }
         for entity in members {
             for attribute in entity.attributes where attribute.entity == entity.number {
-                setSlot(attribute.number, attribute.type, add(attribute.type.byteCount.map { .fixed(width: $0) } ?? .string))
+                setSlot(attribute, add(attribute.type.byteCount.map { .fixed(width: $0) } ?? .string))
             }
         }
         for entity in members {
@@ -54,13 +56,15 @@ struct TableDraft {
         return columns.count - 1
     }
 
-    private mutating func setSlot(_ property: PropertyNumber, _ type: AttributeType, _ slot: Int) {
-        let number = Int(property.rawValue)
+    private mutating func setSlot(_ attribute: Attribute, _ slot: Int) {
+        let number = Int(attribute.number.rawValue)
         while slotOfProperty.count <= number {
             slotOfProperty.append(-1)
             typeOfProperty.append(.bool)
+            nameOfProperty.append(attribute.schemaName)
         }
         slotOfProperty[number] = Int32(slot)
-        typeOfProperty[number] = type
+        typeOfProperty[number] = attribute.type
+        nameOfProperty[number] = attribute.schemaName
     }
 }

@@ -8,7 +8,9 @@ extension Graph {
     package func valueCount(
         of attribute: Attribute, in entities: Set<EntityNumber>
     ) -> (present: Int, missing: Int) {
-        guard let table = layout.table(of: attribute.root), table.hasSlot(for: attribute.number) else { return (0, 0) }
+        guard let table = layout.table(of: attribute.root), table.hasSlot(for: attribute.number, attribute.schemaName) else {
+            return (0, 0)
+        }
         let rows = reader.rows(table.index)
         let slot = table.slot(of: attribute.number)
         let isWhole = table.entities.allSatisfy(entities.contains)

@@ -12,9 +12,11 @@ public final class Attribute: Sendable {
     public let constraints: AttributeConstraints
     public let isTransient: Bool
     public let userInfo: [String: String]
+    package let schemaName: SchemaName
 
     package init(
-        number: PropertyNumber, name: String, entity: EntityNumber, root: EntityNumber, type: AttributeType, isOptional: Bool,
+        number: PropertyNumber, name: String, formerName: String?, entity: EntityNumber, root: EntityNumber, type: AttributeType,
+        isOptional: Bool,
         defaultValue: Value, constraints: AttributeConstraints, isTransient: Bool, userInfo: [String: String]
     ) {
         self.number = number
@@ -27,5 +29,6 @@ public final class Attribute: Sendable {
         self.constraints = constraints
         self.isTransient = isTransient
         self.userInfo = userInfo
+        schemaName = SchemaName(name, formerName: formerName)
     }
 }

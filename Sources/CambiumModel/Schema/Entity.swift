@@ -15,6 +15,7 @@ public final class Entity: Sendable {
     /// Sets of attributes whose values no two objects share; an identity is one of them.
     public let uniqueSets: [UniqueSet]
     public let userInfo: [String: String]
+    package let schemaName: SchemaName
 
     private let attributesByName: [String: Attribute]
     private let relationshipsByName: [String: Relationship]
@@ -22,7 +23,7 @@ public final class Entity: Sendable {
     private let relationshipsByNumber: NumberTable<Relationship>
 
     package init(
-        number: EntityNumber, name: String, root: EntityNumber, parent: EntityNumber?, isAbstract: Bool,
+        number: EntityNumber, name: String, formerName: String?, root: EntityNumber, parent: EntityNumber?, isAbstract: Bool,
         family: Set<EntityNumber>, attributes: [Attribute], relationships: [Relationship], identity: [Attribute],
         uniqueSets: [UniqueSet], userInfo: [String: String]
     ) {
@@ -37,6 +38,7 @@ public final class Entity: Sendable {
         self.identity = identity
         self.uniqueSets = uniqueSets
         self.userInfo = userInfo
+        schemaName = SchemaName(name, formerName: formerName)
         attributesByName = Dictionary(uniqueKeysWithValues: attributes.map { ($0.name, $0) })
         relationshipsByName = Dictionary(uniqueKeysWithValues: relationships.map { ($0.name, $0) })
         attributesByNumber = NumberTable(attributes.map { ($0.number.rawValue, $0) })

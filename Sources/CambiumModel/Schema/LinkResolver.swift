@@ -125,7 +125,8 @@ struct LinkResolver {
         let (link, end) = placed[key] ?? (0, 0)
         let inverse = inverses[key].flatMap { key in byName[key.entity]?.relationships.first { $0.name == key.name }?.number }
         return Relationship(
-            number: PropertyNumber(rawValue: relationship.number ?? 0), name: relationship.name, entity: number(entity.name),
+            number: PropertyNumber(rawValue: relationship.number ?? 0), name: relationship.name, formerName: relationship.formerName,
+            entity: number(entity.name),
             root: root(entity.name), destination: number(relationship.destination),
             destinationRoot: root(relationship.destination), isToMany: relationship.cardinality != .toOne,
             isOrdered: relationship.cardinality == .orderedToMany, inverse: inverse.map { PropertyNumber(rawValue: $0) },

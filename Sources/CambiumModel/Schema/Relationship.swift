@@ -25,9 +25,10 @@ public final class Relationship: Sendable {
     /// Where the relationship is kept: a place in `Schema.links`, and which of the link's two ends this is.
     public let link: Int
     public let end: Int
+    package let schemaName: SchemaName
 
     package init(
-        number: PropertyNumber, name: String, entity: EntityNumber, root: EntityNumber, destination: EntityNumber,
+        number: PropertyNumber, name: String, formerName: String?, entity: EntityNumber, root: EntityNumber, destination: EntityNumber,
         destinationRoot: EntityNumber, isToMany: Bool, isOrdered: Bool, inverse: PropertyNumber?, deleteRule: DeleteRule,
         minCount: Int, maxCount: Int?, userInfo: [String: String], link: Int, end: Int
     ) {
@@ -46,6 +47,7 @@ public final class Relationship: Sendable {
         self.userInfo = userInfo
         self.link = link
         self.end = end
+        schemaName = SchemaName(name, formerName: formerName)
     }
 }
 

@@ -128,7 +128,8 @@ struct SchemaResolver {
             }
         }
         return Attribute(
-            number: PropertyNumber(rawValue: attribute.number ?? 0), name: attribute.name, entity: number(of: entity),
+            number: PropertyNumber(rawValue: attribute.number ?? 0), name: attribute.name, formerName: attribute.formerName,
+            entity: number(of: entity),
             root: number(of: lineage(of: entity)[0]), type: attribute.type, isOptional: attribute.presence == .optional,
             defaultValue: defaultValue, constraints: constraints, isTransient: attribute.isTransient, userInfo: attribute.userInfo)
     }
@@ -226,7 +227,7 @@ struct SchemaResolver {
         let all = lineage.flatMap { attributes[$0.name] ?? [] }
         let identity = lineage.first { !$0.identity.isEmpty }?.identity ?? []
         return Entity(
-            number: number(of: entity), name: entity.name, root: number(of: lineage[0]),
+            number: number(of: entity), name: entity.name, formerName: entity.formerName, root: number(of: lineage[0]),
             parent: entity.parent.flatMap { byName[$0] }.map(number), isAbstract: entity.isAbstract,
             family: families[entity.name] ?? [], attributes: all,
             relationships: lineage.flatMap { pairs.relationships[$0.name] ?? [] },
