@@ -2,16 +2,16 @@ import CambiumModel
 
 extension RandomProgram {
     /// An op that mostly has to throw.
-    mutating func wrongOp(_ graph: ReferenceGraph) -> Op {
+    package mutating func wrongOp(_ graph: ReferenceGraph) -> Op {
         let entity = random.pick(schema.entities)
         let root = entity?.root ?? EntityNumber(rawValue: 1)
         let absent = ObjectID(root: root, serial: graph.nextSerial(of: root) + 7)
         let present = random.pick(graph.ids) ?? absent
         let unknown = PropertyNumber(rawValue: 60_000)
-        switch Int.random(in: 0..<15, using: &random) {
+        switch Int.random(in: 0..<20, using: &random) {
         case 0: return .set(absent, [])
         case 1: return .set(present, [Assignment(unknown, .null)])
-        case 2: return wrongValue(graph, present)
+        case 2: return wrongSet(graph, present)
         case 3: return .insert(present, entity: graph.entity(of: present)?.number ?? root, [])
         case 4: return .insert(absent, entity: random.pick(schema.entities.filter(\.isAbstract))?.number ?? EntityNumber(rawValue: 999), [])
         case 5: return .delete([present, absent])
@@ -23,13 +23,59 @@ extension RandomProgram {
         case 11: return wrongMove(graph) ?? .set(absent, [])
         case 12: return wrongBlock(graph, present, absent)
         case 13: return wrongClone(graph, present, absent)
+        case 14, 15: return wrongInsert(graph)
+        case 16: return wrongTail(graph, present)
+        case 17: return wrongUnlink(graph) ?? .set(absent, [])
+        case 18: return wrongGap(graph, present)
         default: return wrongLinks(graph, absent) ?? .set(absent, [])
         }
     }
 
-    private mutating func wrongValue(_ graph: ReferenceGraph, _ id: ObjectID) -> Op {
-        guard let attribute = random.pick(graph.entity(of: id)?.attributes ?? []) else { return .set(id, []) }
-        return .set(id, [Assignment(attribute.number, values.wrong(attribute.type))])
+    /// Values that fit, and then one that does not.
+    private mutating func wrongAssignments(_ attributes: [Attribute]) -> [Assignment] {
+        guard let wrong = random.pick(attributes) else { return [] }
+        let fitting = attributes.shuffled(using: &random).prefix(Int.random(in: 0...3, using: &random))
+        return fitting.map { Assignment($0.number, value($0)) } + [Assignment(wrong.number, values.wrong(wrong.type))]
+    }
+
+    private mutating func wrongSet(_ graph: ReferenceGraph, _ id: ObjectID) -> Op {
+        .set(id, wrongAssignments(graph.entity(of: id)?.attributes ?? []))
+    }
+
+    private mutating func wrongInsert(_ graph: ReferenceGraph) -> Op {
+        let entity = random.pick(concrete) ?? concrete[0]
+        let id = ObjectID(root: entity.root, serial: serial(entity, graph))
+        return .insert(id, entity: entity.number, wrongAssignments(entity.attributes))
+    }
+
+    /// A block of objects of which only the last one cannot be inserted, or is not there.
+    private mutating func wrongTail(_ graph: ReferenceGraph, _ present: ObjectID) -> Op {
+        let entity = graph.entity(of: present) ?? concrete[0]
+        let next = graph.nextSerial(of: entity.root)
+        let isInsert = random.isTrue(1, outOf: 2)
+        let fitting: [UInt64] =
+            isInsert
+            ? (0..<UInt64.random(in: 0...200, using: &random)).map { next + $0 }
+            : graph.ids.filter { graph.entity(of: $0)?.number == entity.number }.prefix(3).map(\.serial)
+        let serials = fitting + [isInsert ? ObjectID.serialMax + 1 : next + 7]
+        let columns = entity.attributes.map { attribute in column(attribute, serials.map { _ in value(attribute) }) }
+        return .upsert(
+            UpsertBlock(
+                entity: entity.number, kind: isInsert ? .insert : .update, serials: Self.runs(serials), identity: [], columns: columns))
+    }
+
+    /// A block that inserts objects before one that is there already.
+    private mutating func wrongGap(_ graph: ReferenceGraph, _ present: ObjectID) -> Op {
+        let entity = graph.entity(of: present) ?? concrete[0]
+        let free = (1..<max(2, present.serial)).filter { !graph.contains(ObjectID(root: present.root, serial: $0)) }
+        return .upsert(
+            UpsertBlock(
+                entity: entity.number, kind: .insert, serials: Self.runs(free.suffix(5) + [present.serial]), identity: [], columns: []))
+    }
+
+    private mutating func wrongUnlink(_ graph: ReferenceGraph) -> Op? {
+        guard let (id, relationship) = owner(graph), let target = random.pick(graph.ids) else { return nil }
+        return .unlink(id, relationship.number, target: target)
     }
 
     private mutating func wrongProperty(_ graph: ReferenceGraph, _ id: ObjectID) -> PropertyNumber {
@@ -70,15 +116,26 @@ extension RandomProgram {
         return .upsert(block)
     }
 
-    /// A block of links that names what is not there, or is of the wrong entity.
+    /// A block of links of which the last one names what is not there, or what is of the wrong entity.
     private mutating func wrongLinks(_ graph: ReferenceGraph, _ absent: ObjectID) -> Op? {
         guard let (id, relationship) = owner(graph) else { return nil }
-        let target = random.isTrue(1, outOf: 2) ? absent.serial : random.pick(graph.ids)?.serial ?? 1
-        let content: LinkBlock.Content =
-            relationship.isToMany ? .unordered(removedCounts: [0], removed: [], addedCounts: [1], added: [target]) : .toOne([target])
+        let wrong = random.isTrue(1, outOf: 2) ? absent.serial : random.pick(graph.ids)?.serial ?? 1
         let owner = random.isTrue(1, outOf: 3) ? random.pick(graph.ids.filter { $0.root == id.root }) ?? id : id
+        let others = random.isTrue(1, outOf: 2) ? some(graph.ids(of: graph.entity(of: id) ?? concrete[0]), upTo: 3) : []
+        let owners = Set(others + [owner]).sorted()
+        let targets = targets(relationship, graph)
+        let fitting = owners.dropLast().map { _ in random.pick(targets)?.serial ?? 1 }
+        let counts = owners.map { _ in UInt32(1) }
+        let content: LinkBlock.Content =
+            if !relationship.isToMany {
+                .toOne(fitting + [wrong])
+            } else if relationship.isOrdered, random.isTrue(1, outOf: 2) {
+                .ordered(keptCounts: owners.map { _ in 0 }, suffixCounts: counts, suffixes: fitting + [wrong])
+            } else {
+                .unordered(removedCounts: owners.map { _ in 0 }, removed: [], addedCounts: counts, added: fitting + [wrong])
+            }
         return .relink(
             LinkBlock(
-                root: relationship.root, property: relationship.number, serials: Self.runs([owner.serial]), content: content))
+                root: relationship.root, property: relationship.number, serials: Self.runs(owners.map(\.serial)), content: content))
     }
 }

@@ -52,7 +52,7 @@ public struct RandomProgram: Sendable {
         while let op = pending.popLast() {
             if case .link(let id, _, let target, _) = op, graph.contains(id), graph.contains(target) { return op }
         }
-        if scope != .derivable, random.isTrue(1, outOf: 40) { return wrongOp(graph) }
+        if scope != .derivable, random.isTrue(1, outOf: 12) { return wrongOp(graph) }
         return op(graph) ?? insert(graph)
     }
 

@@ -55,15 +55,18 @@ struct ProgramRun {
         var ops: [Op] = []
         if random.isTrue(program.scope == .migrations ? 4 : 1, outOf: 8), let schema = try migrated() {
             let op = Op.schema(schema.catalog)
-            ops.append(op)
             var (found, expected): (CambiumError.Code?, CambiumError.Code?) = (nil, nil)
+            var trial = after
             do throws(CambiumError) { try draft.apply(op) } catch { found = error.code }
-            do throws(CambiumError) { try after.apply(op) } catch { expected = error.code }
+            do throws(CambiumError) { try trial.apply(op) } catch { expected = error.code }
             if found != expected {
                 throw Finding("a migration threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing")")
             }
-            if found != nil { return try drop(draft) }
-            program.adopt(schema)
+            if found == nil {
+                ops.append(op)
+                after = trial
+                program.adopt(schema)
+            }
         }
         for _ in 0..<Int.random(in: (ops.isEmpty ? 1 : 0)...8, using: &random) {
             let proposed = program.next(for: after)
@@ -74,15 +77,19 @@ struct ProgramRun {
                 op = try completed(proposed, draft)
                 try draft.apply(op)
             } catch { found = error.code }
-            do throws(CambiumError) { try after.apply(op) } catch { expected = error.code }
-            ops.append(op)
+            var trial = after
+            do throws(CambiumError) { try trial.apply(op) } catch { expected = error.code }
             if found == nil, case .clone(let clone) = op, case .clone(let wanted) = proposed, clone.hierarchies != wanted.hierarchies {
                 throw Finding("copies \(clone.hierarchies) and not \(wanted.hierarchies): \(shown([op]))")
             }
             if expected != found {
                 throw Finding("threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing"): \(shown([op]))")
             }
-            if found != nil { return try drop(draft) }
+            // An op that throws leaves nothing, and the draft goes on.
+            if found == nil {
+                ops.append(op)
+                after = trial
+            }
         }
         try checkLinks(draft, after)
         if random.isTrue(1, outOf: 8) { return try drop(draft) }

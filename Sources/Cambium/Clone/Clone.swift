@@ -50,6 +50,7 @@ extension WriteTransaction {
     /// Complexity: O(objects that are copied and their links).
     public mutating func clone(_ ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> Clone {
         if recording == .comparison { throw Self.refusal(of: "clone") }
+        try checkUsable()
         let plan = try draft.planClone(ids, request)
         let time = max(surroundings.now(), timeMin)
         let op = plan.op(time: time) { [surroundings] in CloneSeed(surroundings.randomBytes(16)) }

@@ -49,9 +49,7 @@ extension Store {
             report.entries = MigrationCount(migration: migration, graph: before).entries(hasProgram: hasProgram)
             if migration.isEmpty { return }
             if !hasProgram { try Self.refuse(migration.replacements) }
-            let op = Op.schema(migration.after.catalog)
-            try transaction.draft.apply(op)
-            transaction.ops.append(op)
+            try transaction.record(.schema(migration.after.catalog))
             try body(before, &transaction)
         }
         report.transaction = receipt.transaction

@@ -162,6 +162,8 @@ final class Committer: @unchecked Sendable {
             }
             var transaction = WriteTransaction(draft: timeline.draft(), ops: makeOpWriter(), surroundings: surroundings, timeMin: lastTime)
             try body(&transaction)
+            // The closure may have caught what failed the transaction.
+            try transaction.checkUsable()
             if transaction.ops.opCount == 0 {
                 return join(nil, transaction.takeDraft().original, level, waiter)
             }

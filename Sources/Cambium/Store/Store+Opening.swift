@@ -101,11 +101,7 @@ extension Store {
 
     /// Writes the first transaction.
     private func begin(_ schema: Schema, _ author: Author) throws {
-        _ = try transact(author) { transaction in
-            let op = Op.schema(schema.catalog)
-            try transaction.draft.apply(op)
-            transaction.ops.append(op)
-        }
+        _ = try transact(author) { try $0.record(.schema(schema.catalog)) }
     }
 
     /// Opens a store for writing: replays its log, cuts what a crash left behind, and takes the lock.

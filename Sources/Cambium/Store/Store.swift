@@ -137,9 +137,7 @@ public final class Store: Sendable {
             guard labelled <= newest.transaction else {
                 throw CambiumError(.notFound, "There is no transaction \(labelled); the last one is \(newest.transaction).")
             }
-            let op = Op.label(name, labelled)
-            try writing.draft.apply(op)
-            writing.ops.append(op)
+            try writing.record(.label(name, labelled))
         }
         return labelled
     }

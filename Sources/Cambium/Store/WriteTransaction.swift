@@ -4,9 +4,11 @@ public import CambiumModel
 
 /// The changes of one transaction: lent to the closure of `Store.write`, valid until it returns.
 ///
-/// Every call validates, applies and records one op. Where a call throws, nothing of it is in the transaction, and the
-/// closure may go on; where the closure throws, nothing of the transaction happened. Rules that look at the whole (mandatory
+/// Every call validates, applies and records one op. If a call throws, nothing of it is in the transaction, and the
+/// closure may go on. If the closure throws, nothing of the transaction happened. Rules that look at the whole (mandatory
 /// properties, uniqueness, numbers of members, denied deletions) are checked once, at the end.
+///
+/// A fault in the middle of a change (of the disk, say) fails the transaction: every later call throws, and so does its commit.
 ///
 ///     try store.write(Author(actor: "jane")) { transaction in
 ///         let note = try transaction.insert("Note", ["title": "Paris"])
@@ -83,7 +85,9 @@ public struct WriteTransaction: ~Copyable {
         changed.reserveCapacity(values.count)
         for (attribute, value) in values {
             let attribute = try check(attribute, value, entity)
-            if !draft.holds(value, attribute, at: place) { changed.append(Assignment(attribute.number, value)) }
+            // A value that is there already counts if an assignment before it changes it.
+            let isAssigned = changed.contains { $0.property == attribute.number }
+            if isAssigned || !draft.holds(value, attribute, at: place) { changed.append(Assignment(attribute.number, value)) }
         }
         if !changed.isEmpty { try record(.set(id, changed)) }
     }
@@ -98,19 +102,23 @@ public struct WriteTransaction: ~Copyable {
 
     // MARK: Links
 
-    /// Links two objects. A to-one relationship loses the target that it had; in an ordered one the target stands at `index`,
-    /// at the end where that is nil. Linking what is linked is no change.
+    /// Links two objects. A to-one relationship loses the target that it had. In an ordered relationship the target stands at
+    /// `index`, at the end if `index` is nil. Linking what is linked is no change.
+    ///
+    /// Throws `.notFound` for a missing object; `.invalidInput` for a relationship that the object's entity does not have, a
+    /// target that the relationship cannot hold, and an index outside of it. Nothing is changed then.
     public mutating func link(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
     ) throws(CambiumError) {
+        let ends = try draft.linkEnds(id, relationship, target)
         if let index {
-            guard relationship.isOrdered else {
+            guard ends.relationship.isOrdered else {
                 throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so there is no index in it.")
             }
             guard index >= 0 else { throw CambiumError(.invalidInput, "An index counts from 0.") }
         }
-        if index == nil, draft.isLinked(id, relationship, target) { return }
-        try record(.link(id, relationship.number, target: target, index: index))
+        if index == nil, draft.isLinked(ends) { return }
+        try record(.link(id, ends.relationship.number, target: target, index: index))
     }
 
     public mutating func link(_ id: ObjectID, _ relationship: String, _ target: ObjectID, at index: Int? = nil)
@@ -119,11 +127,10 @@ public struct WriteTransaction: ~Copyable {
         try link(id, try entity(of: id).requiredRelationship(relationship), target, at: index)
     }
 
-    /// Undoes a link. Unlinking what is not linked is no change.
+    /// Undoes a link. Unlinking what is not linked is no change. Throws as `link(_:_:_:at:)`.
     public mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
-        _ = try entity(of: id)
-        _ = try entity(of: target)
-        if draft.isLinked(id, relationship, target) { try record(.unlink(id, relationship.number, target: target)) }
+        let ends = try draft.linkEnds(id, relationship, target)
+        if draft.isLinked(ends) { try record(.unlink(id, ends.relationship.number, target: target)) }
     }
 
     public mutating func unlink(_ id: ObjectID, _ relationship: String, _ target: ObjectID) throws(CambiumError) {
@@ -131,16 +138,19 @@ public struct WriteTransaction: ~Copyable {
     }
 
     /// Moves a member of an ordered relationship to the index that it has afterwards.
+    ///
+    /// Throws as `link(_:_:_:at:)`, and `.notFound` for a target that is not a member.
     public mutating func move(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int
     ) throws(CambiumError) {
-        guard relationship.isOrdered else {
+        let ends = try draft.linkEnds(id, relationship, target)
+        guard ends.relationship.isOrdered else {
             throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so nothing can be moved in it.")
         }
-        guard let members = draft.memberCount(relationship, of: id), index >= 0, index < members else {
+        guard index >= 0, index < draft.memberCount(ends) else {
             throw CambiumError(.invalidInput, "Index \(index) is outside of '\(relationship.name)'.")
         }
-        try record(.move(id, relationship.number, target: target, index: index))
+        try record(.move(id, ends.relationship.number, target: target, index: index))
     }
 
     public mutating func move(_ id: ObjectID, _ relationship: String, _ target: ObjectID, to index: Int)
@@ -153,10 +163,12 @@ public struct WriteTransaction: ~Copyable {
 
     public borrowing func contains(_ id: ObjectID) -> Bool { draft.contains(id) }
 
-    /// The value of an attribute as it stands in the transaction; nil where there is no such object.
+    /// The value of an attribute as it stands in the transaction; nil if there is no such object, null if its entity does not
+    /// have the attribute.
     public borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? { draft.value(of: attribute, of: id) }
 
-    /// The ids that a relationship leads to, as it stands in the transaction.
+    /// The ids that a relationship leads to, as it stands in the transaction; nil if there is no such object, none if its entity
+    /// does not have the relationship.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         draft.members(relationship, of: id)
     }
@@ -173,10 +185,18 @@ public struct WriteTransaction: ~Copyable {
 
     // MARK: Ops
 
-    private mutating func record(_ op: Op) throws(CambiumError) {
+    /// Applies an op and records it, or does neither.
+    mutating func record(_ op: Op) throws(CambiumError) {
         if recording == .comparison, case .delete = op { throw Self.refusal(of: "delete") }
+        try checkUsable()
         try draft.apply(op)
         if recording == .ops { ops.append(op) }
+    }
+
+    /// Throws if the transaction cannot be committed any more, because a change failed half-way or its ops cannot be written.
+    func checkUsable() throws(CambiumError) {
+        try draft.checkUsable()
+        if let failure = ops.failure { throw failure }
     }
 
     static func refusal(of verb: String) -> CambiumError {

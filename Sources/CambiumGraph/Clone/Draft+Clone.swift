@@ -9,7 +9,8 @@ extension Draft {
             plan.needsSeed == (op.seed != nil)
         else { throw mismatch(op) }
         try plan.checkTime(op)
-        try carryOut(plan, op)
+        let values = try CloneValues(plan, op, layout, reader)
+        carryOut(plan, values)
     }
 
     private func replanned(_ op: CloneOp) throws(CambiumError) -> ClonePlan {
@@ -30,14 +31,17 @@ extension Draft {
     /// Carries out a plan that was made of this draft as it is, with an op that the plan made. From then on memory is kept ready for
     /// another one.
     ///
-    /// Throws `.invalidInput` for a value of the roots that does not fit, which resolving a request finds before. Complexity:
-    /// O(objects that are copied and their links).
+    /// Throws `.invalidInput` for a value of the roots that does not fit, which resolving a request finds before; nothing is
+    /// changed then. Complexity: O(objects that are copied and their links).
     package mutating func clone(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
+        try checkUsable()
+        let values = try CloneValues(plan, op, layout, reader)
         space.memory.expect(byteCount: byteCount(of: plan))
-        try carryOut(plan, op)
+        carryOut(plan, values)
     }
 
-    private mutating func carryOut(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
+    /// Writes what was checked before, so that it cannot fail.
+    private mutating func carryOut(_ plan: consuming ClonePlan, _ values: CloneValues) {
         precondition(touched == nil, "An import derives its ops from what it changed; a clone is an op.")
         let originalsPending = pending.objects
         space.memory.prepare(byteCount: byteCount(of: plan), freeByteCount: space.freeByteCount)
@@ -50,10 +54,12 @@ extension Draft {
         var lonely = Set<Int>()
         for hierarchy in plan.hierarchies {
             guard let table = layout.table(of: hierarchy.root) else { continue }
-            try copyColumns(table, plan, op, chains, lonely: &lonely)
+            copyColumns(table, plan, values.columns[table.index], chains, lonely: &lonely)
         }
-        for value in op.options.rootValues { try setRootValue(value, plan) }
-        try followParents(plan)
+        for value in values.ofRoots {
+            assign(value.cell, value.attribute, layout.tables[value.table], plan.rows[value.table].copy(of: value.row))
+        }
+        followParents(plan, values)
         copyLinks(plan, rules, whole: Set(chains.map(\.link)), lonely)
         for hierarchy in plan.hierarchies {
             guard let table = layout.table(of: hierarchy.root) else { continue }
@@ -90,36 +96,17 @@ extension Draft {
         return targets
     }
 
-    private mutating func setRootValue(_ value: CloneOptions.RootValue, _ plan: borrowing ClonePlan) throws(CambiumError) {
-        for root in plan.roots where layout.root(ofTable: Int(root.table)) == value.root {
-            let table = layout.tables[Int(root.table)]
-            let copy = plan.rows[table.index].copy(of: root.row)
-            guard let entity = entity(at: ObjectPlace(table: table.index, row: copy)), let attribute = entity.attribute(value.attribute)
-            else { continue }
-            try assign(value.value, attribute, table, copy)
-        }
-    }
-
     /// Stores the value of a copy that is in no index yet.
-    private mutating func assign(
-        _ value: Value, _ attribute: Attribute, _ table: TableLayout, _ copy: UInt32
-    ) throws(CambiumError) {
+    private mutating func assign(_ cell: StoredCell, _ attribute: Attribute, _ table: TableLayout, _ copy: UInt32) {
         let slot = table.slot(of: attribute.number)
-        if value.isNull {
-            store(table.index, copy, slot, table.columns[slot], .null)
-            if !attribute.isOptional { pending.noteObject(table.index, copy) }
-            return
-        }
-        _ = try attribute.withCell(of: value) {
-            store(table.index, copy, slot, table.columns[slot], $0)
-            return true
-        }
+        cell.withCell { store(table.index, copy, slot, table.columns[slot], $0) }
+        if cell.isNull, !attribute.isOptional { pending.noteObject(table.index, copy) }
     }
 
     // MARK: Values from above
 
     /// Takes values from parents, in the order in which objects were reached: a parent has its own by then.
-    private mutating func followParents(_ plan: borrowing ClonePlan) throws(CambiumError) {
+    private mutating func followParents(_ plan: borrowing ClonePlan, _ values: CloneValues) {
         guard plan.members.needsOrder else { return }
         let planner = ClonePlanner(reader: reader, layout: layout, space: nil)
         let given = Set(plan.options.rootValues.map { Given(root: $0.root, attribute: $0.attribute) })
@@ -131,11 +118,14 @@ extension Draft {
                 if entry.parent == CloneWalk.noParent, given.contains(key) { continue }
                 let copy = plan.rows[table.index].copy(of: entry.row)
                 if let (place, attribute) = planner.followed(follower, index, plan.entries) {
-                    let parent = plan.rows[Int(place.table)].copy(of: place.row)
-                    let value = reader.value(of: layout.field(attribute), at: ObjectPlace(table: Int(place.table), row: parent))
-                    try assign(value, follower.attribute, table, copy)
-                } else if follower.follow.fallback == .blank {
-                    try assign(follower.attribute.defaultValue, follower.attribute, table, copy)
+                    let above = layout.tables[Int(place.table)]
+                    let parent = plan.rows[above.index].copy(of: place.row)
+                    let slot = above.slot(of: attribute.number)
+                    // Both attributes have one type. The value may lie in the page that the copy's is written to.
+                    let cell = reader.rows(above.index).withCell(parent, slot, above.columns[slot]) { StoredCell(copying: $0) }
+                    assign(cell, follower.attribute, table, copy)
+                } else if follower.follow.fallback == .blank, let cell = values.blanks[ObjectIdentifier(follower.attribute)] {
+                    assign(cell, follower.attribute, table, copy)
                 }
             }
         }

@@ -4,37 +4,18 @@ import CambiumModel
     import Glibc
 #endif
 
-/// What becomes of one column of a table that is copied.
-private struct CloneColumn {
-    enum Content {
-        case copy
-        case fill(StoredCell)
-        case uuid(CloneUUIDs)
-        case source
-        /// The members' side of a chain that is copied whole: its owner is in the column, its neighbours in two others.
-        case members(CloneChain)
-        /// The owners' side.
-        case owners(CloneChain)
-    }
-
-    let slot: Int
-    let kind: ColumnKind
-    let content: Content
-    /// The entities that have the attribute; nil where all of the table do.
-    let family: Set<EntityNumber>?
-}
-
 extension Draft {
     /// Makes the rows of a table's copies and copies their attributes, one group of copies after the other.
     ///
     /// - Parameters:
+    ///   - columns: what becomes of each column but those of chains.
     ///   - chains: those that are copied whole.
     ///   - lonely: gets the links of those chains in which a copy has an original whose owner is not copied.
     mutating func copyColumns(
-        _ table: TableLayout, _ plan: borrowing ClonePlan, _ op: CloneOp, _ chains: [CloneChain], lonely: inout Set<Int>
-    ) throws(CambiumError) {
+        _ table: TableLayout, _ plan: borrowing ClonePlan, _ columns: [CloneColumn], _ chains: [CloneChain], lonely: inout Set<Int>
+    ) {
         let rows = plan.rows[table.index]
-        var columns = try cloneColumns(table, plan, op)
+        var columns = columns
         for chain in chains where chain.chain.members == table.index {
             columns.append(CloneColumn(slot: chain.ownerSlot, kind: .rows, content: .members(chain), family: nil))
         }
@@ -54,41 +35,6 @@ extension Draft {
                     copy(column, table, group, target, current)
                 }
             }
-        }
-    }
-
-    private func cloneColumns(
-        _ table: TableLayout, _ plan: borrowing ClonePlan, _ op: CloneOp
-    ) throws(CambiumError) -> [CloneColumn] {
-        var columns = [CloneColumn(slot: TableLayout.sourceSlot, kind: .fixed(width: 8), content: .source, family: nil)]
-        if let slot = table.entitySlot { columns.append(CloneColumn(slot: slot, kind: .fixed(width: 2), content: .copy, family: nil)) }
-        var seen = Set<PropertyNumber>()
-        for entity in table.entities {
-            guard let member = plan.members.policy[entity] else { continue }
-            for (attribute, rule) in member.attributes where seen.insert(attribute.number).inserted {
-                let slot = table.slot(of: attribute.number)
-                let family = attribute.entity == attribute.root ? nil : layout.schema.entity(attribute.entity)?.family
-                guard let content = try content(attribute, rule, table, plan, op) else { continue }
-                columns.append(CloneColumn(slot: slot, kind: table.columns[slot], content: content, family: family))
-            }
-        }
-        return columns
-    }
-
-    /// Nil where the copies are null.
-    private func content(
-        _ attribute: Attribute, _ rule: CloneAttributeRule, _ table: TableLayout, _ plan: borrowing ClonePlan, _ op: CloneOp
-    ) throws(CambiumError) -> CloneColumn.Content? {
-        switch rule.source {
-        case .original: return .copy
-        case .defaultValue: return attribute.defaultValue.isNull ? nil : .fill(try StoredCell(attribute.defaultValue, attribute))
-        case .newUUID:
-            let rows = plan.rows[table.index]
-            let objectCount = reader.liveCount(table.index) - rows.count
-            return op.seed.map { .uuid(CloneUUIDs($0, attribute, firstSerial: rows.firstSerial, rows.count, among: objectCount)) }
-        case .now:
-            guard let time = op.time else { return nil }
-            return .fill(try StoredCell(.date(Timestamp.date(microseconds: time)), attribute))
         }
     }
 

@@ -9,9 +9,15 @@ extension Draft {
 
     /// Applies one op: the only way in which a graph changes, live and in replay alike.
     ///
-    /// Throws `.notFound` for an object that is not there, `.invalidInput` for what does not fit the schema,
-    /// `.damaged` for a block whose parts disagree. A draft in which an op failed must be dropped.
+    /// An op applies as a whole, or it throws and leaves the draft as it was; then the caller may go on with other ops.
+    /// Throws `.notFound` for a missing object, `.invalidInput` for what does not fit the schema, `.limitExceeded` if a table
+    /// is full, `.damaged` for a block whose parts disagree.
     public mutating func apply(_ op: Op) throws(CambiumError) {
+        try atomically { draft throws(CambiumError) in try draft.perform(op) }
+    }
+
+    /// Checks everything that can refuse an op, then writes.
+    private mutating func perform(_ op: Op) throws(CambiumError) {
         switch op {
         case .schema(let catalog): try adopt(catalog)
         case .insert(let id, let entity, let assignments): try insert(id, entity, assignments)
@@ -34,47 +40,40 @@ extension Draft {
         case .relink(let block): try apply(block)
         case .clone(let clone): try apply(clone)
         case .label(let name, let number):
+            try TransactionLabel.check(name)
             guard number.rawValue > 0, number.rawValue <= transaction else {
                 throw CambiumError(.notFound, "There is no transaction \(number) that '\(name)' could name.")
             }
             labels[name] = number
-        case .digest(let number, let digest):
-            guard number.rawValue + 1 != transaction || Digester(reader: reader, layout: layout).digest() == digest else {
-                throw CambiumError(.damaged, "The graph after transaction \(number) does not have the digest that the log gives.")
-            }
+        case .digest(let number, let digest): try check(digest, of: number)
         }
     }
 
     // MARK: Schema
 
     private mutating func adopt(_ catalog: SchemaCatalog) throws(CambiumError) {
-        guard layout.tables.isEmpty else { return try migrate(to: GraphLayout(try Schema(catalog: catalog))) }
-        layout = GraphLayout(try Schema(catalog: catalog))
-        let page = try newDirectory(sharedBlobs: .empty)
+        let newLayout = GraphLayout(try Schema(catalog: catalog))
+        try newLayout.checkPageSizes()
+        guard layout.tables.isEmpty else { return try migrate(to: newLayout) }
+        layout = newLayout
+        let page = newDirectory(sharedBlobs: .empty)
         for table in layout.tables {
             chunks[page].storeBytes(
-                of: try newTable(table), toByteOffset: DirectoryPage.tablesOffset + 4 * table.index, as: PageRef.self)
+                of: newTable(table), toByteOffset: DirectoryPage.tablesOffset + 4 * table.index, as: PageRef.self)
         }
         discard(directory)
         directory = page
     }
 
     /// A directory for the layout, whose tables are not in it yet.
-    mutating func newDirectory(sharedBlobs: RadixVector) throws(CambiumError) -> PageRef {
-        let byteCount = DirectoryPage.byteCount(layout)
-        guard byteCount <= PageLayout.chunkByteCount else {
-            throw CambiumError(.limitExceeded, "A schema has at most 16,000 root entities and many-to-many links.")
-        }
-        let page = allocate(byteCount, .directory)
+    mutating func newDirectory(sharedBlobs: RadixVector) -> PageRef {
+        let page = allocate(DirectoryPage.byteCount(layout), .directory)
         chunks[page].storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
         chunks[page].storeBytes(of: sharedBlobs, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
         return page
     }
 
-    mutating func newTable(_ table: TableLayout) throws(CambiumError) -> PageRef {
-        guard max(table.pageByteCount, table.groupByteCount) <= PageLayout.chunkByteCount else {
-            throw CambiumError(.limitExceeded, "The hierarchy of '\(table.root?.name ?? "")' has too many properties.")
-        }
+    mutating func newTable(_ table: TableLayout) -> PageRef {
         let page = allocate(table.pageByteCount, .table)
         let pointer = chunks[page]
         (pointer + PageLayout.header).initializeMemory(
@@ -93,12 +92,20 @@ extension Draft {
         guard id.serial > 0, reader.row(table.index, serial: id.serial) == nil else {
             throw CambiumError(.invalidInput, "\(entity.name)/\(id.serial) is there already.")
         }
-        let row = insertRow(table, serial: id.serial, entity: number)
-        for assignment in assignments { _ = try attribute(assignment.property, entity) }
-        for attribute in entity.attributes {
-            let assigned = assignments.last { $0.property == attribute.number }
-            try store(assigned?.value ?? attribute.defaultValue, attribute, table, row)
+        try checkRoom(table, CollectionOfOne(id.serial...id.serial))
+        var cells = try takeCells(assignments, entity, table)
+        for attribute in entity.attributes where !attribute.defaultValue.isNull {
+            if assignments.contains(where: { $0.property == attribute.number }) { continue }
+            cells.append(AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(attribute.defaultValue, attribute)))
         }
+        let row = insertRow(table, serial: id.serial, entity: number)
+        for assigned in cells {
+            let kind = table.columns[assigned.slot]
+            // A null takes back what another assignment to the same attribute stored.
+            if assigned.cell.isNull, reader.rows(table.index).isNull(row, assigned.slot, kind) { continue }
+            assigned.cell.withCell { store(table.index, row, assigned.slot, kind, $0) }
+        }
+        giveBack(&cells)
         for index in table.indexes { addToIndex(table, index, row) }
         pending.noteObject(table.index, row)
     }
@@ -107,31 +114,45 @@ extension Draft {
         let place = try livePlace(id)
         guard let entity = entity(at: place) else { throw CambiumError(.damaged, "\(text(of: id)) has no entity.") }
         let table = layout.tables[Int(place.table)]
-        for assignment in assignments {
-            let attribute = try attribute(assignment.property, entity)
-            let slot = table.slot(of: attribute.number)
-            _ = try attribute.withCell(of: assignment.value) { set(table, place.row, slot, $0) }
-            if assignment.value.isNull, !attribute.isOptional { pending.noteObject(table.index, place.row) }
+        var cells = try takeCells(assignments, entity, table)
+        for assigned in cells { assigned.cell.withCell { _ = set(table, place.row, assigned.slot, $0) } }
+        giveBack(&cells)
+        if assignments.contains(where: { $0.value.isNull && entity.attribute($0.property)?.isOptional == false }) {
+            pending.noteObject(table.index, place.row)
         }
         setProvenance(table.index, place.row, TableLayout.changedSlot)
     }
 
-    private mutating func store(
-        _ value: Value, _ attribute: Attribute, _ table: TableLayout, _ row: UInt32
-    ) throws(CambiumError) {
-        if value.isNull { return }
-        let slot = table.slot(of: attribute.number)
-        _ = try attribute.withCell(of: value) {
-            store(table.index, row, slot, table.columns[slot], $0)
-            return true
+    /// Converts the values of an op, which the caller stores and gives back.
+    private mutating func takeCells(
+        _ assignments: [Assignment], _ entity: Entity, _ table: TableLayout
+    ) throws(CambiumError) -> [AssignedCell] {
+        var cells: [AssignedCell] = []
+        swap(&cells, &assignedCells)
+        for assignment in assignments {
+            guard let attribute = entity.attribute(assignment.property) else {
+                throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute with the number \(assignment.property.rawValue).")
+            }
+            cells.append(AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(assignment.value, attribute)))
         }
+        return cells
     }
 
-    private func attribute(_ number: PropertyNumber, _ entity: Entity) throws(CambiumError) -> Attribute {
-        guard let attribute = entity.attribute(number) else {
-            throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute with the number \(number.rawValue).")
+    private mutating func giveBack(_ cells: inout [AssignedCell]) {
+        cells.removeAll(keepingCapacity: true)
+        swap(&cells, &assignedCells)
+    }
+
+    // MARK: Digests
+
+    private func check(_ digest: GraphDigest, of number: TransactionNumber) throws(CambiumError) {
+        guard number.rawValue < transaction else {
+            throw CambiumError(.damaged, "Transaction \(transaction) has a digest of transaction \(number), which is not before it.")
         }
-        return attribute
+        // A digest of an earlier transaction cannot be compared any more.
+        guard transaction - number.rawValue > 1 || Digester(reader: reader, layout: layout).digest() == digest else {
+            throw CambiumError(.damaged, "The graph after transaction \(number) does not have the digest that the log gives.")
+        }
     }
 
     // MARK: Links
@@ -144,24 +165,6 @@ extension Draft {
             throw CambiumError(.invalidInput, "Index \(index) is outside the relationship of \(text(of: id)).")
         }
         link(end, owner: owner.row, target: row.row, at: index)
-    }
-
-    private func resolve(
-        _ id: ObjectID, _ property: PropertyNumber, _ target: ObjectID
-    ) throws(CambiumError) -> (EndLayout, ObjectPlace, ObjectPlace) {
-        let owner = try livePlace(id)
-        let row = try livePlace(target)
-        guard let entity = entity(at: owner), let relationship = entity.relationship(property) else {
-            throw CambiumError(.invalidInput, "\(text(of: id)) has no relationship with the number \(property.rawValue).")
-        }
-        guard let family = schema.entity(relationship.destination)?.family, let other = self.entity(at: row),
-            family.contains(other.number)
-        else {
-            let wanted = schema.entity(relationship.destination)?.name ?? ""
-            throw CambiumError(
-                .invalidInput, "'\(relationship.name)' of \(text(of: id)) holds '\(wanted)', and \(text(of: target)) is none.")
-        }
-        return (layout.end(relationship), owner, row)
     }
 
     func livePlace(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {

@@ -115,6 +115,7 @@ extension Draft {
         guard serial <= ObjectID.serialMax else {
             throw CambiumError(.limitExceeded, "The hierarchy of '\(table.entity.name)' has handed out all of its serials.")
         }
+        try checkRoom(table.table, CollectionOfOne(serial...serial))
         return insertRow(table.table, serial: serial, entity: table.entity.number)
     }
 

@@ -21,10 +21,8 @@ extension Draft {
     package borrowing func holds(_ value: Value, _ attribute: Attribute, at place: ObjectPlace) -> Bool {
         let table = layout.tables[Int(place.table)]
         let slot = table.slot(of: attribute.number)
-        let isEqual = try? attribute.withCell(of: value) {
-            reader.rows(table.index).equals(place.row, slot, table.columns[slot], $0)
-        }
-        return isEqual == true
+        guard let cell = try? StoredCell(value, attribute) else { return false }
+        return cell.withCell { reader.rows(table.index).equals(place.row, slot, table.columns[slot], $0) }
     }
 
     /// The ids that a relationship leads to: in order if it is ordered, otherwise ascending. Nil if there is no such object, none

@@ -74,27 +74,53 @@ extension Draft {
     // MARK: Rows
 
     private mutating func insertRows(_ block: UpsertBlock, _ table: TableLayout) throws(CambiumError) -> [UInt32] {
+        try checkNewSerials(block, table)
         var rows: [UInt32] = []
         rows.reserveCapacity(block.serials.count)
         for run in block.serials.runs {
             for serial in run.first..<run.first + UInt64(run.count) {
-                guard serial > 0, serial <= ObjectID.serialMax, reader.row(table.index, serial: serial) == nil else {
-                    throw CambiumError(.damaged, "A block inserts serial \(serial) of \(block.entity), which is there already.")
-                }
                 rows.append(insertRow(table, serial: serial, entity: block.entity))
             }
         }
         return rows
     }
 
-    private func existingRows(
+    private func checkNewSerials(_ block: UpsertBlock, _ table: TableLayout) throws(CambiumError) {
+        let reader = reader
+        let next = reader.nextSerial(table.index)
+        let ranges = try ranges(of: block.serials)
+        try checkRoom(table, ranges)
+        for serials in ranges {
+            // No object has a serial that was not handed out.
+            if serials.lowerBound >= next { continue }
+            for serial in serials where reader.row(table.index, serial: serial) != nil {
+                throw CambiumError(.damaged, "A block inserts serial \(serial) of \(block.entity), which is there already.")
+            }
+        }
+    }
+
+    /// The serials of a block, which ascend.
+    private func ranges(of serials: SerialRuns) throws(CambiumError) -> [ClosedRange<UInt64>] {
+        var ranges: [ClosedRange<UInt64>] = []
+        ranges.reserveCapacity(serials.runs.count)
+        var last: UInt64 = 0
+        for run in serials.runs {
+            guard run.first > last, run.first <= ObjectID.serialMax, run.count > 0, UInt64(run.count) <= ObjectID.serialMax - run.first + 1
+            else { throw CambiumError(.damaged, "A block has serials, from \(run.first), that do not ascend up to \(ObjectID.serialMax).") }
+            last = run.first + UInt64(run.count) - 1
+            ranges.append(run.first...last)
+        }
+        return ranges
+    }
+
+    func existingRows(
         _ serials: SerialRuns, _ table: TableLayout, _ entity: Entity?
     ) throws(CambiumError) -> [UInt32] {
         let reader = reader
         var rows: [UInt32] = []
         rows.reserveCapacity(serials.count)
-        for run in serials.runs {
-            for serial in run.first..<run.first + UInt64(run.count) {
+        for range in try ranges(of: serials) {
+            for serial in range {
                 guard let row = reader.row(table.index, serial: serial) else {
                     throw CambiumError(.damaged, "A block changes serial \(serial) of a hierarchy that has no such object.")
                 }
@@ -163,111 +189,5 @@ extension Draft {
 
     private func isConstant(_ group: UnsafeMutableRawPointer, _ slot: Int) -> Bool {
         chunks.birth(group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)) == 0
-    }
-
-    // MARK: Links
-
-    /// Gives the objects of a block the members that it lists.
-    mutating func apply(_ block: LinkBlock) throws(CambiumError) {
-        guard let table = layout.table(of: block.root),
-            let relationship = schema.entities.lazy.filter({ $0.root == block.root })
-                .compactMap({ $0.relationship(block.property) }).first,
-            let targets = layout.table(of: relationship.destinationRoot)
-        else { throw CambiumError(.damaged, "A block of links names \(block.property), which the schema does not have.") }
-        let end = layout.end(relationship)
-        let owners = try existingRows(block.serials, table, nil)
-        let ownerRows = reader.rows(table.index)
-        var owning = Family(schema.entity(relationship.entity))
-        guard owners.allSatisfy({ owning.has(ownerRows.entity($0, table)) }) else { throw misfit(relationship) }
-        var family = Family(schema.entity(relationship.destination))
-        func target(_ serial: UInt64, _ reader: Reader) throws(CambiumError) -> UInt32 {
-            guard let row = reader.row(targets.index, serial: serial), family.has(reader.rows(targets.index).entity(row, targets))
-            else {
-                throw CambiumError(.damaged, "A block of links names serial \(serial), which '\(relationship.name)' cannot hold.")
-            }
-            return row
-        }
-        switch block.content {
-        case .toOne(let serials):
-            guard serials.count == owners.count, !relationship.isToMany else { throw misfit(relationship) }
-            for (owner, serial) in zip(owners, serials) {
-                if serial == 0 { clearTarget(end, owner) } else { link(end, owner: owner, target: try target(serial, reader)) }
-            }
-        case .unordered(let removedCounts, let removed, let addedCounts, let added):
-            guard relationship.isToMany, removedCounts.count == owners.count, addedCounts.count == owners.count,
-                sum(removedCounts) == removed.count, sum(addedCounts) == added.count
-            else { throw misfit(relationship) }
-            var removedDone = 0
-            var addedDone = 0
-            for (place, owner) in owners.enumerated() {
-                let leaving = removed[removedDone..<removedDone + Int(removedCounts[place])]
-                let coming = added[addedDone..<addedDone + Int(addedCounts[place])]
-                guard areDistinct(leaving), areDistinct(coming) else { throw misfit(relationship) }
-                for serial in leaving { unlink(end, owner: owner, target: try target(serial, reader)) }
-                for serial in coming { link(end, owner: owner, target: try target(serial, reader)) }
-                removedDone += Int(removedCounts[place])
-                addedDone += Int(addedCounts[place])
-            }
-        case .ordered(let keptCounts, let suffixCounts, let suffixes):
-            guard relationship.isOrdered, keptCounts.count == owners.count, suffixCounts.count == owners.count,
-                sum(suffixCounts) == suffixes.count
-            else { throw misfit(relationship) }
-            var done = 0
-            for (place, owner) in owners.enumerated() {
-                var rows: [UInt32] = []
-                let suffix = suffixes[done..<done + Int(suffixCounts[place])]
-                guard areDistinct(suffix) else { throw misfit(relationship) }
-                for serial in suffix { rows.append(try target(serial, reader)) }
-                replaceSuffix(end, owner: owner, kept: Int(keptCounts[place]), rows)
-                done += Int(suffixCounts[place])
-            }
-        }
-    }
-
-    /// Whether a list names no member twice: a few bytes can stand for millions that are the same.
-    private func areDistinct(_ serials: ArraySlice<UInt64>) -> Bool {
-        // Most lists ascend.
-        if zip(serials, serials.dropFirst()).allSatisfy({ $0 < $1 }) { return true }
-        var seen = Set<UInt64>()
-        return serials.allSatisfy { seen.insert($0).inserted }
-    }
-
-    private func sum(_ counts: [UInt32]) -> Int { counts.reduce(0) { $0 + Int($1) } }
-
-    private func misfit(_ relationship: Relationship) -> CambiumError {
-        CambiumError(.damaged, "A block of links does not fit the relationship '\(relationship.name)'.")
-    }
-
-    /// Empties a to-one end.
-    mutating func clearTarget(_ end: EndLayout, _ owner: UInt32) {
-        var old = noRow
-        reader.forEachMember(end, owner: owner) { old = $0 }
-        if old != noRow { unlink(end, owner: owner, target: old) }
-    }
-
-    /// Makes an ordered list what its first `kept` members were, followed by these.
-    mutating func replaceSuffix(_ end: EndLayout, owner: UInt32, kept: Int, _ suffix: [UInt32]) {
-        var members: [UInt32] = []
-        reader.forEachMember(end, owner: owner) { members.append($0) }
-        let staying = Set(suffix)
-        for member in members.dropFirst(kept) where !staying.contains(member) { unlink(end, owner: owner, target: member) }
-        for (offset, member) in suffix.enumerated() {
-            link(end, owner: owner, target: member, at: min(kept + offset, reader.memberCount(end, owner: owner)))
-        }
-    }
-}
-
-/// An entity and everything below it. Rows that follow one another are mostly of the same.
-private struct Family {
-    private let numbers: Set<EntityNumber>
-    private var last: EntityNumber?
-
-    init(_ entity: Entity?) { numbers = entity?.family ?? [] }
-
-    @inline(__always) mutating func has(_ entity: EntityNumber) -> Bool {
-        if entity == last { return true }
-        guard numbers.contains(entity) else { return false }
-        last = entity
-        return true
     }
 }

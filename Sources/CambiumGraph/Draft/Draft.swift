@@ -23,6 +23,12 @@ public struct Draft: ~Copyable {
     var pending = PendingChecks()
     /// Which objects changed; kept where the ops are derived afterwards.
     var touched: TouchedRows?
+    /// Why the draft refuses everything: a change threw after it had written.
+    private(set) var failure: CambiumError?
+    /// Whether the change under way has written to a page.
+    private var hasWritten = false
+    /// What the op under way will store, kept between ops for its memory.
+    var assignedCells: [AssignedCell] = []
     private var superseded: PageList
     private var born: PageList
     private var isPublished = false
@@ -81,6 +87,35 @@ public struct Draft: ~Copyable {
     mutating func markPublished() { isPublished = true }
 }
 
+// MARK: - All or nothing
+
+extension Draft {
+    /// Runs a change that throws before it writes to a page, or not at all.
+    ///
+    /// If a change throws after it has written, the draft is failed: it refuses all later changes and its publication.
+    @inline(__always)
+    mutating func atomically(_ change: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
+        try checkUsable()
+        hasWritten = false
+        // Without a cached group, the first write to a group takes the path that notes it.
+        forgetGroup()
+        do throws(CambiumError) {
+            try change(&self)
+        } catch {
+            if hasWritten { failure = error }
+            throw error
+        }
+    }
+
+    /// Throws `.notWritable` if a change failed after it had written.
+    package func checkUsable() throws(CambiumError) {
+        guard let failure else { return }
+        throw CambiumError(
+            .notWritable, "The transaction cannot go on, because a change failed half-way: \(failure.message) Run it again.",
+            underlying: failure)
+    }
+}
+
 // MARK: - Pages
 
 extension Draft {
@@ -91,6 +126,7 @@ extension Draft {
 
     @inline(__always)
     mutating func allocate(granules: Int, _ kind: PageKind) -> PageRef {
+        hasWritten = true
         let page = space.allocate(granules: granules, kind: kind, birth: epoch)
         born.append(page)
         return page
@@ -132,6 +168,7 @@ extension Draft {
 extension Draft {
     @inline(__always)
     mutating func ownedDirectory() -> UnsafeMutableRawPointer {
+        hasWritten = true
         if chunks.birth(directory) != epoch { directory = copy(directory) }
         return chunks[directory]
     }
@@ -152,6 +189,7 @@ extension Draft {
 
     @inline(never)
     private mutating func ownedGroupByPath(_ table: Int, _ index: UInt32) -> UnsafeMutableRawPointer {
+        hasWritten = true
         let found = reader.rows(table).group(index &<< PageLayout.rowShift)
         // Only what this draft owns leads to a page of its own.
         if found.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) == epoch {

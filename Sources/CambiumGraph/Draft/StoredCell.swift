@@ -1,51 +1,67 @@
 import CambiumModel
 
-/// A value in its stored form, owning its bytes: from an op to a column.
-struct StoredCell {
-    private let cell: Cell
-    private let bytes: [UInt8]
+/// A value in its stored form, checked, on its way from an op to a column.
+enum StoredCell {
+    case null
+    case fixed(UInt64, UInt64)
+    case bytes([UInt8])
+    /// Its bytes are read where they are.
+    case text(String)
 
-    /// Throws `.invalidInput` where the value is not of the attribute's type.
+    /// Throws `.invalidInput` if the value is not of the attribute's type, `.limitExceeded` if it is too long.
     init(_ value: Value, _ attribute: Attribute) throws(CambiumError) {
         if value.isNull {
-            cell = .null
-            bytes = []
+            self = .null
             return
         }
-        guard let form = StoredForm(value, type: attribute.type) else {
-            throw CambiumError(.invalidInput, "'\(attribute.name)' is \(attribute.type.rawValue), and the value given is not.")
+        if attribute.type == .string, case .string(let text) = value {
+            try Self.checkLength(text.utf8.count, attribute)
+            self = .text(text)
+            return
         }
-        switch form {
+        switch StoredForm(value, type: attribute.type) {
+        case nil:
+            throw CambiumError(.invalidInput, "'\(attribute.name)' is \(attribute.type.rawValue), and the value given is not.")
         case .fixed(let low, let high):
             guard attribute.type != .date || StoredForm.isDate(low) else {
                 throw CambiumError(.invalidInput, "'\(attribute.name)' is a date of the years 1 to 9999, and the value given is not.")
             }
-            cell = .fixed(low, high)
-            bytes = []
+            self = .fixed(low, high)
         case .bytes(let stored):
-            guard stored.count <= Blob.byteCountMax else {
-                throw CambiumError(
-                    .limitExceeded, "A value has at most \(Blob.byteCountMax) bytes; '\(attribute.name)' has \(stored.count).")
-            }
-            cell = Cell(kind: .bytes)
-            bytes = stored
+            try Self.checkLength(stored.count, attribute)
+            self = .bytes(stored)
         }
     }
 
+    /// A copy of what a column holds.
+    init(copying cell: Cell) {
+        switch cell.kind {
+        case .null: self = .null
+        case .fixed: self = .fixed(cell.low, cell.high)
+        case .bytes: self = .bytes([UInt8](cell.bytes))
+        }
+    }
+
+    private static func checkLength(_ byteCount: Int, _ attribute: Attribute) throws(CambiumError) {
+        guard byteCount > Blob.byteCountMax else { return }
+        throw CambiumError(.limitExceeded, "A value has at most \(Blob.byteCountMax) bytes; '\(attribute.name)' has \(byteCount).")
+    }
+
+    @inline(__always) var isNull: Bool { if case .null = self { true } else { false } }
+
+    @inline(__always)
     func withCell<R>(_ body: (Cell) -> R) -> R {
-        cell.kind == .bytes ? bytes.withUnsafeBytes { body(.bytes($0)) } : body(cell)
+        switch self {
+        case .null: body(.null)
+        case .fixed(let low, let high): body(.fixed(low, high))
+        case .bytes(let bytes): bytes.withUnsafeBytes { body(.bytes($0)) }
+        case .text(let text): text.utf8Span.span.bytes.withUnsafeBytes { body(.bytes($0)) }
+        }
     }
 }
 
-extension Attribute {
-    /// Calls `body` with a value in its stored form, its bytes where they are.
-    ///
-    /// Throws `.invalidInput` where the value is not of the attribute's type.
-    func withCell(of value: Value, _ body: (Cell) -> Bool) throws(CambiumError) -> Bool {
-        if type.byteCount != nil, case .fixed(let low, let high)? = StoredForm(value, type: type) { return body(.fixed(low, high)) }
-        guard type == .string, case .string(let text) = value, text.utf8.count <= Blob.byteCountMax else {
-            return try StoredCell(value, self).withCell(body)
-        }
-        return text.utf8Span.span.bytes.withUnsafeBytes { body(.bytes($0)) }
-    }
+/// A value that an op stores, and the column that it goes into.
+struct AssignedCell {
+    let slot: Int
+    let cell: StoredCell
 }

@@ -68,11 +68,13 @@ public final class Timeline: @unchecked Sendable {
     /// - Parameter isTentative: whether `rollBack` may take the version back until it is confirmed.
     /// - Parameter show: called with the new version before pages of the old one are freed: who lets go of the old one in
     ///   it spares the next transaction the work.
-    /// Throws `.notWritable` where another draft was published since this one was made; the draft is dropped then.
+    /// Throws `.notWritable` if another draft was published since this one was made, or if a change of the draft failed
+    /// half-way; the draft is dropped then.
     @discardableResult
     public func publish(
         _ draft: consuming Draft, isTentative: Bool = false, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Graph {
+        try draft.checkUsable()
         draft.stamp()
         let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space, labels: draft.labels)
         var previous = version

@@ -23,7 +23,7 @@ extension Draft {
         }
         leaveOldEntities(plan)
         let members = plan.links.indices.map { collectMembers(ofLink: $0, plan) }
-        let converted = try rebuild(plan)
+        let converted = rebuild(plan)
         for (table, columns) in zip(plan.tables, converted) { setValues(table, columns) }
         for (link, members) in members.enumerated() { if let members { relink(link, members) } }
         for table in plan.tables {

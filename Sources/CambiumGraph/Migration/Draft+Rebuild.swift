@@ -16,10 +16,10 @@ extension Draft {
     /// that are new are empty.
     ///
     /// - Returns: for each table, the columns whose values have to be converted.
-    mutating func rebuild(_ plan: MigrationPlan) throws(CambiumError) -> [[ConvertedColumn]] {
+    mutating func rebuild(_ plan: MigrationPlan) -> [[ConvertedColumn]] {
         let before = reader
         layout = plan.new
-        let page = try newDirectory(sharedBlobs: before.sharedBlobs)
+        let page = newDirectory(sharedBlobs: before.sharedBlobs)
         let old = directory
         directory = page
         forgetGroup()
@@ -27,7 +27,7 @@ extension Draft {
         for table in plan.tables {
             let source = table.old.map { before.tableReference($0.index) }
             let reference: PageRef
-            if let source, table.hasSamePage { reference = source } else { reference = try newTable(table.new) }
+            if let source, table.hasSamePage { reference = source } else { reference = newTable(table.new) }
             chunks[page].storeBytes(of: reference, toByteOffset: DirectoryPage.tablesOffset + 4 * table.new.index, as: PageRef.self)
             converted.append([])
             guard let source, !table.hasSamePage else { continue }

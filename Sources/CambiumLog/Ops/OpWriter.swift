@@ -20,6 +20,9 @@ public struct OpWriter {
         var failure: CambiumError?
     }
 
+    /// Why the file of ops could not be written; the ops are lost then, and `finish` throws it.
+    public var failure: CambiumError? { overflow?.failure }
+
     /// For a store that has no log: the ops are counted only.
     public init() {
         log = nil

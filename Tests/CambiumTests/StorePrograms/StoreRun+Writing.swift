@@ -59,21 +59,23 @@ extension StoreRun {
         _ transaction: inout WriteTransaction, _ after: inout ReferenceGraph, _ counts: ClosedRange<Int>
     ) throws {
         for _ in 0..<Int.random(in: counts, using: &random) {
+            if random.isTrue(1, outOf: 4) { try makeWrongCall(&transaction, after) }
             var op = program.next(for: after)
             var (found, expected): (CambiumError.Code?, CambiumError.Code?) = (nil, nil)
             do throws(CambiumError) {
                 op = try completed(op, transaction.draft)
-                try transaction.draft.apply(op)
+                try transaction.record(op)
             } catch { found = error.code }
+            // The process has died while it wrote the ops before; nothing more is expected of the transaction.
+            if let failure = transaction.ops.failure { throw failure }
             var trial = after
             do throws(CambiumError) { try trial.apply(op) } catch { expected = error.code }
             if found != expected {
                 throw Finding("threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing"): \(shown([op]))")
             }
             if found == nil {
-                transaction.ops.append(op)
                 after = trial
-            } else if random.isTrue(1, outOf: 2) {
+            } else if random.isTrue(1, outOf: 8) {
                 throw Withdrawn()
             }
         }

@@ -1,0 +1,108 @@
+import CambiumModel
+
+/// What becomes of one column of a table that is copied.
+struct CloneColumn {
+    enum Content {
+        case copy
+        case fill(StoredCell)
+        case uuid(CloneUUIDs)
+        case source
+        /// The members' side of a chain that is copied whole: its owner is in the column, its neighbours in two others.
+        case members(CloneChain)
+        /// The owners' side.
+        case owners(CloneChain)
+    }
+
+    let slot: Int
+    let kind: ColumnKind
+    let content: Content
+    /// The entities that have the attribute; nil where all of the table do.
+    let family: Set<EntityNumber>?
+}
+
+/// The values that the copies of a plan get beside those of their originals: checked and converted before anything is written.
+struct CloneValues {
+    struct OfRoot {
+        let table: Int
+        /// The original's.
+        let row: UInt32
+        let attribute: Attribute
+        let cell: StoredCell
+    }
+
+    /// What becomes of the columns of each table; none where nothing of it is copied.
+    let columns: [[CloneColumn]]
+    let ofRoots: [OfRoot]
+    /// The defaults of attributes whose values may have nobody to follow.
+    let blanks: [ObjectIdentifier: StoredCell]
+
+    /// - Parameter reader: of the draft before anything of the clone is in it.
+    ///
+    /// Throws `.invalidInput` or `.limitExceeded` if an attribute cannot hold a value.
+    init(_ plan: borrowing ClonePlan, _ op: CloneOp, _ layout: GraphLayout, _ reader: Reader) throws(CambiumError) {
+        var columns = [[CloneColumn]](repeating: [], count: layout.tables.count)
+        for hierarchy in plan.hierarchies {
+            guard let table = layout.table(of: hierarchy.root) else { continue }
+            columns[table.index] = try Self.columns(of: table, plan, op, layout, reader)
+        }
+        self.columns = columns
+        ofRoots = try Self.valuesOfRoots(plan, layout, reader)
+        var blanks: [ObjectIdentifier: StoredCell] = [:]
+        for follower in plan.members.all.flatMap(\.followers) where follower.follow.fallback == .blank {
+            blanks[ObjectIdentifier(follower.attribute)] = try StoredCell(follower.attribute.defaultValue, follower.attribute)
+        }
+        self.blanks = blanks
+    }
+
+    private static func valuesOfRoots(
+        _ plan: borrowing ClonePlan, _ layout: GraphLayout, _ reader: Reader
+    ) throws(CambiumError) -> [OfRoot] {
+        var values: [OfRoot] = []
+        for value in plan.options.rootValues {
+            for root in plan.roots where layout.root(ofTable: Int(root.table)) == value.root {
+                let table = layout.tables[Int(root.table)]
+                let entity = layout.schema.entity(reader.rows(table.index).entity(root.row, table))
+                guard let attribute = entity?.attribute(value.attribute) else { continue }
+                values.append(
+                    OfRoot(table: table.index, row: root.row, attribute: attribute, cell: try StoredCell(value.value, attribute)))
+            }
+        }
+        return values
+    }
+
+    private static func columns(
+        of table: TableLayout, _ plan: borrowing ClonePlan, _ op: CloneOp, _ layout: GraphLayout, _ reader: Reader
+    ) throws(CambiumError) -> [CloneColumn] {
+        var columns = [CloneColumn(slot: TableLayout.sourceSlot, kind: .fixed(width: 8), content: .source, family: nil)]
+        if let slot = table.entitySlot { columns.append(CloneColumn(slot: slot, kind: .fixed(width: 2), content: .copy, family: nil)) }
+        var seen = Set<PropertyNumber>()
+        for entity in table.entities {
+            guard let member = plan.members.policy[entity] else { continue }
+            for (attribute, rule) in member.attributes where seen.insert(attribute.number).inserted {
+                let slot = table.slot(of: attribute.number)
+                let family = attribute.entity == attribute.root ? nil : layout.schema.entity(attribute.entity)?.family
+                guard let content = try content(attribute, rule, table, plan, op, reader) else { continue }
+                columns.append(CloneColumn(slot: slot, kind: table.columns[slot], content: content, family: family))
+            }
+        }
+        return columns
+    }
+
+    /// Nil where the copies are null.
+    private static func content(
+        _ attribute: Attribute, _ rule: CloneAttributeRule, _ table: TableLayout, _ plan: borrowing ClonePlan, _ op: CloneOp,
+        _ reader: Reader
+    ) throws(CambiumError) -> CloneColumn.Content? {
+        switch rule.source {
+        case .original: return .copy
+        case .defaultValue: return attribute.defaultValue.isNull ? nil : .fill(try StoredCell(attribute.defaultValue, attribute))
+        case .newUUID:
+            let rows = plan.rows[table.index]
+            let objectCount = reader.liveCount(table.index)
+            return op.seed.map { .uuid(CloneUUIDs($0, attribute, firstSerial: rows.firstSerial, rows.count, among: objectCount)) }
+        case .now:
+            guard let time = op.time else { return nil }
+            return .fill(try StoredCell(.date(Timestamp.date(microseconds: time)), attribute))
+        }
+    }
+}

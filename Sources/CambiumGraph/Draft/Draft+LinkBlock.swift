@@ -1,0 +1,123 @@
+import CambiumModel
+
+extension Draft {
+    /// Gives the objects of a block the members that it lists.
+    mutating func apply(_ block: LinkBlock) throws(CambiumError) {
+        guard let table = layout.table(of: block.root),
+            let relationship = schema.entities.lazy.filter({ $0.root == block.root })
+                .compactMap({ $0.relationship(block.property) }).first,
+            let targets = layout.table(of: relationship.destinationRoot)
+        else { throw CambiumError(.damaged, "A block of links names \(block.property), which the schema does not have.") }
+        let end = layout.end(relationship)
+        let owners = try existingRows(block.serials, table, nil)
+        let ownerRows = reader.rows(table.index)
+        var owning = Family(schema.entity(relationship.entity))
+        guard owners.allSatisfy({ owning.has(ownerRows.entity($0, table)) }) else { throw misfit(relationship) }
+        switch block.content {
+        case .toOne(let serials):
+            guard serials.count == owners.count, !relationship.isToMany else { throw misfit(relationship) }
+            let found = try rows(serials, of: relationship, targets)
+            for (owner, target) in zip(owners, found) {
+                if target == noRow { clearTarget(end, owner) } else { link(end, owner: owner, target: target) }
+            }
+        case .unordered(let removedCounts, let removed, let addedCounts, let added):
+            guard relationship.isToMany, removedCounts.count == owners.count, addedCounts.count == owners.count,
+                areLists(removed, removedCounts), areLists(added, addedCounts)
+            else { throw misfit(relationship) }
+            var leaving = try rows(removed, of: relationship, targets)[...]
+            var coming = try rows(added, of: relationship, targets)[...]
+            for (place, owner) in owners.enumerated() {
+                for target in leaving.prefix(Int(removedCounts[place])) { unlink(end, owner: owner, target: target) }
+                for target in coming.prefix(Int(addedCounts[place])) { link(end, owner: owner, target: target) }
+                leaving = leaving.dropFirst(Int(removedCounts[place]))
+                coming = coming.dropFirst(Int(addedCounts[place]))
+            }
+        case .ordered(let keptCounts, let suffixCounts, let suffixes):
+            guard relationship.isOrdered, keptCounts.count == owners.count, suffixCounts.count == owners.count,
+                areLists(suffixes, suffixCounts)
+            else { throw misfit(relationship) }
+            var rest = try rows(suffixes, of: relationship, targets)[...]
+            for (place, owner) in owners.enumerated() {
+                replaceSuffix(end, owner: owner, kept: Int(keptCounts[place]), Array(rest.prefix(Int(suffixCounts[place]))))
+                rest = rest.dropFirst(Int(suffixCounts[place]))
+            }
+        }
+    }
+
+    /// The rows of the members that a block names; `noRow` where a to-one relationship gets none.
+    private func rows(
+        _ serials: [UInt64], of relationship: Relationship, _ targets: TableLayout
+    ) throws(CambiumError) -> [UInt32] {
+        let reader = reader
+        let targetRows = reader.rows(targets.index)
+        var family = Family(schema.entity(relationship.destination))
+        var found: [UInt32] = []
+        found.reserveCapacity(serials.count)
+        for serial in serials {
+            if serial == 0, !relationship.isToMany {
+                found.append(noRow)
+                continue
+            }
+            guard let row = reader.row(targets.index, serial: serial), family.has(targetRows.entity(row, targets)) else {
+                throw CambiumError(.damaged, "A block of links names serial \(serial), which '\(relationship.name)' cannot hold.")
+            }
+            found.append(row)
+        }
+        return found
+    }
+
+    /// Whether the counts cut all the members into lists, none of which names a member twice.
+    private func areLists(_ members: [UInt64], _ counts: [UInt32]) -> Bool {
+        guard counts.reduce(0, { $0 + Int($1) }) == members.count else { return false }
+        var rest = members[...]
+        return counts.allSatisfy { count in
+            defer { rest = rest.dropFirst(Int(count)) }
+            return areDistinct(rest.prefix(Int(count)))
+        }
+    }
+
+    /// Whether a list names no member twice: a few bytes can stand for millions that are the same.
+    private func areDistinct(_ serials: ArraySlice<UInt64>) -> Bool {
+        // Most lists ascend.
+        if zip(serials, serials.dropFirst()).allSatisfy({ $0 < $1 }) { return true }
+        var seen = Set<UInt64>()
+        return serials.allSatisfy { seen.insert($0).inserted }
+    }
+
+    private func misfit(_ relationship: Relationship) -> CambiumError {
+        CambiumError(.damaged, "A block of links does not fit the relationship '\(relationship.name)'.")
+    }
+
+    /// Empties a to-one end.
+    mutating func clearTarget(_ end: EndLayout, _ owner: UInt32) {
+        var old = noRow
+        reader.forEachMember(end, owner: owner) { old = $0 }
+        if old != noRow { unlink(end, owner: owner, target: old) }
+    }
+
+    /// Makes an ordered list what its first `kept` members were, followed by these.
+    mutating func replaceSuffix(_ end: EndLayout, owner: UInt32, kept: Int, _ suffix: [UInt32]) {
+        var members: [UInt32] = []
+        reader.forEachMember(end, owner: owner) { members.append($0) }
+        let staying = Set(suffix)
+        for member in members.dropFirst(kept) where !staying.contains(member) { unlink(end, owner: owner, target: member) }
+        for (offset, member) in suffix.enumerated() {
+            link(end, owner: owner, target: member, at: min(kept + offset, reader.memberCount(end, owner: owner)))
+        }
+    }
+}
+
+/// An entity and everything below it. Rows that follow one another are mostly of the same.
+private struct Family {
+    private let numbers: Set<EntityNumber>
+    private var last: EntityNumber?
+
+    init(_ entity: Entity?) { numbers = entity?.family ?? [] }
+
+    @inline(__always) mutating func has(_ entity: EntityNumber) -> Bool {
+        if entity == last { return true }
+        guard numbers.contains(entity) else { return false }
+        last = entity
+        return true
+    }
+}

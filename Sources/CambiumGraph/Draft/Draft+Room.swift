@@ -1,0 +1,38 @@
+import CambiumModel
+
+extension Draft {
+    /// Throws `.limitExceeded` if a table cannot have rows for these ascending serials: it has at most 2^32 - 128 rows.
+    ///
+    /// Complexity: O(ranges), unless the table is nearly full.
+    @inline(__always)
+    func checkRoom(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
+        let pageCount = serials.reduce(0) { $0 + Self.virtualPages(of: $1).count }
+        if spareGroupCount(table) < pageCount { try checkGroups(table, serials) }
+    }
+
+    private static func virtualPages(of serials: ClosedRange<UInt64>) -> ClosedRange<UInt64> {
+        serials.lowerBound >> UInt64(PageLayout.fanOutShift)...serials.upperBound >> UInt64(PageLayout.fanOutShift)
+    }
+
+    private func spareGroupCount(_ table: TableLayout) -> Int {
+        let page = reader.tablePage(table.index)
+        let freeCount = page.load(fromByteOffset: TablePage.freeCountOffset, as: UInt32.self)
+        return Int(freeCount) + TableLayout.groupCountMax - reader.groupCount(table.index)
+    }
+
+    /// Counts the pages that need a group of their own.
+    private func checkGroups(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
+        let map = reader.vector(table.index, TablePage.virtualPagesOffset)
+        let rows = reader.rows(table.index)
+        var newCount = 0
+        var last: UInt64?
+        for page in serials.lazy.flatMap(Self.virtualPages) where page != last {
+            let mapped = map.get(Int(page), chunks)
+            if mapped == 0 || rows.isShared(mapped - 1) { newCount += 1 }
+            last = page
+        }
+        guard newCount > spareGroupCount(table) else { return }
+        throw CambiumError(
+            .limitExceeded, "The hierarchy of '\(table.root?.name ?? "")' is full: a table has at most 2^32 - 128 rows. Delete objects.")
+    }
+}
