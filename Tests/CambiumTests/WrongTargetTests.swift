@@ -74,6 +74,22 @@ import Testing
         #expect(store.graph.digest() == digest)
     }
 
+    @Test func `an attribute of another entity is refused, also if the object has one of its number and name`() throws {
+        let schema = try Schema(
+            SchemaDefinition {
+                EntityDefinition("Dog") { AttributeDefinition("name", .string, .optional) }
+                EntityDefinition("Cat") { AttributeDefinition("name", .string, .optional) }
+            })
+        let store = try Store.create(MemoryVolume(), schema: schema, durability: .synced, surroundings: fixedSurroundings())
+        let (dog, name) = (try schema.required("Dog"), try schema.required("Cat").requiredAttribute("name"))
+        try store.write { transaction in
+            let made = try transaction.insert(dog)
+            #expect(error { try transaction.set(made, name, to: .string("Tom")) }?.code == .invalidInput)
+            #expect(error { _ = try transaction.insert(dog, [(name, .string("Tom"))]) }?.code == .invalidInput)
+        }
+        #expect(store.graph.objectCount == 1)
+    }
+
     // MARK: Imports
 
     private static let animals: Schema? = try? Schema(

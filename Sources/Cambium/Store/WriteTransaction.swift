@@ -224,7 +224,9 @@ public struct WriteTransaction: ~Copyable {
     /// Returns the attribute as the schema has it.
     private borrowing func check(_ attribute: Attribute, _ value: Value, _ entity: Entity) throws(CambiumError) -> Attribute {
         // The caller's attribute may be of an equal schema, the one that the store was made with, say, or of one from before.
-        guard let own = entity.attribute(attribute.number), own === attribute || own.name == attribute.name else {
+        guard let own = entity.attribute(attribute.number),
+            own === attribute || (own.name == attribute.name && own.root == attribute.root)
+        else {
             throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'.")
         }
         if let violation = own.constraints.check(value) {

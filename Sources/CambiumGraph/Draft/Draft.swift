@@ -90,9 +90,9 @@ public struct Draft: ~Copyable {
 // MARK: - All or nothing
 
 extension Draft {
-    /// Runs a change that throws before it writes to a page, or not at all.
+    /// Runs a change that checks everything before it writes, so that it happens as a whole or not at all.
     ///
-    /// If a change throws after it has written, the draft is failed: it refuses all later changes and its publication.
+    /// If the change throws after it has written to a page, the draft is failed: it refuses all later changes and its publication.
     @inline(__always)
     mutating func atomically(_ change: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
         try checkUsable()
