@@ -56,24 +56,35 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
     }
 
     public var code: Code
+    /// One line.
     public var message: String
+    /// What the message is about, one by one: mistakes of a schema, rules that a transaction breaks. One line each.
+    public var details: [String]
     public var place: Place?
     public var underlying: (any Error)?
 
-    public init(_ code: Code, _ message: String, place: Place? = nil, underlying: (any Error)? = nil) {
+    public init(
+        _ code: Code, _ message: String, details: [String] = [], place: Place? = nil, underlying: (any Error)? = nil
+    ) {
         self.code = code
         self.message = message
+        self.details = details
         self.place = place
         self.underlying = underlying
     }
 
-    public var description: String {
+    /// The place and the message; then each of the details, on a line of its own that begins with two spaces.
+    public var description: String { ([headline] + details).joined(separator: "\n  ") }
+
+    /// The place and the message.
+    public var headline: String {
         guard let place else { return message }
         var parts = [place.file ?? ""]
         if let line = place.line { parts.append(String(line)) }
         if let column = place.column { parts.append(String(column)) }
         let position = parts.filter { !$0.isEmpty }.joined(separator: ":")
-        let pointer = place.pointer.map { $0.isEmpty ? "" : " at \($0)" } ?? ""
-        return (position.isEmpty ? "" : position + ": ") + message + pointer
+        let pointer = place.pointer.map { $0.isEmpty ? "" : "at \($0)" } ?? ""
+        let whole = [position, pointer].filter { !$0.isEmpty }.joined(separator: " ")
+        return (whole.isEmpty ? "" : whole + ": ") + message
     }
 }

@@ -63,7 +63,7 @@ import Testing
         #expect(error.code == .invalidInput)
         #expect(error.place?.pointer == "/entities/C/attributes/a/userInfo/\(key)")
         #expect(error.message.hasPrefix("The schema has a mistake."))
-        #expect(error.message.contains(word), "\(error.message)")
+        #expect(error.description.contains(word), "\(error)")
     }
 
     @Test(arguments: ["copy", "skip", "COPY", "Skip"])

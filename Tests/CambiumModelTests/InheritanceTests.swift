@@ -148,6 +148,6 @@ import Testing
     func `an inverse that does not fit is refused`(_ entities: String, _ pointer: String, _ word: String) throws {
         let error = try #require(SchemaFixture.error(entities))
         #expect(error.place?.pointer == pointer)
-        #expect(error.message.contains(word), "\(error.message)")
+        #expect(error.description.contains(word), "\(error)")
     }
 }

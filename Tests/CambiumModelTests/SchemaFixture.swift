@@ -33,7 +33,7 @@ enum SchemaFixture {
 
     /// The pointers of an error's mistakes, in order.
     static func pointers(_ error: CambiumError?) -> [String] {
-        let lines = (error?.message ?? "").split(separator: "\n").dropFirst()
+        let lines = error?.details ?? []
         return lines.compactMap { $0.split(separator: ":").first?.trimmingPrefix { $0 == " " } }.map(String.init)
     }
 

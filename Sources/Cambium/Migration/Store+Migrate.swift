@@ -59,12 +59,12 @@ extension Store {
 
     private static func refuse(_ replacements: [SchemaChange]) throws(CambiumError) {
         if replacements.isEmpty { return }
-        let lines = replacements.prefix(20).map { "\n  \($0.subject): \($0.reason ?? "")" }
-        let rest = replacements.count > 20 ? "\n  and \(replacements.count - 20) more" : ""
+        let lines = replacements.prefix(20).map { "\($0.subject): \($0.reason ?? "")" }
+        let rest = replacements.count > 20 ? ["and \(replacements.count - 20) more"] : []
         throw CambiumError(
             .ruleViolated,
-            "The schema cannot be changed in this way without a program that says what becomes of the values (Docs/MIGRATION.md)."
-                + lines.joined() + rest)
+            "The schema cannot be changed in this way without a program that says what becomes of the values (Docs/MIGRATION.md).",
+            details: lines + rest)
     }
 
     // MARK: Previews

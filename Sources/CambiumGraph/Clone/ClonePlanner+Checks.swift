@@ -28,8 +28,8 @@ extension ClonePlanner {
             let words = "'\(options.keys.rebuild)', '\(options.keys.exclude)' or '\(options.keys.followParent)'"
             throw CambiumError(
                 .ruleViolated,
-                "The clone would repeat what has to be unique.\n  " + repeated.joined(separator: "\n  ")
-                    + "\nGive one attribute of each a value, or \(words) in its userInfo.")
+                "The clone would repeat what has to be unique. Give one attribute of each a value, or \(words) in its userInfo.",
+                details: repeated)
         }
     }
 

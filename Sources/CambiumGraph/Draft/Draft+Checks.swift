@@ -6,24 +6,24 @@ extension Draft {
     public mutating func check() throws(CambiumError) {
         if pending.isEmpty { return }
         let violations = violations()
-        guard !violations.isEmpty else { return }
-        let shown = violations.prefix(20).map(\.description)
-        let rest = violations.count - shown.count
-        throw CambiumError(
-            .ruleViolated, (shown + (rest > 0 ? ["and \(rest) more"] : [])).joined(separator: "\n"),
-            underlying: RuleViolations(violations: violations))
+        if !violations.isEmpty { throw CambiumError(violations) }
     }
 
-    mutating func violations() -> [Violation] {
+    /// What is broken: denied deletions first, since a deletion that is denied breaks many other rules only because it was tried.
+    mutating func violations() -> RuleViolations {
         var found: [Violation] = []
+        for denial in pending.denials { found += violation(of: denial) }
+        let isDenied = !found.isEmpty
         var seen = Set<ObjectPlace>()
-        for place in pending.objects where seen.insert(place).inserted && isLive(place) { found += violations(at: place) }
+        let (changed, reached) = pending.split()
+        for place in changed where seen.insert(place).inserted && isLive(place) { found += violations(at: place) }
         let duplicateCountMax = pending.migration == nil ? Int.max : found.count + Self.migrationViolationCountMax
         for duplicate in pending.duplicates where found.count < duplicateCountMax { found += violation(of: duplicate) }
-        for denial in pending.denials { found += violation(of: denial) }
         if let checks = pending.migration { found += violations(of: checks) }
+        let causeCount = found.count
+        for place in reached where seen.insert(place).inserted && isLive(place) { found += violations(at: place) }
         pending = PendingChecks()
-        return found
+        return RuleViolations(violations: found, consequenceCount: isDenied ? found.count - causeCount : 0)
     }
 
     func isLive(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isLive(place.row) }
@@ -55,7 +55,7 @@ extension Draft {
         return found
     }
 
-    private func violation(of duplicate: (table: Int, index: Int, row: UInt32)) -> [Violation] {
+    func violation(of duplicate: (table: Int, index: Int, row: UInt32)) -> [Violation] {
         let table = layout.tables[duplicate.table]
         let place = ObjectPlace(table: duplicate.table, row: duplicate.row)
         guard isLive(place) else { return [] }

@@ -5,9 +5,11 @@ extension Draft {
     /// the order has no effect on the outcome.
     mutating func delete(_ places: [ObjectPlace]) {
         let dying = closure(of: places)
+        let noted = pending.objectCount
         for place in dying { noteDenials(place) }
         for place in dying { unlinkAll(place) }
         for place in dying { erase(place) }
+        pending.noteDeletion(since: noted)
     }
 
     /// The objects themselves and everything that cascade rules reach from them.

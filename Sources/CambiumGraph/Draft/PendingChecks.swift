@@ -14,6 +14,8 @@ struct PendingChecks {
     private(set) var objects: [ObjectPlace] = []
     private(set) var duplicates: [(table: Int, index: Int, row: UInt32)] = []
     var denials: [Denial] = []
+    /// Places in `objects` that a deletion noted.
+    private(set) var deletions: [Range<Int>] = []
     /// What a migration brought.
     var migration: MigrationChecks?
 
@@ -27,56 +29,36 @@ struct PendingChecks {
 
     var objectCount: Int { objects.count }
 
-    mutating func forgetObjects(after count: Int) { objects.removeLast(objects.count - count) }
-
-    mutating func noteDuplicate(_ table: Int, _ index: Int, _ row: UInt32) { duplicates.append((table, index, row)) }
-}
-
-/// A rule of the schema that the outcome of a transaction breaks.
-public struct Violation: Hashable, Sendable, CustomStringConvertible {
-    public enum Rule: Hashable, Sendable {
-        case mandatoryAttribute(String)
-        case tooFewMembers(String, count: Int, min: Int)
-        case tooManyMembers(String, count: Int, max: Int)
-        /// Another object has the same values.
-        case duplicate(attributes: [String], of: String)
-        case deleteDenied(relationship: String, by: String)
-        /// After a migration: a value that the attribute does not allow any more, and why.
-        case valueRefused(String, String)
-        /// After a migration: a member that is not of the entity that the relationship holds.
-        case wrongMember(String, String, wanted: String)
-    }
-
-    /// Such as `Note/42`.
-    public let object: String
-    public let rule: Rule
-
-    package init(object: String, rule: Rule) {
-        self.object = object
-        self.rule = rule
-    }
-
-    public var description: String {
-        switch rule {
-        case .mandatoryAttribute(let name):
-            "\(object): '\(name)' must have a value"
-        case .tooFewMembers(let name, let count, let min):
-            "\(object): '\(name)' has \(count) of at least \(min)"
-        case .tooManyMembers(let name, let count, let max):
-            "\(object): '\(name)' has \(count) of at most \(max)"
-        case .duplicate(let attributes, let other):
-            "\(object): \(attributes.map { "'\($0)'" }.joined(separator: ", ")) must be unique, and \(other) has the same"
-        case .deleteDenied(let relationship, let member):
-            "\(object): cannot be deleted while '\(relationship)' has \(member)"
-        case .valueRefused(let name, let reason):
-            "\(object): '\(name)' \(reason)"
-        case .wrongMember(let name, let member, let wanted):
-            "\(object): '\(name)' holds '\(wanted)', and \(member) is none"
+    mutating func forgetObjects(after count: Int) {
+        objects.removeLast(objects.count - count)
+        while let last = deletions.last, last.upperBound > count {
+            deletions.removeLast()
+            if last.lowerBound < count { deletions.append(last.lowerBound..<count) }
         }
     }
-}
 
-/// Every rule that a transaction breaks.
-public struct RuleViolations: Error, Hashable, Sendable {
-    public let violations: [Violation]
+    /// Notes that a deletion reached the objects that were noted since there were so many.
+    mutating func noteDeletion(since count: Int) {
+        if count < objects.count { deletions.append(count..<objects.count) }
+    }
+
+    /// The objects that something else than a deletion changed, and the objects that only deletions changed.
+    func split() -> (changed: [ObjectPlace], reached: [ObjectPlace]) {
+        if deletions.isEmpty { return (objects, []) }
+        var (changed, reached): ([ObjectPlace], [ObjectPlace]) = ([], [])
+        var done = 0
+        for range in deletions {
+            changed += objects[done..<range.lowerBound]
+            reached += objects[range]
+            done = range.upperBound
+        }
+        return (changed + objects[done...], reached)
+    }
+
+    mutating func takeDuplicates() -> [(table: Int, index: Int, row: UInt32)] {
+        defer { duplicates = [] }
+        return duplicates
+    }
+
+    mutating func noteDuplicate(_ table: Int, _ index: Int, _ row: UInt32) { duplicates.append((table, index, row)) }
 }

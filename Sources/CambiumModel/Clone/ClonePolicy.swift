@@ -35,7 +35,7 @@ package struct ClonePolicy: Sendable {
                 return (entity.number.rawValue, Member(entity: entity, branches: branches, attributes: attributes))
             })
         guard mistakes.isEmpty else {
-            throw CambiumError(.invalidInput, "This cannot be cloned.\n  " + mistakes.prefix(20).joined(separator: "\n  "))
+            throw CambiumError(.invalidInput, "This cannot be cloned.", details: Array(mistakes.prefix(20)))
         }
     }
 

@@ -70,7 +70,8 @@ final class CloneFixture {
         for refusal in refusals {
             let error = #expect(throws: CambiumError.self, sourceLocation: location) { try refusal() }
             #expect(error?.code == code, sourceLocation: location)
-            for word in words { #expect(error?.message.contains(word) == true, "\(error?.message ?? "")", sourceLocation: location) }
+            let text = error?.description ?? ""
+            for word in words { #expect(text.contains(word), sourceLocation: location) }
         }
         #expect(volume.contents == files && store.graph.digest() == digest, sourceLocation: location)
         try expectSound(at: location)

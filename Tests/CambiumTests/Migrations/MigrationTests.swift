@@ -75,7 +75,7 @@ import Testing
     @Test func `nulls become the default of what is mandatory now, or are refused`() throws {
         let notes = try MigratedNotes()
         let error = try notes.refusal { $0["Item"][attribute: "count"].presence = .mandatory }
-        #expect(error?.code == .ruleViolated && error?.message.contains("Item/2: 'count' must have a value") == true)
+        #expect(error?.code == .ruleViolated && error?.description.contains("Item/2: 'count' must have a value") == true)
         let report = try notes.migrate {
             $0["Item"][attribute: "count"].presence = .mandatory
             $0["Item"][attribute: "count"].defaultValue = .number("7")
@@ -88,7 +88,7 @@ import Testing
     @Test func `values that the new rules refuse are told, all at once`() throws {
         let notes = try MigratedNotes()
         let error = try notes.refusal { $0["Note"][attribute: "title"].maxLength = 2 }
-        #expect(error?.message.contains("Note/1: 'title' has a length of 5") == true)
+        #expect(error?.description.contains("Note/1: 'title' has a length of 5") == true)
         try notes.migrate { $0["Note"][attribute: "title"].maxLength = 5 }
     }
 
@@ -97,7 +97,7 @@ import Testing
     @Test func `a unique set is built, or its duplicates are told`() throws {
         let notes = try MigratedNotes()
         let error = try notes.refusal { $0["Note"].unique = [["title"]] }
-        #expect(error?.message.contains("'title' must be unique") == true)
+        #expect(error?.description.contains("'title' must be unique") == true)
         try notes.migrate { $0["Note"].unique = [["title", "id"]] }
         try notes.migrate {
             $0["Tag"].identity = []
@@ -202,7 +202,7 @@ import Testing
             definition["Note"][attribute: "title"].defaultValue = nil
         }
         let error = try notes.refusal(change)
-        #expect(error?.code == .ruleViolated && error?.message.contains("Note.title") == true)
+        #expect(error?.code == .ruleViolated && error?.description.contains("Note.title") == true)
         #expect(code { try notes.migrate(change, program: { _, _ in }) } == .ruleViolated, "what is mandatory is still missing")
         let report = try notes.migrate(change) { before, transaction in
             let old = try before.schema.required("Note")

@@ -1,0 +1,43 @@
+/// A rule of the schema that the outcome of a transaction breaks.
+public struct Violation: Hashable, Sendable, CustomStringConvertible {
+    public enum Rule: Hashable, Sendable {
+        case mandatoryAttribute(String)
+        case tooFewMembers(String, count: Int, min: Int)
+        case tooManyMembers(String, count: Int, max: Int)
+        /// Another object has the same values.
+        case duplicate(attributes: [String], of: String)
+        case deleteDenied(relationship: String, by: String)
+        /// After a migration: a value that the attribute does not allow any more, and why.
+        case valueRefused(String, String)
+        /// After a migration: a member that is not of the entity that the relationship holds.
+        case wrongMember(String, String, wanted: String)
+    }
+
+    /// Such as `Note/42`.
+    public let object: String
+    public let rule: Rule
+
+    package init(object: String, rule: Rule) {
+        self.object = object
+        self.rule = rule
+    }
+
+    public var description: String {
+        switch rule {
+        case .mandatoryAttribute(let name):
+            "\(object): '\(name)' must have a value"
+        case .tooFewMembers(let name, let count, let min):
+            "\(object): '\(name)' has \(count) of at least \(min)"
+        case .tooManyMembers(let name, let count, let max):
+            "\(object): '\(name)' has \(count) of at most \(max)"
+        case .duplicate(let attributes, let other):
+            "\(object): \(attributes.map { "'\($0)'" }.joined(separator: ", ")) must be unique, and \(other) has the same"
+        case .deleteDenied(let relationship, let member):
+            "\(object): cannot be deleted while '\(relationship)' has \(member)"
+        case .valueRefused(let name, let reason):
+            "\(object): '\(name)' \(reason)"
+        case .wrongMember(let name, let member, let wanted):
+            "\(object): '\(name)' holds '\(wanted)', and \(member) is none"
+        }
+    }
+}
