@@ -52,7 +52,25 @@ public final class JSONParser {
             line += 1
             lineStart = index + 1
         }
-        return JSONError(message: message(code), offset: position, line: line, column: position - lineStart + 1)
+        let isDuplicate = Int(code) == CSIMDJSON_DUPLICATE_KEY
+        let message = isDuplicate ? "the object has the key \(key(bytes, position)) twice" : message(code)
+        return JSONError(message: message, offset: position, line: line, column: position - lineStart + 1)
+    }
+
+    /// Keys in messages have at most so many bytes.
+    private static let shownKeyByteCountMax = 100
+
+    /// The key at a position, with its quotes and escapes.
+    private static func key(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> String {
+        guard position < bytes.count else { return "" }
+        var end = position + 1
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") { end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1 }
+        let key = bytes[position..<min(end + 1, bytes.count)]
+        if key.count <= shownKeyByteCountMax { return String(decoding: key, as: UTF8.self) }
+        // A character that is cut is left out.
+        let kept = key.prefix(shownKeyByteCountMax)
+        let whole = kept.prefix(kept.lastIndex { $0 & 0xC0 != 0x80 }.map { $0 - kept.startIndex } ?? 0)
+        return String(decoding: whole, as: UTF8.self) + "...\""
     }
 
     private static func message(_ code: Int32) -> String {
@@ -66,7 +84,6 @@ public final class JSONParser {
         case CSIMDJSON_BAD_NUMBER: "a malformed number"
         case CSIMDJSON_BAD_LITERAL: "a word other than true, false or null"
         case CSIMDJSON_TRAILING: "more follows after the value"
-        case CSIMDJSON_DUPLICATE_KEY: "a key that the object has already"
         case CSIMDJSON_NO_KEY: "a key in quotes is expected"
         case CSIMDJSON_NO_COLON: "':' is expected after a key"
         case CSIMDJSON_NO_COMMA: "',' or a closing bracket is expected"

@@ -58,9 +58,9 @@ public indirect enum JSONValue: Hashable, Sendable {
         return members.first { $0.key == key }?.value
     }
 
-    /// Compact text.
+    /// Compact text, with the escapes that JSON requires: the form in which values are stored.
     public var text: String {
-        var writer = JSONWriter()
+        var writer = JSONWriter(escapes: .required)
         writer.write(self)
         return writer.text
     }

@@ -1,11 +1,21 @@
 /// Writes JSON text, as bytes of UTF-8.
 ///
-/// The caller opens and closes arrays and objects in the right order; commas are the writer's.
+/// The caller opens and closes arrays and objects in the right order; the writer adds the commas.
 public struct JSONWriter: Sendable {
-    public private(set) var bytes: [UInt8] = []
+    /// Which characters of strings a writer escapes.
+    public enum Escapes: Sendable {
+        /// The characters that JSON forbids in strings: quotes, backslashes, and controls below U+0020.
+        case required
+        /// These, and all of `ControlText`: what a terminal obeys or a viewer hides.
+        case controls
+    }
+
+    public internal(set) var bytes: [UInt8] = []
+    let escapes: Escapes
     private var needsComma = false
 
-    public init() {}
+    /// - Parameter escapes: `.required` for text that is stored or compared, not shown.
+    public init(escapes: Escapes = .controls) { self.escapes = escapes }
 
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
@@ -70,7 +80,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Text that is JSON already: a number, or a whole value.
+    /// Text that is JSON already: a number, or a whole value whose strings need no further escapes.
     public mutating func raw(_ json: String) {
         separate()
         bytes.append(contentsOf: json.utf8)
@@ -80,6 +90,14 @@ public struct JSONWriter: Sendable {
     public mutating func raw(_ json: UnsafeRawBufferPointer) {
         separate()
         bytes.append(contentsOf: json)
+        needsComma = true
+    }
+
+    /// A whole value as JSON text, in which only strings have control characters.
+    public mutating func json(_ text: String) {
+        separate()
+        var text = text
+        text.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0), isQuoted: false) }
         needsComma = true
     }
 
@@ -118,35 +136,5 @@ public struct JSONWriter: Sendable {
 
     private mutating func separate() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
-    }
-
-    private mutating func quote(_ value: String) {
-        var value = value
-        value.withUTF8 { quote(UnsafeRawBufferPointer($0)) }
-    }
-
-    private mutating func quote(_ utf8: UnsafeRawBufferPointer) {
-        bytes.append(UInt8(ascii: "\""))
-        var plain = 0
-        for index in utf8.indices where utf8[index] < 0x20 || utf8[index] == 0x22 || utf8[index] == 0x5C {
-            bytes.append(contentsOf: utf8[plain..<index])
-            escape(utf8[index])
-            plain = index + 1
-        }
-        bytes.append(contentsOf: utf8[plain...])
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    private mutating func escape(_ byte: UInt8) {
-        bytes.append(UInt8(ascii: "\\"))
-        switch byte {
-        case 0x22, 0x5C: bytes.append(byte)
-        case 0x0A: bytes.append(UInt8(ascii: "n"))
-        case 0x0D: bytes.append(UInt8(ascii: "r"))
-        case 0x09: bytes.append(UInt8(ascii: "t"))
-        default:
-            let digits = Array("0123456789abcdef".utf8)
-            bytes.append(contentsOf: [UInt8(ascii: "u"), 0x30, 0x30, digits[Int(byte >> 4)], digits[Int(byte & 15)]])
-        }
     }
 }

@@ -53,6 +53,45 @@ import Testing
         #expect(JSONValue.string(text).text == written)
     }
 
+    private func shown(_ text: String) -> String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key(text)
+        writer.string(text)
+        writer.endObject()
+        return writer.text
+    }
+
+    @Test func `what a terminal obeys or a viewer hides is an escape, and comes back`() throws {
+        let hidden: [ClosedRange<UInt32>] = [
+            0...0x1F, 0x7F...0x9F, 0x61C...0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069,
+        ]
+        for value in UInt32(0)...0x2100 {
+            let character = String(try #require(UnicodeScalar(value)))
+            for text in [character, "some words \(character)", "\(character) and more words", "\u{E9}\(character)\u{1F332}\(character)"] {
+                let json = shown(text)
+                #expect(try JSONFixture.value(json) == .object([.init(text, .string(text))]))
+                let isShown = json.unicodeScalars.contains { $0.value == value }
+                if value != 0x22, value != 0x5C { #expect(isShown != hidden.contains { $0.contains(value) }, "\(value)") }
+            }
+        }
+    }
+
+    @Test func `JSON text is written with escapes in its strings and nowhere else`() {
+        var writer = JSONWriter()
+        writer.json("{\n\t\"a\\n\u{2028}\": \"\u{9B}31m\u{E9}\u{7F}\"}")
+        #expect(writer.text == "{\n\t\"a\\n\\u2028\": \"\\u009b31m\u{E9}\\u007f\"}")
+    }
+
+    @Test(arguments: [
+        ("plain \u{E9}", "plain \u{E9}"), ("\u{1B}[31mred", "\\u{1B}[31mred"), ("a\nb\r\tc", "a\\nb\\r\\tc"),
+        ("\u{9B}1m\u{7F}", "\\u{9B}1m\\u{7F}"),
+        ("\u{202E}cba\u{2069}\u{200F}\u{2028}", "\\u{202E}cba\\u{2069}\\u{200F}\\u{2028}"), ("", ""), ("\u{61C}x", "\\u{61C}x"),
+    ])
+    func `text for people has escapes in place of controls`(text: String, shown: String) {
+        #expect(ControlText.escaped(text) == shown)
+    }
+
     @Test func `every character below 256 comes back`() throws {
         for value in UInt8(0)...255 {
             let text = "x" + String(UnicodeScalar(value)) + "y"

@@ -42,7 +42,7 @@ struct ExportOrder {
 
     /// Bytes that compare as identities do: whole numbers by their value, everything else by its text.
     private func key(_ place: ObjectPlace) -> [UInt8] {
-        var writer = JSONWriter()
+        var writer = JSONWriter(escapes: .required)
         var bytes: [UInt8] = []
         for value in table.identity(of: place) {
             if case .int(let number) = value {

@@ -64,7 +64,7 @@ extension AttributeType {
         let kind = tokens.kind(token)
         if kind == .null { return .null }
         if self == .json {
-            var writer = JSONWriter()
+            var writer = JSONWriter(escapes: .required)
             writer.write(JSONValue(tokens, token))
             scratch = writer.bytes
             return .scratch

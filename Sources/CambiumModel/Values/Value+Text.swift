@@ -62,7 +62,7 @@ extension Value {
         case .data(let value): writer.string(Base64.text(value))
         case .date(let value): writer.string(DateText.text(value.timeIntervalSinceReferenceDate))
         case .uuid(let value): writer.string(value.uuidString)
-        case .json(let value): writer.raw(value)
+        case .json(let value): writer.json(value)
         }
     }
 

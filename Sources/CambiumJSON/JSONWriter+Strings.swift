@@ -1,0 +1,75 @@
+/// Writing strings, most of which have nothing to escape.
+extension JSONWriter {
+    mutating func quote(_ value: String) {
+        var value = value
+        value.withUTF8 { quote(UnsafeRawBufferPointer($0)) }
+    }
+
+    mutating func quote(_ utf8: UnsafeRawBufferPointer) {
+        bytes.append(UInt8(ascii: "\""))
+        appendEscaped(utf8, isQuoted: true)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// - Parameter isQuoted: whether the bytes are the inside of a string; otherwise they are JSON, whose quotes and line ends stay.
+    mutating func appendEscaped(_ utf8: UnsafeRawBufferPointer, isQuoted: Bool) {
+        var (plain, index) = (0, 0)
+        let count = utf8.count
+        while index < count {
+            if index &+ 8 <= count, Self.isPlain(utf8.loadUnaligned(fromByteOffset: index, as: UInt64.self)) {
+                index &+= 8
+                continue
+            }
+            let end = min(index &+ 8, count)
+            while index < end {
+                let escapedCount = escapedCount(utf8, index, isQuoted)
+                if escapedCount == 0 {
+                    index &+= 1
+                    continue
+                }
+                bytes.append(contentsOf: utf8[plain..<index])
+                escape(ControlText.scalar(utf8, at: index, escapedCount))
+                index &+= escapedCount
+                plain = index
+            }
+        }
+        bytes.append(contentsOf: utf8[plain...])
+    }
+
+    /// Whether eight bytes are ASCII without quotes, backslashes and controls.
+    @inline(__always)
+    private static func isPlain(_ word: UInt64) -> Bool {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        // The top bit of a byte says that it is zero, as long as none before it has one set: enough to tell whether any has.
+        let quotes = word ^ (ones &* 0x22)
+        let backslashes = word ^ (ones &* 0x5C)
+        let deletes = word ^ (ones &* 0x7F)
+        let zeros = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (deletes &- ones) & ~deletes
+        return (word | (word &- ones &* 0x20) | zeros) & tops == 0
+    }
+
+    /// The number of bytes at an index that become one escape; 0 if they stay.
+    @inline(__always)
+    private func escapedCount(_ utf8: UnsafeRawBufferPointer, _ index: Int, _ isQuoted: Bool) -> Int {
+        let byte = utf8[index]
+        if byte < 0x7F {
+            return isQuoted && (byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")) ? 1 : 0
+        }
+        return escapes == .controls ? ControlText.byteCount(utf8, at: index) : 0
+    }
+
+    private mutating func escape(_ scalar: UInt32) {
+        bytes.append(UInt8(ascii: "\\"))
+        switch scalar {
+        case 0x22, 0x5C: bytes.append(UInt8(scalar))
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        default:
+            bytes.append(UInt8(ascii: "u"))
+            for shift in [12, 8, 4, 0] { bytes.append(Self.digit(scalar >> UInt32(shift) & 15)) }
+        }
+    }
+
+    private static func digit(_ value: UInt32) -> UInt8 { UInt8(value < 10 ? 0x30 + value : 0x57 + value) }
+}
