@@ -89,6 +89,15 @@ extension Store {
         }
     }
 
+    @Test(arguments: ["\n", "\r\n", "\n\r\n\n", " \t\n", "  \r\n"])
+    func `blank lines before the names are skipped`(blank: String) throws {
+        let store = try Self.store()
+        let report = try store.importing("Thing", csv: "\u{FEFF}\(blank)key,stringValue\nk,a\n")
+        #expect(report.counts.inserted == 1 && report.unknownKeys.isEmpty)
+        let error = try #require(try store.refusal("Thing", csv: Array("\(blank)key\nk,a\n".utf8)))
+        #expect(error.line == blank.count { $0.isNewline } + 2)
+    }
+
     @Test func `relationships are identities, lists of them, or columns of what they lead to`() throws {
         let store = try Self.store()
         try store.importing("Thing", csv: "key,next,previous,parts\nk,b,\"c\\;d;;e\\\\\",3;1;2;1\n")
@@ -119,7 +128,9 @@ extension Store {
         ("key,stringValue\n\"a\nb\",c\n\"k\nl\",\"x\ny", 4, 2, "a quote that does not end, at line 5, column 4"),
         ("key\nk\"x\n", 2, 1, "a quote inside of a field that does not begin with one, at column 2"),
         ("key\n\"k\"x\n", 2, 1, "text behind the quote that ends a field, at column 4"),
-        ("key\n\"k\"\rx\n", 2, 1, "text behind the quote that ends a field, at column 5"),
+        ("key\n\"k\"\rx\n", 2, 1, "a CR without an LF; lines end with LF or CRLF, and other CRs are in quotes, at column 4"),
+        ("key\na\rb\r", 2, 1, "a CR without an LF; lines end with LF or CRLF, and other CRs are in quotes, at column 2"),
+        ("key\na\n\"b\"\r", 3, 2, "a CR without an LF; lines end with LF or CRLF, and other CRs are in quotes, at column 4"),
         ("key,stringValue\n\"a\nb\" ,\n", 2, 1, "text behind the quote that ends a field, at line 3, column 3"),
     ])
     func `a record that is none is told with its line and column`(csv: String, line: Int, row: Int, message: String) throws {
@@ -142,7 +153,9 @@ extension Store {
         #expect(error.code == .typeMismatch && error.pointer == pointer && error.row == 1 && error.line == 2)
     }
 
-    @Test(arguments: ["key,\n", "key,key\n", "\"key\n", "a\"b\n", "next,next.key\n", "card.suit,card\n"])
+    @Test(arguments: [
+        "key,\n", "key,key\n", "key\rk\r", "\"key\"\r1\r", "key\r", "\"key\n", "a\"b\n", "next,next.key\n", "card.suit,card\n",
+    ])
     func `column names that are none, or say the same twice, are refused`(csv: String) throws {
         let store = try Self.store()
         #expect(code { try store.importing("Thing", csv: csv + "1,2\n") } == .invalidInput)

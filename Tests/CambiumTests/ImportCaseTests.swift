@@ -93,7 +93,7 @@ extension ImportOptions {
             case "mismatch": mismatch = try #require(Mismatch(rawValue: text))
             case "existing": existing = try #require(Existing(rawValue: text))
             case "absent": absent = try #require(Absent(rawValue: text))
-            case "absentMax": absentMax = AbsentLimit(text)
+            case "absentMax": absentMax = try #require(AbsentLimit(text))
             case "toMany": toMany = try #require(ToMany(rawValue: text))
             case "references": references = try #require(Reference(rawValue: text))
             case "unknown": unknown = try #require(UnknownKey(rawValue: text))

@@ -70,6 +70,7 @@ enum RowTarget {
         options.batchRowCount = second >> 4 & 1 == 0 ? nil : 2
         options.effect = second >> 5 & 1 == 0 ? .commit : .dryRun
         options.absent = second >> 4 & 1 == 0 && second >> 7 & 1 != 0 ? .delete : .keep
+        options.absentMax = .percent(100)
         if second >> 7 & 1 != 0 {
             var nested = mappings
             let own = nested.removeValue(forKey: entity.name)

@@ -6,7 +6,10 @@ public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
     /// From 0 to 100.
     case percent(Double)
 
-    /// Nil where the text is neither a count nor a percentage.
+    /// Half of the objects: a feed that lost most of its rows is more likely than a world that did.
+    public static let standard = AbsentLimit.percent(50)
+
+    /// Returns `nil` if the text is neither a count nor a percentage.
     public init?(_ text: String) {
         if text.hasSuffix("%") {
             guard let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }

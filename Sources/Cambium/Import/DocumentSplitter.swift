@@ -14,6 +14,8 @@ struct DocumentSplitter {
         let line: Int
         /// Why it is none, where that was seen before it was parsed.
         var failure: RowFailure?
+        /// Whether it is a record of CSV, whose values are texts.
+        var isRecord = false
     }
 
     /// `lines` where each line is a document; `stream` where they are cut by their brackets.

@@ -10,12 +10,20 @@ struct ImportBatch {
         let row: ImportReport.RowError
     }
 
-    /// A row that was applied and breaks a rule of the schema.
-    struct RefusedRow: Error {
-        /// Counted from 1 over all sources.
-        let place: Int
-        let row: ImportReport.RowError
+    /// Rows that were applied and break rules of the schema, ascending.
+    struct RefusedRows: Error {
+        struct Refusal {
+            /// Counted from 1 over all sources.
+            let place: Int
+            let row: ImportReport.RowError
+        }
+
+        let first: Refusal
+        var others: [Refusal] = []
     }
+
+    /// Everything would be absent, because no row could be imported.
+    struct NoRow: Error {}
 
     private(set) var lastRow: Int
     private(set) var rowObjects: [ObjectID?] = []
@@ -25,12 +33,17 @@ struct ImportBatch {
     private(set) var counts: [EntityNumber: NetCounts] = [:]
     private(set) var repeated: [EntityNumber: Int] = [:]
     /// Objects that the rows made absent, and their cascades.
-    private(set) var deleted: [EntityNumber: Int] = [:]
+    var deleted: [EntityNumber: Int] = [:]
     private let refused: [Int: ImportReport.RowError]
+    /// Rows that were applied.
+    private(set) var goodRowCount = 0
+    /// Values that were not unique when a row gave them, and these rows.
+    private(set) var duplicates = ImportDuplicates()
+    private(set) var duplicateRows: [Int: RowBatch.Row] = [:]
     /// The rows of the objects that were described.
     private var seen: [RowSet] = []
     /// The rows of the objects that were described or named; kept where that is asked for.
-    private var mentioned: [RowSet] = []
+    private(set) var mentioned: [RowSet] = []
     var cancellation: ImportCancellation?
     /// Keys of the row that is being applied which map to nothing.
     private var unknownOfRow: [String] = []
@@ -103,20 +116,6 @@ struct ImportBatch {
         }
     }
 
-    /// What no row mentions and has to be deleted. Throws `.limitExceeded` for more than the options allow.
-    mutating func absent(in draft: borrowing Draft, _ entity: Entity, _ options: ImportOptions) throws(CambiumError) -> [ObjectID] {
-        guard options.absent == .delete, errors.isEmpty else { return [] }
-        let absent = draft.absent(entity, mentioned: mentioned)
-        let before = draft.original.count(of: entity)
-        if let limit = options.absentMax, limit.isExceeded(by: absent.count, of: before) {
-            throw CambiumError(
-                .limitExceeded,
-                "\(absent.count) of \(before) objects of '\(entity.name)' are not in the input, and at most \(limit) may be deleted.")
-        }
-        deleted = draft.countDeleted(absent)
-        return absent
-    }
-
     /// Counts what came of the rows, once all is done.
     mutating func count(_ draft: borrowing Draft) { counts = draft.netCounts(seen: seen) }
 
@@ -132,17 +131,19 @@ struct ImportBatch {
         do {
             if row.failure >= 0 { throw batch.failures[Int(row.failure)] }
             try apply(row, batch, &planner, &transaction, &isApplied)
+            goodRowCount += 1
             if planner.options.rowObjects == .report { object = planner.rootObject(transaction.draft) }
         } catch let failure as RowFailure {
             let error = rowError(failure, row)
-            if isApplied { throw RefusedRow(place: lastRow, row: error) }
+            if isApplied { throw RefusedRows(first: .init(place: lastRow, row: error)) }
             try fail(error, planner.options)
         }
         for key in unknownOfRow { noteUnknown(key) }
-        if let first = transaction.draft.takeViolations().first {
-            let failure = RowFailure(code: first.rule.rowErrorCode, pointer: "", message: first.description)
-            throw RefusedRow(place: lastRow, row: rowError(failure, row))
+        let violation = transaction.draft.takeViolation(finding: planner.entities.finding) { entry in
+            duplicates.append(entry, place: lastRow)
+            duplicateRows[lastRow] = row
         }
+        if let violation { throw RefusedRows(first: .init(place: lastRow, row: rowError(RowFailure(violation), row))) }
     }
 
     /// Plans a row and applies it. Where objects turn out to be of other entities than they were read as, it is read again.
@@ -156,7 +157,8 @@ struct ImportBatch {
         var readAs: [Int: EntityNumber] = [:]
         while true {
             readAs.merge(planner.misread) { $1 }
-            let again = try rereader.read(batch.bytes[row.document.range], readAs)
+            let isRecord = sources[Int(row.source)].format == .csv
+            let again = try rereader.read(batch.bytes[row.document.range], readAs, isRecord: isRecord)
             if try isPlanned(0, again, &planner, transaction.draft) {
                 return try applyPlan(again, batch.value, planner: &planner, &transaction, &isApplied)
             }
@@ -207,31 +209,9 @@ struct ImportBatch {
         if options.onError == .stop { throw FailedRow(row: error) }
     }
 
-    private func rowError(_ failure: RowFailure, _ row: RowBatch.Row) -> ImportReport.RowError {
+    func rowError(_ failure: RowFailure, _ row: RowBatch.Row) -> ImportReport.RowError {
         .init(
             file: sources[Int(row.source)].name, row: row.number, line: row.line, pointer: failure.pointer, code: failure.code,
             message: failure.message)
-    }
-}
-
-extension RowFailure {
-    /// Runs a hook; what it throws is why the row cannot be imported.
-    static func ofHook(_ body: () throws -> Void) throws(RowFailure) {
-        do {
-            try body()
-        } catch {
-            let message = (error as? CambiumError)?.message ?? "\(error)"
-            throw RowFailure(code: .hookFailed, pointer: "", message: "refused by the program: \(message)")
-        }
-    }
-}
-
-extension Violation.Rule {
-    var rowErrorCode: ImportReport.RowError.Code {
-        switch self {
-        case .mandatoryAttribute: .missingMandatory
-        case .duplicate: .duplicate
-        case .tooFewMembers, .tooManyMembers, .deleteDenied, .wrongMember, .valueRefused: .ruleViolated
-        }
     }
 }

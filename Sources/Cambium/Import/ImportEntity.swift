@@ -81,11 +81,14 @@ final class ImportEntities {
     let references: EntityReferences<ImportEntity>
     /// For each entity's number, where its objects are looked for.
     let keyPlaces: [KeyPlace?]
+    /// The indexes in which objects are looked for.
+    let finding: ImportDuplicates.Indexes
 
     init(_ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
         var scanned: [[PropertyNumber]: ScannedIdentity] = [:]
         var owned: [ImportEntity] = []
         var keyPlaces: [KeyPlace?] = []
+        var finding = ImportDuplicates.Indexes()
         for entity in draft.schema.entities {
             let made = try ImportEntity(entity, draft, resolver)
             let identity = made.identity.map { made.attributes[$0].number }
@@ -98,10 +101,12 @@ final class ImportEntities {
             let number = Int(entity.number.rawValue)
             while keyPlaces.count <= number { keyPlaces.append(nil) }
             keyPlaces[number] = made.table.keyPlace
+            finding.insert(made.table)
             owned.append(made)
         }
         references = EntityReferences(owned) { $0.number }
         self.keyPlaces = keyPlaces
+        self.finding = finding
     }
 
     @inline(__always) subscript(_ number: EntityNumber) -> EntityReferences<ImportEntity>.Reference { references[number] }

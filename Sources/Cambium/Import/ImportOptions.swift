@@ -41,8 +41,8 @@ public struct ImportOptions: Sendable, Hashable {
         get { if case .mapping(let mapping) = reading { mapping } else { nil } }
         set { reading = newValue.map { .mapping($0) } ?? .names }
     }
-    /// How many absent objects may be deleted; more is an error.
-    public var absentMax: AbsentLimit?
+    /// How many of the entity's objects `absent: .delete` may delete; more is an error.
+    public var absentMax = AbsentLimit.standard
 
     private var reading = Reading.names
 

@@ -56,28 +56,33 @@ struct ImportRun {
         while !isAtEnd {
             var batch = ImportBatch(firstRow: report.rowCount, refused: refused, hooks: hooks, sources: sources, rereader: rereader)
             batch.cancellation = cancellation
+            var isLast = false
             do {
                 feed.begin()
                 let receipt = try store.transact(author) { [options, entity, cancellation] transaction in
                     guard transaction.schema === schema else {
                         throw CambiumError(.conflict, "The schema was changed while rows were being read; import them again.")
                     }
-                    isAtEnd = try batch.apply(feed, to: &transaction, options, resolver)
+                    isLast = try batch.apply(feed, to: &transaction, options, resolver)
+                    // What is deleted leaves its values to others.
+                    if options.absent == .keep { try batch.checkDuplicates(transaction.draft) }
                     if options.effect == .commit { try transaction.deriveOps() }
-                    let absent = try batch.absent(in: transaction.draft, entity, options)
-                    if options.effect == .commit {
-                        try transaction.delete(absent)
-                    } else if !absent.isEmpty {
-                        try transaction.draft.apply(.delete(absent))
-                        try transaction.draft.check()
-                    }
+                    try batch.deleteAbsent(from: &transaction, entity, options)
+                    if options.absent == .delete { try batch.checkDuplicates(transaction.draft) }
                     batch.count(transaction.draft)
                     try cancellation?.check()
                 }
                 report.logByteCount += receipt.logByteCount
                 report.transaction = receipt.transaction ?? report.transaction
                 take(batch)
-            } catch let failure as ImportBatch.RefusedRow {
+                isAtEnd = isLast
+            } catch is ImportBatch.NoRow {
+                take(batch, isFailed: true)
+                throw CambiumError(
+                    .invalidInput,
+                    "The input has no row that could be imported, so every object of '\(entity.name)' would be deleted as absent. "
+                        + "Nothing was imported. Check the input.")
+            } catch let failure as ImportBatch.RefusedRows {
                 try refuse(failure)
                 feed.stop()
                 feed = try self.feed(schema, resolver)
@@ -90,7 +95,7 @@ struct ImportRun {
 
     /// Rows from behind those that are in the store.
     private func feed(_ schema: Schema, _ resolver: MappingResolver) throws -> RowFeed {
-        let columns = CSVColumns(entity, schema, resolver.discriminator(entity))
+        let columns = CSVColumns(entity, schema, resolver.discriminator(entity), isMapped: options.mapping != nil)
         let source = RowSource(
             DocumentStream(sources, columns: columns), try RowReader(options, schema, resolver, importing: entity),
             firstRow: report.rowCount, refused: refused.keys, hooks: hooks)
@@ -98,8 +103,8 @@ struct ImportRun {
         return RowFeed(source, isAhead: hooks.isEmpty && sources.allSatisfy(\.isRepeatable))
     }
 
-    private mutating func refuse(_ failure: ImportBatch.RefusedRow) throws {
-        let row = failure.row
+    private mutating func refuse(_ failure: ImportBatch.RefusedRows) throws {
+        let row = failure.first.row
         guard options.onError == .skip else {
             report.errors.append(row)
             throw error(row)
@@ -111,7 +116,7 @@ struct ImportRun {
                     + "and the input cannot be read twice; import it from a file.",
                 place: .init(file: row.file, line: row.line))
         }
-        refused[failure.place] = row
+        for refusal in [failure.first] + failure.others where refused[refusal.place] == nil { refused[refusal.place] = refusal.row }
         guard refused.count <= Self.refusedCountMax else {
             throw CambiumError(
                 .limitExceeded,

@@ -53,6 +53,9 @@ extension RowReader {
             }
             link.kind = .members
             elements(token, destination, tokens)
+        } else if readsTexts, isToMany, kind == .string {
+            link.kind = .members
+            members(of: tokens.bytes(token), entities[destination].counted, tokens)
         } else {
             link.kind = .members
             member(token, -1, destination, tokens)

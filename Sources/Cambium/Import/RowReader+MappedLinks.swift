@@ -26,7 +26,7 @@ extension RowReader {
     }
 
     /// Reads a member that is named by a value which no token has.
-    private mutating func member(_ value: JSONValue, _ destination: RowEntity, _ tokens: JSONTokens) {
+    mutating func member(_ value: JSONValue, _ destination: RowEntity, _ tokens: JSONTokens) {
         do throws(RowFailure) {
             switch value {
             case .null: return

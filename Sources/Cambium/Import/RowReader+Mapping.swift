@@ -172,9 +172,12 @@ extension RowReader {
             switch try apply(conversion?.functions ?? [], item, tokens).get() {
             case .token(let token):
                 let kind = tokens.kind(token)
+                if readsTexts, kind == .string, isNull(tokens.bytes(token), type) { return .success(.null) }
                 let form = try conversion?.form(tokens.bytes(token), kind == .string, kind == .number, type, scratch: &scratch)
                 if let form { return .success(form) }
-                return .success(try type.scalarForm(tokens, token, scratch: &scratch))
+                return convert(type, token, tokens)
+            case .value(.string(let text)) where readsTexts && conversion?.hasFormat != true:
+                return .success(try form(ofCopied: text, type))
             case .value(let value): return .success(try type.scalarForm(value, conversion, scratch: &scratch))
             }
         } catch {

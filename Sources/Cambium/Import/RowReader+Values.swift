@@ -87,6 +87,7 @@ extension RowReader {
         _ type: AttributeType, _ token: Int, _ tokens: JSONTokens
     ) -> Result<ScalarForm, ConversionError> {
         do throws(ConversionError) {
+            if readsTexts, tokens.kind(token) == .string { return .success(try form(ofText: tokens.bytes(token), type)) }
             return .success(try type.scalarForm(tokens, token, scratch: &scratch))
         } catch {
             return .failure(error)

@@ -29,6 +29,9 @@ struct RowReader {
     private(set) var declared: EntityNumber
     /// The key that told its entity; negative where none did.
     private(set) var toldKey = -1
+    /// Whether a text may stand for a value of another type: in records of CSV that a mapping reads.
+    private(set) var readsTexts = false
+    private let isMapped: Bool
     /// Texts of discriminators that were met, and their entities.
     private var told: [(declared: EntityNumber, text: [UInt8], entity: EntityNumber)] = []
     private var lastTold = 0
@@ -47,8 +50,12 @@ struct RowReader {
         entities = try RowEntities(schema, resolver)
         guard schema.entity(entity.number) != nil else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
         target = entity.number
+        isMapped = options.mapping != nil
         declared = entity.number
     }
+
+    /// Says what the next rows are made of.
+    mutating func row(isRecord: Bool) { readsTexts = isMapped && isRecord }
 
     /// Reads a row as an object of the entity that is imported, or of one of its sub-entities.
     mutating func read(_ tokens: JSONTokens, _ row: inout RowBatch.Row) {

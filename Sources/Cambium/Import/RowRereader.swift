@@ -13,8 +13,10 @@ final class RowRereader {
     /// A batch that has the objects of the row only, the row's own first.
     ///
     /// - Parameter readAs: the entities of objects, by their tokens.
-    func read(_ document: ArraySlice<UInt8>, _ readAs: [Int: EntityNumber]) throws -> RowBatch {
+    /// - Parameter isRecord: whether the row is a record of CSV.
+    func read(_ document: ArraySlice<UInt8>, _ readAs: [Int: EntityNumber], isRecord: Bool) throws -> RowBatch {
         var reader = try reader ?? make()
+        reader.row(isRecord: isRecord)
         reader.batch.removeAll()
         reader.readAs = readAs
         // The parser reads somewhat beyond the end.

@@ -71,6 +71,7 @@ final class RowSource {
         } else if let failure = document.failure {
             row.failure = reader.batch.note(failure)
         } else {
+            reader.row(isRecord: document.isRecord)
             read(bytes, &row)
         }
         reader.batch.rows.append(row)

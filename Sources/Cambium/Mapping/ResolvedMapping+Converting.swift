@@ -2,6 +2,9 @@ import CambiumJSON
 import CambiumModel
 
 extension ResolvedMapping.Conversion {
+    /// Whether texts are read by a format of the mapping.
+    var hasFormat: Bool { dates != nil || numbers != nil }
+
     /// The stored form of a text or number by a date or number format; nil where there is none for it.
     ///
     /// - Parameter scratch: takes the stored bytes where the result is `.scratch`; what was in it is gone.

@@ -35,7 +35,10 @@ struct PastMoment: Equatable {
 
     /// Throws where a log that was replayed up to here, or to its end, does not have the moment.
     func check(_ reached: TransactionNumber, isLogRead: Bool) throws(CambiumError) {
-        if let number, number == .none || isLogRead && number > reached {
+        if number == TransactionNumber.none {
+            throw CambiumError(.notFound, "There is no transaction 0: transactions count from 1, and a store has no state before that.")
+        }
+        if let number, isLogRead, number > reached {
             throw CambiumError(.notFound, "There is no transaction \(number); the last one is \(reached).")
         }
         if time != nil, reached == .none { throw CambiumError(.notFound, "The store is younger than the time given.") }

@@ -211,10 +211,23 @@ extension Draft {
     /// A set of rows for each table, with nothing in it.
     package borrowing func emptyRowSets() -> [RowSet] { [RowSet](repeating: RowSet(), count: layout.tables.count) }
 
-    /// The rules that the row which was just written breaks; what it noted counts as looked at.
-    package mutating func takeViolations() -> [Violation] {
-        if pending.isEmpty { return [] }
-        return violations()
+    /// The first rule that the row which was just written breaks; everything that it noted counts as checked.
+    ///
+    /// A value that has to be unique may stand at another object until a later row changes that, so it is checked at the end. Objects are
+    /// found by the indexes in `finding`, in which a value is never at two objects.
+    ///
+    /// - Parameter deferred: gets what is checked at the end, by `check(_:)`.
+    package mutating func takeViolation(finding: ImportDuplicates.Indexes, _ deferred: (ImportDuplicates.Entry) -> Void) -> Violation? {
+        if pending.isEmpty { return nil }
+        var first: Violation?
+        for duplicate in pending.takeDuplicates() {
+            if finding.contains(table: duplicate.table, index: duplicate.index) {
+                first = first ?? violation(of: duplicate).first
+            } else {
+                deferred(ImportDuplicates.Entry(table: duplicate.table, index: duplicate.index, row: duplicate.row))
+            }
+        }
+        return violations().violations.first ?? first
     }
 
     /// The objects of an entity that were there before and whose rows are not in `mentioned` (a set for each table), ascending.

@@ -115,6 +115,18 @@ extension Reader {
         firstRow(bucket, fragment) { other in other != row && hasSameKey(row, other, table, index) }
     }
 
+    /// The other rows with the same key as `row`; none if a component of the key is null.
+    func rowsWithSameKey(as row: UInt32, _ table: Int, _ index: IndexLayout) -> [UInt32] {
+        let rows = rows(table)
+        guard let hash = keyHash(index, rows, row) else { return [] }
+        var found: [UInt32] = []
+        _ = firstRow(table, index.number, hash) { other in
+            if other != row, hasSameKey(row, other, table, index) { found.append(other) }
+            return false
+        }
+        return found
+    }
+
     @inline(never)
     private func hasSameKey(_ row: UInt32, _ other: UInt32, _ table: Int, _ index: IndexLayout) -> Bool {
         let rows = rows(table)

@@ -134,6 +134,7 @@ extension StoreRun {
         var options = ImportOptions()
         options.onError = random.pick(ImportOptions.RowError.allCases) ?? .stop
         options.absent = random.pick(ImportOptions.Absent.allCases) ?? .keep
+        options.absentMax = .percent(100)
         options.toMany = random.pick(ImportOptions.ToMany.allCases) ?? .replace
         options.mismatch = random.pick(ImportOptions.Mismatch.allCases) ?? .error
         do {

@@ -14,8 +14,8 @@ struct CSVColumns {
         case toMany(AttributeType)
         /// Relationships to objects that no single value names.
         case json
-        /// A column that is none of the entity's.
-        case unknown
+        /// A text, which is converted when it is known what is read from it: a column of a mapping, or one that maps to nothing.
+        case text
     }
 
     struct Member {
@@ -44,18 +44,21 @@ struct CSVColumns {
     private(set) var names: [String] = []
     private let schema: Schema
     let discriminator: Discriminator?
+    /// Whether a mapping says what is read from a column, so that its name does not tell the type.
+    private let isMapped: Bool
 
-    init(_ entity: Entity, _ schema: Schema, _ discriminator: Discriminator?) {
+    init(_ entity: Entity, _ schema: Schema, _ discriminator: Discriminator?, isMapped: Bool = false) {
         root = Object(entity: entity)
         self.schema = schema
         self.discriminator = discriminator
+        self.isMapped = isMapped
     }
 
     /// Adds the next column. Returns false where there is one of its name, or one that says the same.
     mutating func append(_ name: String) -> Bool {
         let column = names.count
         names.append(name)
-        let path = self.path(name, root.entity) ?? [(name, .unknown)]
+        let path = self.path(name, root.entity) ?? [(name, .text)]
         return Self.add(path[...], column, to: &root, discriminator?.key, schema)
     }
 
@@ -86,13 +89,14 @@ struct CSVColumns {
     }
 
     private func kind(_ name: String, _ entity: Entity) -> Kind? {
-        if name == discriminator?.key { return .unknown }
+        if name == discriminator?.key { return .text }
         for entity in family(entity) {
-            if let attribute = entity.attribute(name) { return .attribute(attribute.type) }
+            if let attribute = entity.attribute(name) { return isMapped ? .text : .attribute(attribute.type) }
             guard let relationship = entity.relationship(name) else { continue }
             let identity = schema.entity(relationship.destination)?.identity ?? []
             guard identity.count == 1 else { return .json }
-            return relationship.isToMany ? .toMany(identity[0].type) : .toOne(identity[0].type)
+            let type = isMapped ? .string : identity[0].type
+            return relationship.isToMany ? .toMany(type) : .toOne(type)
         }
         return nil
     }
@@ -132,7 +136,7 @@ struct CSVColumns {
     }
 
     private static func member(_ name: String, _ content: Content, _ entity: Entity, _ schema: Schema) -> Member {
-        var writer = JSONWriter()
+        var writer = JSONWriter(escapes: .required)
         writer.key(name)
         var owners: Set<EntityNumber>?
         if entity.attribute(name) == nil, entity.relationship(name) == nil {

@@ -8,7 +8,7 @@ struct CSVDocuments {
     private var window: ByteWindow
     private var scan = CSVRecordScan()
     private var columns: CSVColumns
-    private var writer = JSONWriter()
+    private var writer = JSONWriter(escapes: .required)
     private var isBegun = false
     private let parser = JSONParser()
 
@@ -32,7 +32,7 @@ struct CSVDocuments {
         let failure = document(end)
         let line = window.line
         advance(to: end)
-        return DocumentSplitter.Document(start: 0, end: writer.bytes.count, line: line, failure: failure)
+        return DocumentSplitter.Document(start: 0, end: writer.bytes.count, line: line, failure: failure, isRecord: true)
     }
 
     /// The bytes that the last document lies in.
@@ -100,7 +100,7 @@ struct CSVDocuments {
         if let offset = window.illFormedOffset(window.position..<end) {
             return failure(at: offset - window.position, "malformed CSV: bytes that are not UTF-8")
         }
-        var written = JSONWriter()
+        var written = JSONWriter(escapes: .required)
         swap(&written, &writer)
         defer { swap(&written, &writer) }
         do throws(CSVRecord.Refusal) {
@@ -117,10 +117,10 @@ struct CSVDocuments {
 
     // MARK: Names
 
-    /// Reads the first record. Returns false where there is none.
+    /// Reads the first record that is not blank. Returns false if the file has none.
     private mutating func readNames() throws -> Bool {
         try window.skipByteOrderMark()
-        guard let end = try record() else { return false }
+        guard let end = try firstRecord() else { return false }
         if let flaw = scan.flaw { throw malformed("\(flaw.message)", at: flaw.offset) }
         if let offset = window.illFormedOffset(window.position..<end) {
             throw malformed("bytes that are not UTF-8", at: offset - window.position)
@@ -133,6 +133,15 @@ struct CSVDocuments {
         }
         advance(to: end)
         return true
+    }
+
+    private mutating func firstRecord() throws -> Int? {
+        while let end = try record() {
+            let isBlank = withRecord(end) { $0.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D } }
+            if !isBlank || scan.flaw != nil { return end }
+            advance(to: end)
+        }
+        return nil
     }
 
     private func malformed(_ message: String, at offset: Int) -> CambiumError {

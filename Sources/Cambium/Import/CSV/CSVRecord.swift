@@ -65,7 +65,7 @@ struct CSVRecord {
         switch kind {
         case .attribute(.json), .json: try writeJSON(text, index, &writer)
         case .attribute(let type), .toOne(let type): text.withUnsafeBytes { Self.write($0, type, &writer) }
-        case .unknown: text.withUnsafeBytes { writer.string(utf8: $0) }
+        case .text: text.withUnsafeBytes { writer.string(utf8: $0) }
         case .toMany(let type):
             if text.first == UInt8(ascii: "[") { return try writeJSON(text, index, &writer) }
             writer.beginArray()
@@ -103,7 +103,7 @@ extension CSVColumns.Kind {
     fileprivate var hasEmptyText: Bool {
         switch self {
         case .attribute(let type), .toOne(let type): type == .string || type == .data
-        case .toMany, .unknown: true
+        case .toMany, .text: true
         case .json: false
         }
     }

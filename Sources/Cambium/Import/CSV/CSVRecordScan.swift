@@ -2,7 +2,7 @@ internal import CambiumBytes
 
 /// Finds the fields of a CSV record, over several windows. Source: RFC 4180; line ends may be LF as well as CRLF.
 ///
-/// Where a quote is broken the record ends with its first line: what follows may be sound.
+/// If a quote is broken, or a CR outside of quotes has no LF after it, the record ends with its first line: what follows may be sound.
 struct CSVRecordScan {
     struct Field {
         /// Without quotes around it.
@@ -20,7 +20,7 @@ struct CSVRecordScan {
         let message: String
     }
 
-    private enum State { case fieldStart, plain, quoted, closed, closedByReturn }
+    private enum State { case fieldStart, plain, returned, quoted, closed, closedByReturn }
 
     /// Fields that a record can have: there are no more attributes and relationships in a schema.
     static let fieldCountMax = 65_536
@@ -48,22 +48,28 @@ struct CSVRecordScan {
             switch state {
             case .fieldStart: begin(byte)
             case .plain:
-                if byte == UInt8(ascii: "\n") { return closeRecord(bytes) }
+                if byte == UInt8(ascii: "\n") { return closeRecord() }
                 plain(byte)
             case .quoted:
                 // Text in quotes may be long.
                 index = ByteSearch.firstIndex(of: UInt8(ascii: "\""), in: bytes, from: index, to: bytes.count) ?? bytes.count
                 if index == bytes.count { continue }
                 state = .closed
+            case .returned:
+                if byte == UInt8(ascii: "\n") { return closeRecord() }
+                flaw = Self.lineEndFlaw(index - 1)
             case .closed, .closedByReturn:
-                if byte == UInt8(ascii: "\n") { return closeRecord(bytes) }
+                if byte == UInt8(ascii: "\n") { return closeRecord() }
                 closed(byte)
             }
             index += 1
         }
         if flaw == nil, isLast {
-            if state != .quoted { return closeLast(bytes) }
-            flaw = Flaw(offset: field.start - 1, message: "a quote that does not end")
+            switch state {
+            case .quoted: flaw = Flaw(offset: field.start - 1, message: "a quote that does not end")
+            case .returned, .closedByReturn: flaw = Self.lineEndFlaw(index - 1)
+            default: return closeLast()
+            }
         }
         guard flaw != nil else { return nil }
         if let end = ByteSearch.firstIndex(of: UInt8(ascii: "\n"), in: bytes, from: 0, to: bytes.count) { return end + 1 }
@@ -83,11 +89,18 @@ struct CSVRecordScan {
         }
     }
 
+    private static func lineEndFlaw(_ offset: Int) -> Flaw {
+        Flaw(offset: offset, message: "a CR without an LF; lines end with LF or CRLF, and other CRs are in quotes")
+    }
+
+    @inline(__always)
     private mutating func plain(_ byte: UInt8) {
-        if byte == UInt8(ascii: ",") {
-            close(at: index)
-        } else if byte == UInt8(ascii: "\"") {
-            flaw = Flaw(offset: index, message: "a quote inside of a field that does not begin with one")
+        if byte > UInt8(ascii: ",") { return }
+        switch byte {
+        case UInt8(ascii: ","): close(at: index)
+        case UInt8(ascii: "\""): flaw = Flaw(offset: index, message: "a quote inside of a field that does not begin with one")
+        case UInt8(ascii: "\r"): state = .returned
+        default: break
         }
     }
 
@@ -99,6 +112,7 @@ struct CSVRecordScan {
             state = .quoted
         case UInt8(ascii: ",") where state == .closed: close(at: index - 1)
         case UInt8(ascii: "\r") where state == .closed: state = .closedByReturn
+        case _ where state == .closedByReturn: flaw = Self.lineEndFlaw(index - 1)
         default: flaw = Flaw(offset: index, message: "text behind the quote that ends a field")
         }
     }
@@ -114,25 +128,24 @@ struct CSVRecordScan {
     }
 
     /// At a line end.
-    private mutating func closeRecord(_ bytes: UnsafeRawBufferPointer) -> Int {
-        closeField(bytes)
+    private mutating func closeRecord() -> Int {
+        closeField()
         return index + 1
     }
 
     /// At the end of the input, which may lack a line end.
-    private mutating func closeLast(_ bytes: UnsafeRawBufferPointer) -> Int {
+    private mutating func closeLast() -> Int {
         if state == .fieldStart { field = Field(start: index, end: index) }
-        closeField(bytes)
+        closeField()
         return index
     }
 
-    private mutating func closeField(_ bytes: UnsafeRawBufferPointer) {
+    private mutating func closeField() {
         switch state {
         case .closed: close(at: index - 1)
         case .closedByReturn: close(at: index - 2)
-        default:
-            let hasReturn = index > field.start && bytes[index - 1] == UInt8(ascii: "\r")
-            close(at: hasReturn ? index - 1 : index)
+        case .returned: close(at: index - 1)
+        default: close(at: index)
         }
     }
 }

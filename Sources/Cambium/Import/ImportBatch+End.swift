@@ -1,0 +1,46 @@
+import CambiumGraph
+import CambiumModel
+
+/// What is known only when all rows are applied.
+extension ImportBatch {
+    /// Deletes the objects that no row mentions, if that is asked for. Objects stay if a row was left out, since it may have been theirs.
+    ///
+    /// Throws `NoRow` if no row could be imported, `.limitExceeded` for more objects than the options allow.
+    mutating func deleteAbsent(from transaction: inout WriteTransaction, _ entity: Entity, _ options: ImportOptions) throws {
+        guard options.absent == .delete else { return }
+        guard goodRowCount > 0 else { throw NoRow() }
+        guard errors.isEmpty else { return }
+        let absent = transaction.draft.absent(entity, mentioned: mentioned)
+        deleted = transaction.draft.countDeleted(absent)
+        let count = deleted.reduce(0) { entity.family.contains($1.key) ? $0 + $1.value : $0 }
+        let all = transaction.draft.original.count(of: entity)
+        if options.absentMax.isExceeded(by: count, of: all) {
+            // A row that breaks a rule is the first thing to mend.
+            try checkDuplicates(transaction.draft)
+            throw CambiumError(
+                .limitExceeded,
+                "\(count) of \(all) objects of '\(entity.name)' would be deleted because they are not in the input, and the limit is "
+                    + "\(options.absentMax). Nothing was imported. "
+                    + "If the input is complete, raise the limit: --absent-max, in Swift absentMax.")
+        }
+        if options.effect == .commit {
+            try transaction.delete(absent)
+        } else if !absent.isEmpty {
+            try transaction.draft.apply(.delete(absent))
+            try transaction.draft.check()
+        }
+    }
+
+    /// Throws `RefusedRows` if values that have to be unique are not.
+    func checkDuplicates(_ draft: borrowing Draft) throws {
+        if duplicates.isEmpty { return }
+        let refusals = draft.check(duplicates).compactMap { refusal -> (RefusedRows.Refusal, isCertain: Bool)? in
+            guard let row = duplicateRows[refusal.place] else { return nil }
+            let error = rowError(RowFailure(refusal.violation), row)
+            return (RefusedRows.Refusal(place: refusal.place, row: error), refusal.isCertain)
+        }
+        guard let first = refusals.first else { return }
+        // Without the first row some of the others may be right.
+        throw RefusedRows(first: first.0, others: refusals.dropFirst().filter(\.isCertain).map(\.0))
+    }
+}

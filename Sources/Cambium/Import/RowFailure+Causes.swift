@@ -1,0 +1,26 @@
+import CambiumGraph
+import CambiumModel
+
+extension RowFailure {
+    init(_ violation: Violation) { self.init(code: violation.rule.rowErrorCode, pointer: "", message: violation.description) }
+
+    /// Runs a hook; what it throws is why the row cannot be imported.
+    static func ofHook(_ body: () throws -> Void) throws(RowFailure) {
+        do {
+            try body()
+        } catch {
+            let message = (error as? CambiumError)?.message ?? "\(error)"
+            throw RowFailure(code: .hookFailed, pointer: "", message: "refused by the program: \(message)")
+        }
+    }
+}
+
+extension Violation.Rule {
+    var rowErrorCode: ImportReport.RowError.Code {
+        switch self {
+        case .mandatoryAttribute: .missingMandatory
+        case .duplicate: .duplicate
+        case .tooFewMembers, .tooManyMembers, .deleteDenied, .wrongMember, .valueRefused: .ruleViolated
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import CambiumJSON
+import CambiumModel
+
+/// Reading the texts of CSV as values, if a mapping says only at the row what they are for.
+extension RowReader {
+    /// Whether a text is null: nothing, for a type that has no empty text.
+    func isNull(_ text: UnsafeRawBufferPointer, _ type: AttributeType) -> Bool {
+        text.isEmpty && type != .string && type != .data
+    }
+
+    /// The stored form of a text, by the rules for a column without a mapping.
+    mutating func form(ofText text: UnsafeRawBufferPointer, _ type: AttributeType) throws(ConversionError) -> ScalarForm {
+        if isNull(text, type) { return .null }
+        switch type {
+        case .int16, .int32, .int64, .float, .double, .decimal:
+            guard let number = CSVNumber.json(text) else { throw .malformed(type, String(decoding: text, as: UTF8.self)) }
+            return try type.scalarForm(copying: Array(number.utf8), scratch: &scratch)
+        case .bool:
+            let word = String(decoding: text.prefix(6), as: UTF8.self).lowercased()
+            return try type.scalarForm(copying: Array(word.utf8), scratch: &scratch)
+        default: return try type.scalarForm(text: text, scratch: &scratch)
+        }
+    }
+
+    /// As `form(ofText:_:)`, for a text that no token has.
+    mutating func form(ofCopied text: String, _ type: AttributeType) throws(ConversionError) -> ScalarForm {
+        let bytes = Array(text.utf8)
+        let form = try bytes.span.bytes.withUnsafeBytes { bytes throws(ConversionError) in try self.form(ofText: bytes, type) }
+        guard case .text = form else { return form }
+        scratch = bytes
+        return .scratch
+    }
+
+    /// Reads the members of a to-many relationship that a text lists.
+    mutating func members(of text: UnsafeRawBufferPointer, _ destination: RowEntity, _ tokens: JSONTokens) {
+        for element in CSVList.elements(Array(text)) {
+            member(.string(String(decoding: element, as: UTF8.self)), destination, tokens)
+        }
+    }
+}

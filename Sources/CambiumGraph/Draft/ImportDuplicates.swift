@@ -1,0 +1,91 @@
+import CambiumModel
+
+/// Unique values that rows of an import gave to objects while other objects had them: most go away with later rows.
+package struct ImportDuplicates {
+    /// Indexes of a draft, by which an import finds objects.
+    package struct Indexes {
+        private var numbers: [[Int]] = []
+
+        package init() {}
+
+        package mutating func insert(_ table: ImportTable) {
+            guard let index = table.identity else { return }
+            while numbers.count <= table.number { numbers.append([]) }
+            numbers[table.number].append(index.number)
+        }
+
+        func contains(table: Int, index: Int) -> Bool { table < numbers.count && numbers[table].contains(index) }
+    }
+
+    /// An object whose key in an index another object had, too.
+    package struct Entry: Hashable {
+        let table: Int
+        let index: Int
+        let row: UInt32
+    }
+
+    /// A row whose value is still not unique.
+    package struct Refusal {
+        /// The row of the import.
+        package let place: Int
+        package let violation: Violation
+        /// Whether the row is refused whatever becomes of other rows.
+        package fileprivate(set) var isCertain: Bool
+    }
+
+    /// For each object and index the last row that gave the object a value which was not unique.
+    private var places: [Entry: Int] = [:]
+
+    package init() {}
+
+    package var isEmpty: Bool { places.isEmpty }
+
+    /// - Parameter place: of the row of the import; rows come in their order.
+    package mutating func append(_ entry: Entry, place: Int) { places[entry] = place }
+}
+
+extension ImportDuplicates {
+    fileprivate var ordered: [(entry: Entry, place: Int)] {
+        places.map { (entry: $0.key, place: $0.value) }.sorted {
+            ($0.1, $0.0.table, $0.0.index, $0.0.row) < ($1.1, $1.0.table, $1.0.index, $1.0.row)
+        }
+    }
+
+    fileprivate func place(of entry: Entry) -> Int? { places[entry] }
+}
+
+extension Draft {
+    /// The rows of an import that have to be left out, ascending, because their values are not unique now that all rows are applied.
+    ///
+    /// Of the objects that share a value, one keeps it: an object that had it without contest, otherwise that of the earliest row.
+    /// Complexity: O(d log d) for d duplicates.
+    package borrowing func check(_ duplicates: ImportDuplicates) -> [ImportDuplicates.Refusal] {
+        var refusals: [ImportDuplicates.Refusal] = []
+        var seen = Set<ImportDuplicates.Entry>()
+        for (entry, _) in duplicates.ordered where !seen.contains(entry) {
+            guard isLive(ObjectPlace(table: entry.table, row: entry.row)) else { continue }
+            let index = layout.tables[entry.table].indexes[entry.index]
+            let others = reader.rowsWithSameKey(as: entry.row, entry.table, index)
+            let all = ([entry.row] + others).map { ImportDuplicates.Entry(table: entry.table, index: entry.index, row: $0) }
+            seen.formUnion(all)
+            if !others.isEmpty { refusals += refused(all, duplicates) }
+        }
+        return refusals.sorted { $0.place < $1.place }
+    }
+
+    /// The rows that gave a value to these objects, without the row of the object that keeps it.
+    private borrowing func refused(_ entries: [ImportDuplicates.Entry], _ duplicates: ImportDuplicates) -> [ImportDuplicates.Refusal] {
+        let keeper = entries.min { (duplicates.place(of: $0) ?? 0, $0.row) < (duplicates.place(of: $1) ?? 0, $1.row) }
+        guard let keeper, let entity = entity(at: ObjectPlace(table: keeper.table, row: keeper.row)) else { return [] }
+        let table = layout.tables[keeper.table]
+        let names = table.indexes[keeper.index].set.attributes.map { entity.attribute($0)?.name ?? "" }
+        let rule = Violation.Rule.duplicate(attributes: names, of: text(ObjectPlace(table: keeper.table, row: keeper.row)))
+        let isUntouched = touched.map { !$0.attributes[keeper.table].contains(keeper.row) } ?? false
+        let isOld = reader.rows(keeper.table).serial(keeper.row) < base.reader.nextSerialOrOne(keeper.table, of: base.layout)
+        return entries.compactMap { entry in
+            guard entry != keeper, let place = duplicates.place(of: entry) else { return nil }
+            let violation = Violation(object: text(ObjectPlace(table: entry.table, row: entry.row)), rule: rule)
+            return .init(place: place, violation: violation, isCertain: isUntouched && isOld)
+        }
+    }
+}

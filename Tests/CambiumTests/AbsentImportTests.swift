@@ -1,0 +1,79 @@
+import CambiumLog
+import Testing
+
+@testable import Cambium
+
+@Suite struct AbsentImportTests {
+    /// A store with as many notes, and what a sync of their feed comes to.
+    private func sync(_ count: Int, _ source: ImportSource, _ change: (inout ImportOptions) -> Void = { _ in }) throws -> (Store, Int?) {
+        let store = try Store.notes()
+        try store.importing("Note", (0..<count).map { "{\"id\":\($0 + 1)}" }.joined(separator: "\n"))
+        var options = ImportOptions()
+        options.absent = .delete
+        change(&options)
+        let before = store.graph.transaction
+        do {
+            let report = try store.importRows(try store.schema.required("Note"), from: [source], options)
+            return (store, report.counts.deleted)
+        } catch let error as CambiumError {
+            #expect(error.code == .invalidInput || error.code == .limitExceeded)
+            #expect(store.graph.transaction == before && store.graph.objectCount == count)
+            return (store, nil)
+        }
+    }
+
+    private func lines(_ text: String) -> ImportSource { .bytes(Array(text.utf8)) }
+
+    @Test(arguments: ["", "[]", "\n\n", "{\"id\":\"x\"}\n{\"title\":\"a\"}", "{"])
+    func `an input without a good row deletes nothing and is an error`(text: String) throws {
+        for percent in [nil, 100.0] {
+            for onError in ImportOptions.RowError.allCases {
+                for effect in [ImportOptions.Effect.commit, .dryRun] {
+                    let (_, deleted) = try sync(3, lines(text)) { options in
+                        if let percent { options.absentMax = .percent(percent) }
+                        (options.onError, options.effect) = (onError, effect)
+                    }
+                    #expect(deleted == nil)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["id\n", "id,title\r\n", "", "id\r1\r2\r3\r", "id\rx"])
+    func `a CSV without a good row deletes nothing and is an error`(text: String) throws {
+        let (_, deleted) = try sync(3, .bytes(Array(text.utf8), format: .csv)) { $0.absentMax = .percent(100) }
+        #expect(deleted == nil)
+    }
+
+    @Test func `rows that were left out are in the report of an input without a good row`() throws {
+        let store = try Store.notes()
+        let error = store.refusal("Note", "{\"id\":\"x\"}") { ($0.absent, $0.onError) = (.delete, .skip) }
+        #expect(error?.code == .typeMismatch && error?.row == 1)
+    }
+
+    @Test func `at most half of the objects are deleted unless the limit says otherwise`() throws {
+        #expect(ImportOptions().absentMax == .percent(50))
+        #expect(try sync(4, lines("[{\"id\":1},{\"id\":2}]")).1 == 2)
+        #expect(try sync(4, lines("{\"id\":1}")).1 == nil)
+        #expect(try sync(4, lines("{\"id\":1}")) { $0.absentMax = .percent(75) }.1 == 3)
+        #expect(try sync(4, lines("{\"id\":9}")) { $0.absentMax = .percent(100) }.1 == 4)
+        #expect(try sync(4, lines("{\"id\":9}")).1 == nil)
+        #expect(try sync(0, lines("{\"id\":9}")).1 == 0)
+    }
+
+    @Test func `objects of the entity that a cascade deletes count, too`() throws {
+        let schema = try Schema(
+            SchemaDefinition {
+                EntityDefinition("Folder", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    RelationshipDefinition("parent", to: "Folder", inverse: "children")
+                    RelationshipDefinition("children", to: "Folder", .toMany, inverse: "parent", onDelete: .cascade)
+                }
+            })
+        let store = try Store.inMemory(schema: schema)
+        try store.importing("Folder", "{\"id\":1,\"children\":[2,3]}\n{\"id\":2}\n{\"id\":3}\n{\"id\":4}")
+        let rows = "[{\"id\":2},{\"id\":3},{\"id\":4}]"
+        #expect(code { try store.importing("Folder", rows) { $0.absent = .delete } } == .limitExceeded)
+        #expect(store.graph.objectCount == 4)
+    }
+}

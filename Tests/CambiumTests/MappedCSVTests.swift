@@ -1,0 +1,93 @@
+import CambiumLog
+import Testing
+
+@testable import Cambium
+
+@Suite struct MappedCSVTests {
+    /// An entity with an attribute of each type, named after it, and relationships.
+    private static func store() throws -> Store {
+        var definition = SchemaDefinition {
+            EntityDefinition("Thing", identity: ["key"]) {
+                AttributeDefinition("key", .int64)
+                RelationshipDefinition("next", to: "Thing", inverse: "previous")
+                RelationshipDefinition("previous", to: "Thing", .toMany, inverse: "next")
+            }
+        }
+        definition.entities[0].attributes += AttributeType.allCases.map { AttributeDefinition($0.rawValue + "Value", $0, .optional) }
+        return try Store.inMemory(schema: try Schema(definition))
+    }
+
+    private static func mapping(_ attributes: [String: PropertyMapping], _ relationships: [String: PropertyMapping] = [:]) -> ImportMapping
+    {
+        ImportMapping(
+            entity: "Thing", attributes: attributes.merging(["key": "nr"]) { own, _ in own }, relationships: relationships)
+    }
+
+    private func imported(_ csv: String, _ mapping: ImportMapping) throws -> String {
+        let store = try Self.store()
+        try store.importing("Thing", csv: csv) { $0.mapping = mapping }
+        return try store.graph.json("Thing/1")
+    }
+
+    @Test(arguments: [
+        ("boolValue", "TRUE", "true"), ("int16Value", "-7", "-7"), ("int32Value", "007", "7"), ("int64Value", "9", "9"),
+        ("floatValue", "0.1", "0.1"), ("doubleValue", "-00.5", "-0.5"),
+        ("decimalValue", "12345678901234567890.10", "12345678901234567890.1"),
+        ("stringValue", "09", "\"09\""), ("dataValue", "AQI=", "\"AQI=\""),
+        ("dateValue", "2026-01-31T13:00:00+01:00", "\"2026-01-31T12:00:00Z\""),
+        ("uuidValue", "00112233-4455-6677-8899-aabbccddeeff", "\"00112233-4455-6677-8899-AABBCCDDEEFF\""),
+        ("uriValue", "http://example.org/a", "\"http://example.org/a\""), ("jsonValue", "\"{\"\"a\"\":[1,null]}\"", "{\"a\":[1,null]}"),
+    ])
+    func `a cell that a mapping reads has the type of the attribute`(name: String, text: String, json: String) throws {
+        for mapping in [Self.mapping([name: "x"]), Self.mapping([name: PropertyMapping(from: "x", functions: [.trim])])] {
+            #expect(try imported("nr,x\n1,\(text)\n", mapping).contains("\"\(name)\":\(json)"))
+            #expect(try imported("nr,x\n1,\n", mapping).contains("\"\(name)\":null"))
+        }
+    }
+
+    @Test func `a column that is named like another attribute is a text for the mapping`() throws {
+        let mapping = Self.mapping(["stringValue": "int64Value", "int32Value": "stringValue", "int64Value": "int64Value"])
+        let object = try imported("nr,int64Value,stringValue\n1,09,5\n", mapping)
+        #expect(object.contains("\"int32Value\":5,\"int64Value\":9") && object.contains("\"stringValue\":\"09\""))
+    }
+
+    @Test func `a cell of the wrong type is refused with its text`() throws {
+        let store = try Self.store()
+        var options = ImportOptions()
+        options.mapping = Self.mapping(["int64Value": "x"])
+        var reached: ImportReport?
+        #expect(
+            code {
+                _ = try store.importRows(
+                    try store.schema.required("Thing"), from: [.bytes(Array("nr,x\n1,nine\n".utf8), format: .csv)], options
+                ) { reached = $0 }
+            } == .invalidInput)
+        let error = reached?.errors.last
+        #expect(error?.code == .typeMismatch && error?.pointer == "/x" && error?.message.contains("nine") == true)
+    }
+
+    @Test func `relationships that a mapping reads are identities and lists of them`() throws {
+        let store = try Self.store()
+        let mapping = Self.mapping([:], ["next": "after", "previous": "before"])
+        try store.importing("Thing", csv: "nr,after,before\n1,02,3;4\n5,,\n") { $0.mapping = mapping }
+        #expect(try store.graph.json("Thing/1").hasSuffix("\"next\":\"Thing/2\",\"previous\":[\"Thing/3\",\"Thing/4\"]}"))
+        #expect(store.graph.objectCount == 5)
+    }
+
+    @Test func `formats and functions of a mapping see the text of a cell`() throws {
+        let mapping = Self.mapping([
+            "doubleValue": PropertyMapping(from: "doubleValue", numbers: NumberFormat(decimal: ",", grouping: ".")),
+            "dateValue": PropertyMapping(from: "day", dates: [.secondsSince1970]),
+            "int32Value": PropertyMapping(.join(["a", "b"], separator: "")),
+        ])
+        let object = try imported("nr,doubleValue,day,a,b\n1,\"1.000,5\",86400,4,2\n", mapping)
+        #expect(object.contains("\"int32Value\":42") && object.contains("\"doubleValue\":1000.5"))
+        #expect(object.contains("\"dateValue\":\"1970-01-02T00:00:00Z\""))
+    }
+
+    @Test func `JSON texts stay texts`() throws {
+        let store = try Self.store()
+        let mapping = Self.mapping(["int64Value": "x"])
+        #expect(store.refusal("Thing", "{\"nr\":1,\"x\":\"9\"}") { $0.mapping = mapping }?.code == .typeMismatch)
+    }
+}
