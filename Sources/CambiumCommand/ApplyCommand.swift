@@ -16,6 +16,7 @@ struct ApplyCommand: ParsableCommand {
 
     func run() throws {
         let report = try Store.apply(from: source, to: target)
+        Terminal.note("'\(target)' has every transaction of '\(source)', up to transaction \(report.lastTransaction).")
         if output.json {
             var writer = JSONWriter()
             report.write(to: &writer)

@@ -36,6 +36,7 @@ struct RestoreCommand: ParsableCommand {
 
 extension Backup {
     fileprivate func tell(_ target: String, json: Bool) {
+        Terminal.note("The copy '\(target)' is complete, up to transaction \(transaction).")
         guard json else {
             let checkpoints = checkpointCount > 0 ? " and \(Readable.of(checkpointCount, "checkpoint"))" : ""
             return Terminal.print(

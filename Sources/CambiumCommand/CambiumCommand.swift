@@ -18,18 +18,28 @@ struct CambiumCommand: ParsableCommand {
 
     /// Runs a command; every way in which it can fail ends in one line on stderr and the exit code of the contract.
     static func main() {
+        Terminal.begin()
         Store.onDamagedPages { Failure.exit($0) }
         do {
+            try Arguments.check()
             try MemoryBudget.checkEnvironment()
             var command = try parseAsRoot()
             try command.run()
+            Terminal.finish()
         } catch let error as CambiumError {
             Failure.exit(error)
         } catch let code as ExitCode {
+            Terminal.finish()
             exit(withError: code)
         } catch {
-            guard exitCode(for: error) != .success else { exit(withError: error) }
+            guard exitCode(for: error) != .success else { return printHelp(fullMessage(for: error)) }
             Failure.exit(usage: message(for: error), fullMessage(for: error))
         }
+    }
+
+    /// The parser reports that somebody asked for help or for the version as an error.
+    private static func printHelp(_ text: String) {
+        Terminal.write(Array((text + "\n").utf8))
+        Terminal.finish()
     }
 }

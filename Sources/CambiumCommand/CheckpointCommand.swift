@@ -36,6 +36,7 @@ struct CheckpointCommand: ParsableCommand {
             opened = try Store.open(at: store)
         }
         let receipt = try opened.checkpoint()
+        Terminal.note("The checkpoint of transaction \(receipt.transaction) is stored.")
         try opened.close()
         if output.json {
             var writer = JSONWriter()

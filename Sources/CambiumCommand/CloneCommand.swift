@@ -69,6 +69,7 @@ struct CloneCommand: ParsableCommand {
             throw error
         }
         // From here on the clone is there, and its map is worth keeping whatever else fails.
+        Terminal.note(committed: committed.receipt.transaction)
         let kept = Result { try map?.keep() }
         try store.close()
         try kept.get()

@@ -22,6 +22,7 @@ struct CompactCommand: ParsableCommand {
     func run() throws {
         let opened = try Store.open(at: store)
         let compaction = try opened.compact(retain.retention, archive: archive, isDryRun: dryRun)
+        if !dryRun { Terminal.note("The log was compacted; its first moment is transaction \(compaction.firstMoment).") }
         try opened.close()
         if output.json { return tell(compaction) }
         if let archive { tell(compaction, in: archive) }

@@ -15,6 +15,7 @@ struct Edit {
             let (id, receipt) = try store.write(author) { transaction in
                 try body(&transaction, transaction.schema, store.graph)
             }
+            Terminal.note(committed: receipt.transaction)
             try store.close()
             tell(receipt, id, store.schema)
         } catch let error as CambiumError {

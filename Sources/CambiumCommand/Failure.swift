@@ -8,6 +8,7 @@ import Cambium
 enum Failure {
     static let badNews: Int32 = 1
     static let usage: Int32 = 64
+    static let ioFailure: Int32 = 74
 
     static func exitCode(_ code: CambiumError.Code) -> Int32 {
         switch code {
@@ -17,18 +18,24 @@ enum Failure {
         case .ruleViolated, .conflict: badNews
         case .cannotCreate: 73
         case .locked: 75
-        default: 74
+        default: ioFailure
         }
     }
 
     static func exit(_ error: CambiumError) -> Never {
-        Terminal.error("cambium: \(error)\n")
-        Glibc.exit(exitCode(error.code))
+        report(error)
+        Terminal.exit(exitCode(error.code))
+    }
+
+    /// Writes an error to standard error: one line, and one for each of its details.
+    private static func report(_ error: CambiumError) {
+        Terminal.error("cambium: \(error.headline)")
+        for detail in error.details { Terminal.error("  \(detail)") }
     }
 
     static func exit(usage message: String, _ fullMessage: String) -> Never {
-        let help = fullMessage.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
-        Terminal.error("cambium: \(message)\n" + help.joined(separator: "\n") + "\n")
+        Terminal.error("cambium: \(message)")
+        for line in fullMessage.split(separator: "\n", omittingEmptySubsequences: false).dropFirst() { Terminal.error(String(line)) }
         Glibc.exit(usage)
     }
 }

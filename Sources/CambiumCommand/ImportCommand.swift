@@ -35,7 +35,7 @@ struct ImportCommand: ParsableCommand {
     @Option(help: "What a value of the wrong type does.") var mismatch = ImportOptions.Mismatch.error
     @Option(help: "What a row does to an object that is there.") var existing = ImportOptions.Existing.update
     @Option(help: "What becomes of objects of the entity that the files do not mention.") var absent = ImportOptions.Absent.keep
-    @Option(help: "How many of them may be deleted: a number, or a share such as 10%.") var absentMax: AbsentLimit?
+    @Option(help: "How many of them may be deleted: a number, or a share of all; 50% if it is not given.") var absentMax: AbsentLimit?
     @Option(help: "What the members given do to those of a to-many relationship.") var toMany = ImportOptions.ToMany.replace
     @Option(help: "What an id does that has no object: make one of which only the id is known, or...") var references = ImportOptions
         .Reference.create
@@ -65,7 +65,7 @@ struct ImportCommand: ParsableCommand {
         options.mismatch = mismatch
         options.existing = existing
         options.absent = absent
-        options.absentMax = absentMax
+        if let absentMax { options.absentMax = absentMax }
         options.toMany = toMany
         options.references = references
         options.unknown = unknown
@@ -81,19 +81,26 @@ struct ImportCommand: ParsableCommand {
         var reached: ImportReport?
         do {
             report = try store.importRows(entity, from: sources, options, author: author.author) { reached = $0 }
+            Terminal.note(committed: report.transaction)
         } catch {
             progress.end()
             try store.close()
             if let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest {
                 return try Repetition(self.store, repeated).tell(json: output.json)
             }
-            if output.json, let reached { tell(reached) }
+            if let reached { tell(failed: reached) }
             throw error
         }
         try store.close()
         progress.end()
         tell(report)
         if !report.errors.isEmpty { throw ExitCode(Failure.badNews) }
+    }
+
+    /// The error itself names the row that stopped an import. Rows that were left out before have to be named, too.
+    private func tell(failed report: ImportReport) {
+        Terminal.note(committed: report.transaction)
+        if output.json { tell(report) } else if onError == .skip { ReportText.printErrors(report) }
     }
 
     private func tell(_ report: ImportReport) {
@@ -121,13 +128,16 @@ enum ReportText {
         for (key, count) in report.unknownKeys.sorted(by: { $0.key < $1.key }) {
             Terminal.print("  the key '\(key)' maps to nothing (\(Readable.of(count, "time")))")
         }
+        printErrors(report)
+    }
+
+    static func printErrors(_ report: ImportReport) {
         for error in report.errors {
             Terminal.error(
                 "cambium: \(error.file):\(error.line): row \(error.row)"
-                    + (error.pointer.isEmpty ? "" : " at \(error.pointer)") + ": \(error.message)\n"
-            )
+                    + (error.pointer.isEmpty ? "" : " at \(error.pointer)") + ": \(error.message)")
         }
-        if report.errorsLeftOut > 0 { Terminal.error("cambium: and \(Readable.of(report.errorsLeftOut, "more error"))\n") }
+        if report.errorsLeftOut > 0 { Terminal.error("cambium: and \(Readable.of(report.errorsLeftOut, "more error"))") }
     }
 
     static func counts(_ counts: ImportReport.Counts) -> String {

@@ -23,7 +23,9 @@ struct LabelCommand: ParsableCommand {
         }
         let number = try point.map { try ReadOnlyStore(at: store, point: $0.point).graph.transaction }
         let opened = try Store.open(at: store)
+        let before = opened.graph.transaction
         let labelled = try opened.label(name, number, moves: move, author: author.author)
+        if opened.graph.transaction > before { Terminal.note(committed: opened.graph.transaction) }
         try opened.close()
         tell(name, labelled, verb: "names")
     }

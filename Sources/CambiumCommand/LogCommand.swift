@@ -20,6 +20,10 @@ struct LogCommand: ParsableCommand {
         var schema = Schema.empty
         /// The last transaction of which only who made it is left.
         var retired: TransactionNumber?
+        /// The last transaction of all that was retired, which people were told of.
+        var reportedRetired: TransactionNumber?
+        /// Whether a transaction names the object that `--object` names.
+        var isObjectNamed = false
         /// What `--object` and `--entity` name, once a schema knows the name. Numbers mean the same for ever.
         var object: ObjectID?
         var root: EntityNumber?
@@ -40,9 +44,33 @@ struct LogCommand: ParsableCommand {
             }
         } else {
             try log.forEach { try tellIfWanted($0, &reading) }
-            if let object, reading.object == nil { _ = try reading.schema.parsedID(object) }
+            if let object { try check(object, &reading) }
             if let entity, reading.root == nil { _ = try reading.schema.required(entity) }
         }
+    }
+
+    /// Throws `.notFound` for an object that never existed.
+    private func check(_ object: String, _ reading: inout Reading) throws {
+        reportRetired(&reading)
+        guard let id = reading.object else {
+            _ = try reading.schema.parsedID(object)
+            return
+        }
+        if reading.isObjectNamed { return }
+        if let retired = reading.reportedRetired {
+            // What retired transactions made was there after them.
+            if try ReadOnlyStore(at: store, point: .transaction(retired)).graph.contains(id) { return }
+            throw CambiumError(.notFound, "The log that is left does not name \(object), and there was none after transaction \(retired).")
+        }
+        throw CambiumError(.notFound, "There was never an object \(object).")
+    }
+
+    private func reportRetired(_ reading: inout Reading) {
+        guard let object, let retired = reading.retired, reading.reportedRetired == nil else { return }
+        reading.reportedRetired = retired
+        Terminal.error(
+            "cambium: What transactions 1 to \(retired) did was retired, so the log does not show what they did to \(object). "
+                + "An archive of them may.")
     }
 
     private func resolveNames(_ reading: inout Reading, _ schema: Schema) {
@@ -55,6 +83,7 @@ struct LogCommand: ParsableCommand {
             reading.retired = entry.number
         } else if let retired = reading.retired {
             reading.schema = try ReadOnlyStore(at: store, point: .transaction(retired)).graph.schema
+            reportRetired(&reading)
             reading.retired = nil
         }
         // The schema is in the log, and names are needed to understand what follows it.
@@ -66,6 +95,9 @@ struct LogCommand: ParsableCommand {
             reading.migrations.append(SchemaMigration(logged: reading.schema, schema))
             reading.schema = schema
             resolveNames(&reading, schema)
+        }
+        if let id = reading.object, !reading.isObjectNamed {
+            reading.isObjectNamed = ops.contains { $0.names(id, reading.schema) }
         }
         guard entry.number.rawValue >= from, entry.number.rawValue <= to, isWanted(entry, ops, reading) else { return }
         tell(entry, self.ops && !entry.isRetired ? ops : nil, reading)

@@ -40,7 +40,7 @@ final class Progress: Sendable {
     /// On standard error, if that is a terminal.
     convenience init(_ what: String, sourceCount: Int = 1, byteCount: Int?) {
         let start = ContinuousClock.now
-        let terminal: @Sendable (String) -> Void = { Terminal.error($0) }
+        let terminal: @Sendable (String) -> Void = { Terminal.showProgress($0) }
         self.init(
             what, sourceCount: sourceCount, byteCount: byteCount, elapsed: { start.duration(to: .now) },
             put: isatty(STDERR_FILENO) == 1 ? terminal : nil)

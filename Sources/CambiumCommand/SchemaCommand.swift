@@ -37,6 +37,7 @@ struct SchemaCommand: ParsableCommand {
             let report: MigrationReport
             do {
                 report = try opened.migrate(to: definition, author.author)
+                Terminal.note(committed: report.transaction)
             } catch {
                 try opened.close()
                 throw error
@@ -51,7 +52,11 @@ struct SchemaCommand: ParsableCommand {
 
     private func show() throws {
         let schema = try point.open(store).graph.schema
-        if output.json { return Terminal.print(schema.definition.json.text) }
+        if output.json {
+            var writer = JSONWriter()
+            writer.write(schema.definition.json)
+            return Terminal.print(writer.text)
+        }
         for entity in schema.entities { describe(entity, schema) }
     }
 

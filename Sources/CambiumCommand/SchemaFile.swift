@@ -6,7 +6,7 @@ enum SchemaFile {
     /// What a model has that is not carried over is told on stderr.
     static func read(_ path: String) throws -> Schema {
         let definition = try definition(path)
-        for warning in definition.warnings { Terminal.error("cambium: warning: \(warning)\n") }
+        for warning in definition.warnings { Terminal.error("cambium: warning: \(warning)") }
         do {
             return try Schema(definition)
         } catch {

@@ -15,6 +15,7 @@ struct InitCommand: ParsableCommand {
     func run() throws {
         let schema = try SchemaFile.read(schema)
         let made = try Store.create(at: store, schema: schema, author: author.author)
+        Terminal.note("The store '\(store)' was created, and transaction \(made.graph.transaction) was committed.")
         try made.close()
         if output.json {
             var writer = JSONWriter()
@@ -132,6 +133,7 @@ struct RepairCommand: ParsableCommand {
 
     func run() throws {
         let repair = try Repair(of: store, to: to, archive: archive)
+        Terminal.note("The store '\(to)' was created.")
         if output.json {
             Terminal.print(repair.json)
         } else {

@@ -1,28 +1,96 @@
 import Cambium
+import CambiumJSON
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
 #endif
 
-/// The streams of the process. What is written to a pipe that nobody reads any more ends the program quietly.
+/// The streams of the process: every command reads and writes through this type.
+///
+/// If standard output fails, the program says so on standard error, says what the command had done before, and exits with 74. If a command
+/// has changed nothing and the reader of its pipe is gone, the program ends quietly, as the system's own tools do.
 enum Terminal {
+    /// What the command has done for good, as a sentence for people.
+    private static let outcome = Mutex<String?>(nil)
+
     static var isInteractive: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    static func print(_ text: String) { write(Array((text + "\n").utf8), to: STDOUT_FILENO) }
-    static func error(_ text: String) { write(Array(text.utf8), to: STDERR_FILENO) }
-    static func write(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
+    // MARK: Beginning and end
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    /// Makes sure that no file of a store gets the number of a stream that the caller closed, and that a closed pipe is an error.
+    static func begin() {
+        signal(SIGPIPE, SIG_IGN)
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number is this one. Standard output has to fail when it is used; nobody can be told that standard error does.
+            _ = open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY)
+        }
+    }
+
+    /// Notes what the command has done, in case that its output fails: a sentence such as "Transaction 5 was committed."
+    static func note(_ sentence: String) { outcome.withLock { $0 = sentence } }
+
+    static func note(committed number: TransactionNumber?) {
+        if let number { note("Transaction \(number) was committed.") }
+    }
+
+    /// Some systems report a failed write only when the stream is closed.
+    static func finish() {
+        let copy = dup(STDOUT_FILENO)
+        if copy < 0 || close(copy) != 0 { fail(errno) }
+    }
+
+    /// Ends the program after an error, of which people were told already.
+    static func exit(_ code: Int32) -> Never {
+        if let done = outcome.withLock({ $0 }) { error("cambium: \(done)") }
+        Glibc.exit(code)
+    }
+
+    private static func fail(_ number: Int32) -> Never {
+        let isQuiet = number == EPIPE && outcome.withLock { $0 } == nil
+        if isQuiet {
+            signal(SIGPIPE, SIG_DFL)
+            raise(SIGPIPE)
+        }
+        error("cambium: Standard output cannot be written: \(String(cString: strerror(number))).")
+        exit(Failure.ioFailure)
+    }
+
+    // MARK: Output
+
+    /// Prints a line. Control characters in it are escaped, so that data can neither command the terminal nor forge a line.
+    static func print(_ line: String) { write(Array((ControlText.escaped(line) + "\n").utf8)) }
+
+    /// Prints a line on standard error, as `print` does.
+    static func error(_ line: String) { put((ControlText.escaped(line) + "\n")) }
+
+    /// Writes what moves the cursor of the terminal that is standard error.
+    static func showProgress(_ text: String) { put(text) }
+
+    /// Writes bytes as they are: an export, or JSON.
+    static func write(_ bytes: [UInt8]) {
+        let number = write(bytes, to: STDOUT_FILENO)
+        if number != 0 { fail(number) }
+    }
+
+    /// Nobody could be told that standard error cannot be written.
+    private static func put(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
+
+    /// Returns the number of the system's error; 0 if all bytes were written.
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
         bytes.withUnsafeBytes { buffer in
             var done = 0
             while done < buffer.count {
                 let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
                 let put = Glibc.write(descriptor, rest.baseAddress, rest.count)
-                if put < 0, errno != EINTR { Glibc.exit(errno == EPIPE ? 0 : 74) }
+                if put < 0, errno != EINTR { return errno }
                 if put > 0 { done += put }
             }
+            return 0
         }
     }
+
+    // MARK: Input
 
     /// Standard input, as a source of an import.
     static let input = ImportSource(name: "standard input", isRepeatable: false) {
@@ -50,45 +118,4 @@ enum Terminal {
             }
         }
     }
-}
-
-/// Numbers as people read them.
-enum Readable {
-    /// With a comma after every three digits.
-    static func count(_ value: Int) -> String {
-        let digits = String(value.magnitude)
-        var groups: [Substring] = []
-        var rest = digits[...]
-        while rest.count > 3 {
-            groups.insert(rest.suffix(3), at: 0)
-            rest = rest.dropLast(3)
-        }
-        return (value < 0 ? "-" : "") + ([rest] + groups).joined(separator: ",")
-    }
-
-    static func bytes(_ value: Int) -> String {
-        let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
-        var size = Double(value)
-        var unit = 0
-        while size >= 1024, unit < units.count - 1 {
-            size /= 1024
-            unit += 1
-        }
-        return unit == 0 ? "\(value) bytes" : "\(tenths(size)) \(units[unit])"
-    }
-
-    static func seconds(_ duration: Duration) -> String {
-        let microseconds = duration.components.seconds * 1_000_000 + duration.components.attoseconds / 1_000_000_000_000
-        if microseconds < 1000 { return "\(microseconds) µs" }
-        if microseconds < 1_000_000 { return "\(tenths(Double(microseconds) / 1000)) ms" }
-        return "\(tenths(Double(microseconds) / 1_000_000)) s"
-    }
-
-    private static func tenths(_ value: Double) -> String {
-        let scaled = Int((value * 10).rounded())
-        return scaled >= 1000 ? "\(count(scaled / 10))" : "\(scaled / 10).\(scaled % 10)"
-    }
-
-    /// "1 object", "2 objects".
-    static func of(_ value: Int, _ noun: String) -> String { "\(count(value)) \(noun)\(value == 1 ? "" : "s")" }
 }

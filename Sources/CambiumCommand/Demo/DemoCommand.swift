@@ -18,8 +18,16 @@ struct DemoCommand: ParsableCommand {
         try demo.run()
     }
 
+    private static func parentDirectory() throws -> String {
+        guard let variable = getenv("TMPDIR") else { return "/tmp" }
+        guard let path = String(validatingCString: variable) else {
+            throw ValidationError("TMPDIR is not UTF-8. Name a directory as the argument.")
+        }
+        return path
+    }
+
     private static func temporaryDirectory() throws -> String {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let parent = try parentDirectory()
         var template = Array("\(parent)/cambium-demo-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw CambiumError(.cannotCreate, "No directory can be made in '\(parent)': \(String(cString: strerror(errno))).")
@@ -39,6 +47,7 @@ struct Demo {
         tell("\(Readable.of(lists.paragraphs.count, "paragraph")) from \(lists.origin), as \(Readable.bytes(rows.count)) of JSON Lines")
         let schema = try Schema(PackageRows.schema)
         let made = try Store.create(at: store, schema: schema, author: Author(actor: "demo"))
+        Terminal.note("The store '\(store)' was created.")
         let package = try schema.required("Package")
         try importRows(made, package, .bytes(rows, name: "packages.jsonl"))
         try checkpoint(made)
@@ -205,7 +214,10 @@ struct Demo {
 
     // MARK: Output
 
-    func title(_ text: String) { Terminal.print("\n\(text)") }
+    func title(_ text: String) {
+        Terminal.print("")
+        Terminal.print(text)
+    }
     func tell(_ text: String) { Terminal.print("  " + text) }
 
     func timed(_ body: () throws -> Void) rethrows -> Duration { try ContinuousClock().measure(body) }

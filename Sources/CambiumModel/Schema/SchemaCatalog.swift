@@ -34,7 +34,8 @@ extension Schema {
         do {
             try self.init(resolving: definition)
         } catch {
-            throw CambiumError(.damaged, "The schema in the log cannot be used: \(error.message)", details: error.details, underlying: error)
+            throw CambiumError(
+                .damaged, "The schema in the log cannot be used: \(error.message)", details: error.details, underlying: error)
         }
     }
 

@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+@Suite struct ArgumentTests {
+    /// Runs a command of the shell in which `$0` is the program and `$bad` is not UTF-8.
+    private func run(_ place: Workplace, _ command: String) throws -> Workplace.Outcome {
+        let script = "bad=$(printf 'a\\351b'); export bad; \(command)"
+        return try place.run(executable: URL(filePath: "/bin/sh"), ["-c", script, Workplace.binary.path])
+    }
+
+    @Test(arguments: [
+        "init \"$bad\" --schema schema.json", "insert notes Note id=1 \"title=$bad\"", "insert notes Note id=1 --actor \"$bad\"",
+        "insert notes Note id=1 --request \"$bad\"", "backup notes \"$bad\"", "clone notes Note/1 --map \"$bad\"", "show \"$bad\" Note/1",
+        "compact notes --retain all --archive \"$bad\"", "import notes Note \"$bad\"", "label notes \"$bad\"", "demo \"$bad\"", "\"$bad\"",
+    ])
+    func `an argument that is not UTF-8 is refused before anything is done`(command: String) throws {
+        let place = try Workplace.withStore()
+        let before = try FileManager.default.contentsOfDirectory(atPath: place.directory.path).filter { !$0.hasPrefix(".") }.sorted()
+        let log = try place.bytes(of: "notes/log/00000000000000000001.log")
+        let outcome = try run(place, "\"$0\" \(command)")
+        #expect(outcome.code == 64 && outcome.errors.hasPrefix("cambium: Argument ") && outcome.errors.contains("is not UTF-8"))
+        let after = try FileManager.default.contentsOfDirectory(atPath: place.directory.path).filter { !$0.hasPrefix(".") }.sorted()
+        #expect(try after == before && place.bytes(of: "notes/log/00000000000000000001.log") == log)
+    }
+
+    @Test func `variables of the environment that are not UTF-8 are refused`() throws {
+        let place = try Workplace.withStore()
+        #expect(try run(place, "CAMBIUM_MEMORY=$bad \"$0\" insert notes Note id=1").code == 65)
+        let demo = try run(place, "TMPDIR=$bad \"$0\" demo")
+        #expect(demo.code == 64 && demo.errors.contains("TMPDIR is not UTF-8") && demo.output.isEmpty)
+    }
+
+    @Test func `transaction 0 is before the first one, and no moment`() throws {
+        let place = try Workplace.withStore()
+        for arguments in [
+            ["show", "notes", "Note/1", "--at", "0"], ["label", "notes", "x", "0"], ["restore", "notes", "copy", "--at", "0"],
+        ] {
+            let outcome = try place.run(executable: Workplace.binary, arguments)
+            #expect(outcome.code == 66 && outcome.errors.contains("transactions count from 1"), "\(outcome.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "copy/store.json").path))
+    }
+}
