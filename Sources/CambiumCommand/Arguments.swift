@@ -4,7 +4,7 @@ import ArgumentParser
 enum Arguments {
     /// Throws for an argument that is not UTF-8.
     static func check() throws {
-        // The system passes bytes, each argument with a zero at its end.
+        // SAFETY: the system ends each argument with a zero, and keeps all of them as long as the process lives.
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index] else { return }
             if String(validatingCString: argument) == nil {

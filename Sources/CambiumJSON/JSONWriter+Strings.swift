@@ -12,6 +12,7 @@ extension JSONWriter {
     }
 
     /// - Parameter isQuoted: whether the bytes are the inside of a string; otherwise they are JSON, whose quotes and line ends stay.
+    @inline(__always)
     mutating func appendEscaped(_ utf8: UnsafeRawBufferPointer, isQuoted: Bool) {
         var (plain, index) = (0, 0)
         let count = utf8.count
@@ -36,16 +37,23 @@ extension JSONWriter {
         bytes.append(contentsOf: utf8[plain...])
     }
 
-    /// Whether eight bytes are ASCII without quotes, backslashes and controls.
+    /// Whether eight bytes have no quote, backslash or control, and no byte that a control beyond ASCII begins with.
     @inline(__always)
     private static func isPlain(_ word: UInt64) -> Bool {
-        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-        // The top bit of a byte says that it is zero, as long as none before it has one set: enough to tell whether any has.
-        let quotes = word ^ (ones &* 0x22)
-        let backslashes = word ^ (ones &* 0x5C)
-        let deletes = word ^ (ones &* 0x7F)
-        let zeros = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (deletes &- ones) & ~deletes
-        return (word | (word &- ones &* 0x20) | zeros) & tops == 0
+        let low = (word &- ones &* 0x20) & ~word
+        let found = low | zeros(word, 0x22) | zeros(word, 0x5C) | zeros(word, 0x7F)
+        if word & tops == 0 { return found & tops == 0 }
+        return (found | zeros(word, 0xC2) | zeros(word, 0xD8) | zeros(word, 0xE2)) & tops == 0
+    }
+
+    private static var ones: UInt64 { 0x0101_0101_0101_0101 }
+    private static var tops: UInt64 { 0x8080_8080_8080_8080 }
+
+    /// The top bit of a byte is set if the byte is the one that is looked for, or lies behind one that is.
+    @inline(__always)
+    private static func zeros(_ word: UInt64, _ byte: UInt64) -> UInt64 {
+        let difference = word ^ (ones &* byte)
+        return (difference &- ones) & ~difference
     }
 
     /// The number of bytes at an index that become one escape; 0 if they stay.

@@ -90,6 +90,19 @@ import Testing
         #expect(first == 2)
     }
 
+    @Test func `values of many rows move on by one object, and one of them collides`() throws {
+        let store = try Self.store()
+        let count = 10_000
+        try store.importing("Person", (10..<count).map { "{\"id\":\($0),\"mail\":\"m\($0)\"}" }.joined(separator: "\n"))
+        let moved = (10..<count).map { "{\"id\":\($0),\"mail\":\"m\($0 + 1)\"}" }
+        #expect(try store.importing("Person", moved.joined(separator: "\n")).counts.updated == count - 10)
+        let back = (10..<count).reversed().map { "{\"id\":\($0),\"mail\":\"m\($0 == 5000 ? 5000 : $0 + 2)\"}" }
+        let report = try store.importing("Person", back.joined(separator: "\n")) { $0.onError = .skip }
+        #expect(report.errors.isEmpty && report.counts.updated == count - 10)
+        #expect(store.refusal("Person", "{\"id\":11,\"mail\":\"m5000\"}")?.message.contains("Person/") == true)
+        #expect(store.graph.invariantFindings().isEmpty)
+    }
+
     @Test func `a swap in two transactions is refused, and a dry run refuses what an import would`() throws {
         #expect(try Self.store().refusal("Person", Self.swap) { $0.batchRowCount = 1 }?.row == 1)
         #expect(try Self.store().refusal("Person", "{\"id\":3,\"mail\":\"a\"}") { $0.effect = .dryRun }?.row == 1)

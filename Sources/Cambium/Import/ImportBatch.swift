@@ -40,6 +40,8 @@ struct ImportBatch {
     /// Values that were not unique when a row gave them, and these rows.
     private(set) var duplicates = ImportDuplicates()
     private(set) var duplicateRows: [Int: RowBatch.Row] = [:]
+    /// From so many on it is looked which of them are unique by now, so that memory does not grow with the input.
+    private var duplicateCountMax = 4096
     /// The rows of the objects that were described.
     private var seen: [RowSet] = []
     /// The rows of the objects that were described or named; kept where that is asked for.
@@ -143,7 +145,15 @@ struct ImportBatch {
             duplicates.append(entry, place: lastRow)
             duplicateRows[lastRow] = row
         }
+        if duplicates.count > duplicateCountMax { forgetResolvedDuplicates(transaction.draft) }
         if let violation { throw RefusedRows(first: .init(place: lastRow, row: rowError(RowFailure(violation), row))) }
+    }
+
+    private mutating func forgetResolvedDuplicates(_ draft: borrowing Draft) {
+        draft.forgetResolved(&duplicates)
+        let rows = duplicates.rows
+        duplicateRows = duplicateRows.filter { rows.contains($0.key) }
+        duplicateCountMax = max(duplicateCountMax, 2 * duplicates.count)
     }
 
     /// Plans a row and applies it. Where objects turn out to be of other entities than they were read as, it is read again.

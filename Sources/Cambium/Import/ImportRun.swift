@@ -15,7 +15,7 @@ struct ImportRun {
     /// Who may want it to stop; nil where nobody does.
     var cancellation: ImportCancellation?
     private(set) var report = ImportReport()
-    /// Rows that broke a rule which is only seen when they are applied: left out when the batch is begun again.
+    /// Rows that broke a rule which is checked after they are applied: the next run of the batch leaves them out.
     private var refused: [Int: ImportReport.RowError] = [:]
     private var totals: [EntityNumber: ImportReport.Counts] = [:]
 
@@ -112,16 +112,16 @@ struct ImportRun {
         guard sources.allSatisfy(\.isRepeatable) else {
             throw CambiumError(
                 .invalidInput,
-                "Row \(row.row) breaks a rule that is seen only afterwards (\(row.message)), "
-                    + "and the input cannot be read twice; import it from a file.",
+                "Row \(row.row): \(row.message). The row cannot be left out, because the input cannot be read twice. "
+                    + "Import it from a file.",
                 place: .init(file: row.file, line: row.line))
         }
         for refusal in [failure.first] + failure.others where refused[refusal.place] == nil { refused[refusal.place] = refusal.row }
         guard refused.count <= Self.refusedCountMax else {
             throw CambiumError(
                 .limitExceeded,
-                "More than \(Self.refusedCountMax) rows break rules that are seen only afterwards; "
-                    + "the last one is row \(row.row): \(row.message)",
+                "More than \(Self.refusedCountMax) rows break rules that are checked after a row is applied, such as row \(row.row): "
+                    + "\(row.message). Correct these rows.",
                 place: .init(file: row.file, line: row.line))
         }
     }
@@ -177,9 +177,10 @@ extension ImportReport.Counts {
 extension Store {
     /// Imports JSON rows as objects of an entity: each is found by its identity and updated, or inserted.
     ///
-    /// All rows of all sources are one transaction, unless the options ask for batches; where nothing changes, nothing is
-    /// written. Throws `.invalidInput` with the row, line and pointer of what cannot be imported, in which case nothing was (but
-    /// for the batches before). Complexity: O(bytes of input), memory for the changed objects.
+    /// All rows of all sources are one transaction, unless the options ask for batches; if nothing changes, nothing is
+    /// written. Throws `.invalidInput` with the row, line and pointer of what cannot be imported, or if absent objects are to be
+    /// deleted and no row is good; `.limitExceeded` for more absent objects than the options allow. Then nothing was imported, except
+    /// the batches before. Complexity: O(bytes of input), memory for the changed objects.
     ///
     /// - Parameter hooks: what the program does to each row.
     /// - Parameter reached: takes the report of an import that failed, before the error is thrown.

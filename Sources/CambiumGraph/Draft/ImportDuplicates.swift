@@ -39,6 +39,10 @@ package struct ImportDuplicates {
     package init() {}
 
     package var isEmpty: Bool { places.isEmpty }
+    package var count: Int { places.count }
+
+    /// The rows of the import that gave these values.
+    package var rows: Set<Int> { Set(places.values) }
 
     /// - Parameter place: of the row of the import; rows come in their order.
     package mutating func append(_ entry: Entry, place: Int) { places[entry] = place }
@@ -52,6 +56,8 @@ extension ImportDuplicates {
     }
 
     fileprivate func place(of entry: Entry) -> Int? { places[entry] }
+
+    fileprivate mutating func keep(_ isKept: (Entry) -> Bool) { places = places.filter { isKept($0.key) } }
 }
 
 extension Draft {
@@ -71,6 +77,14 @@ extension Draft {
             if !others.isEmpty { refusals += refused(all, duplicates) }
         }
         return refusals.sorted { $0.place < $1.place }
+    }
+
+    /// Drops the values that are unique by now. Complexity: O(d) for d duplicates.
+    package borrowing func forgetResolved(_ duplicates: inout ImportDuplicates) {
+        duplicates.keep { entry in
+            guard isLive(ObjectPlace(table: entry.table, row: entry.row)) else { return false }
+            return reader.duplicate(of: entry.row, entry.table, layout.tables[entry.table].indexes[entry.index]) != noRow
+        }
     }
 
     /// The rows that gave a value to these objects, without the row of the object that keeps it.
