@@ -1,6 +1,10 @@
 import ArgumentParser
 import Cambium
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 @main
 struct CambiumCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,6 +24,8 @@ struct CambiumCommand: ParsableCommand {
     static func main() {
         Terminal.begin()
         Store.onDamagedPages { Failure.exit($0) }
+        // A file beyond the limit of the process (RLIMIT_FSIZE) is a write that fails, and not the end of the process.
+        signal(SIGXFSZ, SIG_IGN)
         do {
             try Arguments.check()
             try MemoryBudget.checkEnvironment()
@@ -32,7 +38,9 @@ struct CambiumCommand: ParsableCommand {
             Terminal.finish()
             exit(withError: code)
         } catch {
-            guard exitCode(for: error) != .success else { return printHelp(fullMessage(for: error)) }
+            let code = exitCode(for: error)
+            guard code != .success else { return printHelp(fullMessage(for: error)) }
+            guard code == .validationFailure else { Failure.exit(CambiumError(.ioFailure, "\(error)", underlying: error)) }
             Failure.exit(usage: message(for: error), fullMessage(for: error))
         }
     }

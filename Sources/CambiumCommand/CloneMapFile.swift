@@ -13,10 +13,24 @@ struct CloneMapFile {
 
     /// Throws `.cannotCreate`.
     init(_ path: String) throws(CambiumError) {
-        self.path = path
-        temporary = path + ".\(getpid()).new"
+        self.path = try Self.place(path)
+        temporary = self.path + ".\(getpid()).new"
         descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        if descriptor < 0 { throw Self.error(.cannotCreate, "cannot be made", path) }
+        if descriptor < 0 { throw Self.error(.cannotCreate, "cannot be created", path) }
+    }
+
+    /// Where the map gets its name: a link stays, and the file that it leads to is replaced.
+    private static func place(_ path: String) throws(CambiumError) -> String {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return path }
+        guard let found = realpath(path, nil) else { throw error(.cannotCreate, "cannot be created", path) }
+        defer { free(found) }
+        // SAFETY: the system ends the text with a zero, and it stays until it is freed after this.
+        let place = String(cString: found)
+        guard stat(place, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw CambiumError(.cannotCreate, "The map would replace something that is not a regular file.", place: .init(file: path))
+        }
+        return place
     }
 
     private static func error(_ code: CambiumError.Code, _ what: String, _ path: String) -> CambiumError {

@@ -155,6 +155,39 @@ import Testing
         }
     }
 
+    @Test func `the file of a lock is never truncated, and written to only if it has the number of a process`() throws {
+        try inDirectory { volume in
+            for content in ["", "4711\n", "4711                \n"] {
+                try Data(content.utf8).write(to: URL(filePath: volume.root + "/LOCK"))
+                let lock = try volume.lock("LOCK")
+                #expect(try LockHolder.process(volume.bytes(of: "LOCK")) == getpid())
+                #expect(throws: CambiumError.self) { try volume.lock("LOCK") }
+                lock.unlock()
+                #expect(try volume.bytes(of: "LOCK") == LockHolder.bytes(nil))
+            }
+            for content in ["some text of somebody", "12 apples", String(repeating: "1", count: 22)] {
+                try Data(content.utf8).write(to: URL(filePath: volume.root + "/LOCK"))
+                let lock = try volume.lock("LOCK")
+                #expect(throws: CambiumError.self) { try volume.lock("LOCK") }
+                lock.unlock()
+                #expect(try volume.bytes(of: "LOCK") == Array(content.utf8))
+            }
+        }
+    }
+
+    @Test func `directories that were made for something that fails are removed, and others stay`() throws {
+        struct Failure: Error {}
+        try inDirectory { base in
+            let volume = SystemVolume(root: base.root + "/one/two")
+            #expect(throws: Failure.self) { try volume.withDirectory { throw Failure() } }
+            #expect(try !base.exists("one"))
+            try base.createDirectory("one")
+            #expect(throws: Failure.self) { try volume.withDirectory { throw Failure() } }
+            #expect(try base.list("one").isEmpty && base.exists("one"))
+            #expect(try volume.withDirectory { try base.exists("one/two") })
+        }
+    }
+
     @Test func `a log is written and read however the system takes it`() throws {
         let count = Counter()
         for calls in [slow, interrupted(3, counting: count), .system] {

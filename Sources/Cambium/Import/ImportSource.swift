@@ -36,19 +36,12 @@ public struct ImportSource: Sendable {
     /// What is read of a file at once: it is still in the cache when its rows are cut out.
     private static let pieceByteCount = 256 << 10
 
-    /// The bytes of a file as they are, whatever its name.
+    /// The bytes of a file as they are, whatever its name. A FIFO can be read once only.
     public static func bytes(ofFile path: String) -> ImportSource {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let directory = parts.count > 1 ? parts.dropLast().joined(separator: "/") : "."
-        let fileName = String(parts.last ?? "")
-        return ImportSource(name: path, isRepeatable: true) {
-            let file = try SystemVolume(root: directory.isEmpty ? "/" : directory).open(fileName, .read)
-            var offset = 0
+        ImportSource(name: path, isRepeatable: InputFile.isRepeatable(path)) {
+            let file = try InputFile(path)
             return { buffer in
-                let bytes = try file.read(at: offset, count: min(buffer.count, pieceByteCount))
-                buffer.copyBytes(from: bytes)
-                offset += bytes.count
-                return bytes.count
+                try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(pieceByteCount)))
             }
         }
     }

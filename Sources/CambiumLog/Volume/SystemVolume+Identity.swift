@@ -46,14 +46,14 @@ extension SystemFailure {
     /// - Parameters:
     ///   - holder: the number of the process that has the lock; nil if it is not known.
     ///   - isOwn: whether that is this process.
-    static func locked(_ path: String, holder: String?, isOwn: Bool) -> CambiumError {
+    static func locked(_ path: String, holder: Int32?, isOwn: Bool) -> CambiumError {
         if isOwn {
             return CambiumError(
                 .locked, "This process has the store open for writing already. Use the store that is open, or close it first.",
                 place: .init(file: path))
         }
         // A process of another container may have the number of this one.
-        let pid = holder.flatMap { $0 == "\(getpid())" ? nil : " (process \($0))" } ?? ""
+        let pid = holder.flatMap { $0 == getpid() ? nil : " (process \($0))" } ?? ""
         return CambiumError(
             .locked, "Another process\(pid) has the store open for writing. Wait until it ends, or stop it.", place: .init(file: path))
     }

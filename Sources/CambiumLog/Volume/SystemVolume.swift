@@ -1,5 +1,3 @@
-internal import CMachine
-import CambiumBytes
 public import CambiumModel
 
 #if canImport(Glibc)
@@ -9,7 +7,7 @@ public import CambiumModel
 /// A directory of the file system.
 public struct SystemVolume: Volume {
     public let root: String
-    private let calls: SystemCalls
+    let calls: SystemCalls
     public var name: String { root }
 
     public init(root: String) { self.init(root: root, calls: .system) }
@@ -19,7 +17,8 @@ public struct SystemVolume: Volume {
         self.calls = calls
     }
 
-    func full(_ path: String) -> String { path.isEmpty ? root : root + "/" + path }
+    /// No file has an empty name, whatever it is relative to.
+    func full(_ path: String) -> String { path.isEmpty || root.isEmpty ? root : root + "/" + path }
 
     public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         let flags =
@@ -28,17 +27,55 @@ public struct SystemVolume: Volume {
             case .update: O_RDWR
             case .create: O_RDWR | O_CREAT | O_EXCL
             }
+        return SystemFile(descriptor: try descriptor(path, flags), path: full(path), calls: calls)
+    }
+
+    /// Opens a regular file. A link is not followed, neither in place of the file nor of the directory that the file is in; only the
+    /// volume's own directory may be one. A FIFO or a device is not waited for.
+    func descriptor(_ path: String, _ flags: Int32) throws(CambiumError) -> Int32 {
+        if let slash = path.firstIndex(of: "/"), try kind(of: String(path[..<slash])) == .other {
+            throw SystemFailure.irregular(full(String(path[..<slash])), "directory")
+        }
         let path = full(path)
-        let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno, isCreation: mode == .create) }
-        return SystemFile(descriptor: descriptor, path: path, calls: calls)
+        let descriptor = Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o644)
+        guard descriptor >= 0 else {
+            let code = errno
+            // What the system says of a link, of a directory that is to be written, and of a socket.
+            if [ELOOP, EISDIR, ENXIO].contains(code) { throw SystemFailure.irregular(path, "regular file") }
+            throw SystemFailure.error("open", path, code, isCreation: flags & O_EXCL != 0)
+        }
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return descriptor }
+        Glibc.close(descriptor)
+        throw SystemFailure.irregular(path, "regular file")
+    }
+
+    public func kind(of path: String) throws(CambiumError) -> FileKind? {
+        let path = full(path)
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            let code = errno
+            if code == ENOENT || code == ENOTDIR { return nil }
+            throw SystemFailure.error("look at", path, code)
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .regularFile
+        case S_IFDIR: return .directory
+        default: return .other
+        }
     }
 
     public func list(_ directory: String) throws(CambiumError) -> [String] {
         let path = full(directory)
-        guard let stream = opendir(path) else {
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (directory.isEmpty ? 0 : O_NOFOLLOW)
+        let descriptor = Glibc.open(path, flags)
+        guard descriptor >= 0, let stream = fdopendir(descriptor) else {
             let code = errno
+            if descriptor >= 0 { Glibc.close(descriptor) }
             if code == ENOENT { return [] }
+            if !directory.isEmpty, code == ENOTDIR || code == ELOOP, try kind(of: directory) != nil {
+                throw SystemFailure.irregular(path, "directory")
+            }
             throw SystemFailure.error("read the directory", path, code)
         }
         defer { closedir(stream) }
@@ -59,13 +96,7 @@ public struct SystemVolume: Volume {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    public func exists(_ path: String) throws(CambiumError) -> Bool {
-        let path = full(path)
-        if access(path, F_OK) == 0 { return true }
-        let code = errno
-        if code == ENOENT || code == ENOTDIR { return false }
-        throw SystemFailure.error("look for", path, code)
-    }
+    public func exists(_ path: String) throws(CambiumError) -> Bool { try kind(of: path) != nil }
 
     public func remove(_ path: String) throws(CambiumError) {
         let path = full(path)
@@ -86,32 +117,9 @@ public struct SystemVolume: Volume {
         throw SystemFailure.error("link", path, code)
     }
 
-    public func createDirectory(_ path: String) throws(CambiumError) {
-        let path = full(path)
-        var end = path.startIndex
-        while end < path.endIndex {
-            let parent = path[..<end]
-            end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
-            if mkdir(String(path[..<end]), 0o755) == 0 {
-                try syncDirectory(at: !parent.isEmpty ? String(parent) : path.hasPrefix("/") ? "/" : ".")
-            } else {
-                let code = errno
-                if code != EEXIST { throw SystemFailure.error("make the directory", String(path[..<end]), code, isCreation: true) }
-            }
-        }
-    }
-
-    /// A path from the root of the file system, for who reads it in another directory.
-    public static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
-        defer { free(directory) }
-        // SAFETY: the system ends the text with a zero, and it stays until it is freed behind this.
-        return String(cString: directory) + "/" + path
-    }
-
     public func syncDirectory(_ path: String) throws(CambiumError) { try syncDirectory(at: full(path)) }
 
-    private func syncDirectory(at path: String) throws(CambiumError) {
+    func syncDirectory(at path: String) throws(CambiumError) {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
         defer { Glibc.close(descriptor) }
@@ -119,83 +127,10 @@ public struct SystemVolume: Volume {
         if code != 0 { throw SystemFailure.error("sync", path, code) }
     }
 
-    public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
-        let path = full(path)
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
-        let file = SystemFile(descriptor: descriptor, path: path, calls: calls)
-        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            let code = errno
-            let holder = String(decoding: (try? file.read(at: 0, count: 20)) ?? [], as: UTF8.self)  // Only for the message.
-            let isOwn = (try? file.status()).map { HeldLocks.has(FileIdentity($0)) } ?? false  // Only for the message.
-            file.close()
-            guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", path, code) }
-            throw SystemFailure.locked(path, holder: holder.split(separator: "\n").first.map(String.init), isOwn: isOwn)
-        }
-        try file.truncate(to: 0)
-        try file.write(Array("\(getpid())\n".utf8), at: 0)
-        return SystemLock(file: file, FileIdentity(try file.status()))
-    }
-
-    public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
-        let path = full(path)
-        while true {
-            let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
-            let file = SystemFile(descriptor: descriptor, path: path, calls: calls)
-            let code = SystemCalls.uninterrupted { flock(descriptor, LOCK_SH) }
-            if code != 0 { throw SystemFailure.error("lock", path, code) }
-            var status = stat()
-            if fstat(descriptor, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
-            // Who had it for himself may have removed it, or given its name to another one.
-            if status.st_nlink > 0 { return SystemShare(file: file) }
-            file.close()
-        }
-    }
-
-    public func isShared(_ path: String) throws(CambiumError) -> Bool {
-        let path = full(path)
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0, errno == ENOENT { return false }
-        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
-        // The lock, where it is had, goes with the descriptor; who wants to share the file meanwhile waits for that.
-        defer { Glibc.close(descriptor) }
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return false }
-        let code = errno
-        guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", path, code) }
-        return true
-    }
-
-    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
-        try unlessShared(path) { () throws(CambiumError) in
-            let path = full(path)
-            if unlink(path) != 0 { throw SystemFailure.error("remove", path, errno) }
-        }
-    }
-
-    public func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
-        try unlessShared(newPath) { () throws(CambiumError) in try rename(path, to: newPath) }
-    }
-
-    /// Has a file for itself while `body` is called. False where somebody shares it.
-    private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
-        let path = full(path)
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
-        defer { Glibc.close(descriptor) }
-        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            let code = errno
-            if code == EWOULDBLOCK || code == EINTR { return false }
-            throw SystemFailure.error("lock", path, code)
-        }
-        try body()
-        return true
-    }
-
     public func roomByteCount(of path: String) throws(CambiumError) -> Int {
         let path = full(path)
         var status = stat()
-        if stat(path, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
+        if lstat(path, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
         return Int(status.st_blocks) * 512
     }
 
@@ -207,189 +142,4 @@ public struct SystemVolume: Volume {
 
     /// `O_TMPFILE`, a macro that is not imported.
     private static let withoutName: Int32 = 0o20_000_000 | O_DIRECTORY
-}
-
-/// What the system said, as an error that people understand.
-enum SystemFailure {
-    static func error(_ call: String, _ path: String, _ code: Int32, isCreation: Bool = false) -> CambiumError {
-        let reason = String(cString: strerror(code))
-        let kind: CambiumError.Code = isCreation ? .cannotCreate : code == ENOENT ? .notFound : .ioFailure
-        return CambiumError(kind, "The system could not \(call) '\(path)': \(reason).", underlying: SystemError(code: code))
-    }
-}
-
-/// The number that a system call left in `errno`.
-public struct SystemError: Error, Hashable, Sendable {
-    public let code: Int32
-
-    public init(code: Int32) { self.code = code }
-
-    /// Whether the disk, or what the user may have of it, is full.
-    public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
-}
-
-extension CambiumError {
-    /// Whether the system refused because there is no space left.
-    var isOutOfSpace: Bool { (underlying as? SystemError)?.isOutOfSpace ?? false }
-}
-
-/// An open file of the system.
-///
-/// SENDABLE: the descriptor is a number; who owns the file lets one thread at a time use it.
-final class SystemFile: VolumeFile, @unchecked Sendable {
-    private var descriptor: Int32
-    /// Why a sync failed; 0 while none has.
-    private let syncCode = Guarded<Int32>(0)
-    private let path: String
-    private let calls: SystemCalls
-
-    init(descriptor: Int32, path: String, calls: SystemCalls) {
-        self.descriptor = descriptor
-        self.path = path
-        self.calls = calls
-    }
-
-    deinit { close() }
-
-    func status() throws(CambiumError) -> stat {
-        var status = stat()
-        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
-        return status
-    }
-
-    func byteCount() throws(CambiumError) -> Int { Int(try status().st_size) }
-
-    func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-            while done < count {
-                // SAFETY: what is read lies between what was read and the end of the buffer.
-                let got = calls.pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset + done))
-                if got > 0 {
-                    done += got
-                } else if got == 0 {
-                    break
-                } else if errno != EINTR {
-                    failure = errno
-                    break
-                }
-            }
-        }
-        if failure != 0 { throw SystemFailure.error("read", path, failure) }
-        return bytes
-    }
-
-    func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError) {
-        var done = 0
-        var failure: Int32 = 0
-        bytes.withUnsafeBytes { buffer in
-            while done < buffer.count {
-                // SAFETY: what is written lies between what was written and the end of the buffer.
-                let put = calls.pwrite(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
-                if put > 0 {
-                    done += put
-                } else if put == 0 {
-                    // Nothing says that the next call would write something.
-                    failure = EIO
-                    break
-                } else if errno != EINTR {
-                    failure = errno
-                    break
-                }
-            }
-        }
-        if failure != 0 { throw SystemFailure.error("write", path, failure) }
-    }
-
-    func truncate(to byteCount: Int) throws(CambiumError) {
-        let code = SystemCalls.uninterrupted { calls.ftruncate(descriptor, off_t(byteCount)) }
-        if code != 0 { throw SystemFailure.error("truncate", path, code) }
-    }
-
-    func beginSync(at offset: Int, count: Int) { cmachine_begin_sync(descriptor, Int64(offset), Int64(count)) }
-
-    func sync() throws(CambiumError) {
-        // The system tells a failure once: of two threads that sync at the same time one would take it from the other.
-        let code = syncCode.withLock { code in
-            if code == 0 { code = SystemCalls.uninterrupted { calls.fdatasync(descriptor) } }
-            return code
-        }
-        if code != 0 { throw SystemFailure.error("sync", path, code) }
-    }
-
-    func close() {
-        guard descriptor >= 0 else { return }
-        Glibc.close(descriptor)
-        descriptor = -1
-    }
-
-    func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
-        guard let base = mmap(nil, byteCount, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
-            throw SystemFailure.error("map", path, errno)
-        }
-        return FileMapping(base: base, byteCount: byteCount)
-    }
-
-    func takeRoom(offset: Int, byteCount: Int) throws(CambiumError) {
-        // It returns its error, and leaves `errno` alone.
-        var code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount))
-        while code == EINTR { code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount)) }
-        if code != 0 { throw SystemFailure.error("take room for", path, code) }
-    }
-
-    func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? {
-        try takeRoom(offset: offset, byteCount: byteCount)
-        guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(offset)), base != MAP_FAILED else {
-            throw SystemFailure.error("map", path, errno)
-        }
-        return FileMapping(base: base, byteCount: byteCount)
-    }
-
-    func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool {
-        mmap(memory, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, off_t(offset)) == memory
-    }
-
-    func discard(offset: Int, byteCount: Int) throws(CambiumError) {
-        let code = SystemCalls.uninterrupted { cmachine_discard(descriptor, Int64(offset), Int64(byteCount)) }
-        if code != 0, code != EOPNOTSUPP { throw SystemFailure.error("give back room of", path, code) }
-    }
-}
-
-/// A lock that the system gives up when its file is closed, at the latest with the process.
-final class SystemLock: VolumeLock {
-    private let file: Guarded<SystemFile?>
-    private let identity: FileIdentity
-
-    init(file: SystemFile, _ identity: FileIdentity) {
-        self.file = Guarded(file)
-        self.identity = identity
-        HeldLocks.insert(identity)
-    }
-
-    deinit { unlock() }
-
-    func unlock() {
-        file.withLock { file in
-            if file != nil { HeldLocks.remove(identity) }
-            try? file?.truncate(to: 0)  // The pid is for messages only; who opens the file next writes its own.
-            file?.close()
-            file = nil
-        }
-    }
-}
-
-/// A lock that many may have, given up when its file is closed.
-final class SystemShare: VolumeLock {
-    private let file: Guarded<SystemFile?>
-
-    init(file: SystemFile) { self.file = Guarded(file) }
-
-    deinit { unlock() }
-
-    func unlock() {
-        file.withLock { file in
-            file?.close()
-            file = nil
-        }
-    }
 }

@@ -13,6 +13,8 @@ public protocol Volume: Sendable {
     func exists(_ path: String) throws(CambiumError) -> Bool
     /// Whether a path leads to a file that was opened by it: false once the file or a directory above it was removed or replaced.
     func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool
+    /// What has a name; `nil` if nothing has it. A symbolic link is not followed.
+    func kind(of path: String) throws(CambiumError) -> FileKind?
     func remove(_ path: String) throws(CambiumError)
     func rename(_ path: String, to newPath: String) throws(CambiumError)
     /// Gives a file a second name, in another volume, where nothing has that name. False where that cannot be done: the two are not on the
@@ -20,6 +22,8 @@ public protocol Volume: Sendable {
     func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool
     /// Makes a directory and those above it, and their entries durable. One that is there is fine.
     func createDirectory(_ path: String) throws(CambiumError)
+    /// Removes a directory that is empty. A directory with entries stays.
+    func removeDirectory(_ path: String) throws(CambiumError)
     /// Makes entries that were made, renamed or removed in a directory durable.
     func syncDirectory(_ path: String) throws(CambiumError)
     /// Takes a lock that ends with the process, and writes its pid. Throws `.locked` if this process has it already, or another one, whose
@@ -44,7 +48,22 @@ extension Volume {
     public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { true }
     public func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool { false }
     public func openNameless() throws(CambiumError) -> (any VolumeFile)? { nil }
+    /// For volumes that have files only, and directories as far as files are in them.
+    public func kind(of path: String) throws(CambiumError) -> FileKind? {
+        guard try exists(path) else { return nil }
+        return try list(path).isEmpty ? .regularFile : .directory
+    }
+    /// For volumes that have no directory without a file.
+    public func removeDirectory(_ path: String) throws(CambiumError) {}
     public func roomByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }
+}
+
+/// What a name in a directory stands for.
+public enum FileKind: Sendable {
+    case regularFile
+    case directory
+    /// A symbolic link, a device, a FIFO or a socket: no store has one.
+    case other
 }
 
 public enum OpenMode: Sendable {

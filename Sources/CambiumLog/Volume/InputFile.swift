@@ -1,0 +1,46 @@
+public import CambiumModel
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// A file that a user names, read from its beginning to its end: links are followed, and a FIFO or a device is read as it comes.
+///
+/// SENDABLE: the descriptor does not change; one thread at a time reads.
+public final class InputFile: @unchecked Sendable {
+    private let descriptor: Int32
+    private let path: String
+
+    /// Throws `.notFound` if there is no such file, `.ioFailure` if it cannot be opened or is a directory. Waits for a FIFO's writer.
+    public init(_ path: String) throws(CambiumError) {
+        var descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        while descriptor < 0, errno == EINTR { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC) }
+        guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
+        var status = stat()
+        if fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT == S_IFDIR {
+            Glibc.close(descriptor)
+            throw CambiumError(.ioFailure, "'\(path)' is a directory; name a file.")
+        }
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    /// Whether a file can be read more than once. A file that is not there can, as far as anybody knows.
+    public static func isRepeatable(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// Reads the bytes that follow into a buffer. Returns how many there were; 0 at the end.
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws(CambiumError) -> Int {
+        while true {
+            // SAFETY: the system writes no more than the buffer has.
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            let code = errno
+            if code != EINTR { throw SystemFailure.error("read", path, code) }
+        }
+    }
+}

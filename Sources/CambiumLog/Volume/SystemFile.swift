@@ -1,0 +1,129 @@
+internal import CMachine
+import CambiumBytes
+import CambiumModel
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// An open file of the system.
+///
+/// SENDABLE: the descriptor is a number; who owns the file lets one thread at a time use it.
+final class SystemFile: VolumeFile, @unchecked Sendable {
+    private var descriptor: Int32
+    /// Why a sync failed; 0 while none has.
+    private let syncCode = Guarded<Int32>(0)
+    private let path: String
+    private let calls: SystemCalls
+
+    init(descriptor: Int32, path: String, calls: SystemCalls) {
+        self.descriptor = descriptor
+        self.path = path
+        self.calls = calls
+    }
+
+    deinit { close() }
+
+    func status() throws(CambiumError) -> stat {
+        var status = stat()
+        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
+        return status
+    }
+
+    func byteCount() throws(CambiumError) -> Int { Int(try status().st_size) }
+
+    func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                // SAFETY: what is read lies between what was read and the end of the buffer.
+                let got = calls.pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset + done))
+                if got > 0 {
+                    done += got
+                } else if got == 0 {
+                    break
+                } else if errno != EINTR {
+                    failure = errno
+                    break
+                }
+            }
+        }
+        if failure != 0 { throw SystemFailure.error("read", path, failure) }
+        return bytes
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError) {
+        var done = 0
+        var failure: Int32 = 0
+        bytes.withUnsafeBytes { buffer in
+            while done < buffer.count {
+                // SAFETY: what is written lies between what was written and the end of the buffer.
+                let put = calls.pwrite(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
+                if put > 0 {
+                    done += put
+                } else if put == 0 {
+                    // Nothing says that the next call would write something.
+                    failure = EIO
+                    break
+                } else if errno != EINTR {
+                    failure = errno
+                    break
+                }
+            }
+        }
+        if failure != 0 { throw SystemFailure.error("write", path, failure) }
+    }
+
+    func truncate(to byteCount: Int) throws(CambiumError) {
+        let code = SystemCalls.uninterrupted { calls.ftruncate(descriptor, off_t(byteCount)) }
+        if code != 0 { throw SystemFailure.error("truncate", path, code) }
+    }
+
+    func beginSync(at offset: Int, count: Int) { cmachine_begin_sync(descriptor, Int64(offset), Int64(count)) }
+
+    func sync() throws(CambiumError) {
+        // The system tells a failure once: of two threads that sync at the same time one would take it from the other.
+        let code = syncCode.withLock { code in
+            if code == 0 { code = SystemCalls.uninterrupted { calls.fdatasync(descriptor) } }
+            return code
+        }
+        if code != 0 { throw SystemFailure.error("sync", path, code) }
+    }
+
+    func close() {
+        guard descriptor >= 0 else { return }
+        Glibc.close(descriptor)
+        descriptor = -1
+    }
+
+    func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
+        guard let base = mmap(nil, byteCount, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
+            throw SystemFailure.error("map", path, errno)
+        }
+        return FileMapping(base: base, byteCount: byteCount)
+    }
+
+    func takeRoom(offset: Int, byteCount: Int) throws(CambiumError) {
+        // It returns its error, and leaves `errno` alone.
+        var code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount))
+        while code == EINTR { code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount)) }
+        if code != 0 { throw SystemFailure.error("take room for", path, code) }
+    }
+
+    func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? {
+        try takeRoom(offset: offset, byteCount: byteCount)
+        guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(offset)), base != MAP_FAILED else {
+            throw SystemFailure.error("map", path, errno)
+        }
+        return FileMapping(base: base, byteCount: byteCount)
+    }
+
+    func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool {
+        mmap(memory, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, off_t(offset)) == memory
+    }
+
+    func discard(offset: Int, byteCount: Int) throws(CambiumError) {
+        let code = SystemCalls.uninterrupted { cmachine_discard(descriptor, Int64(offset), Int64(byteCount)) }
+        if code != 0, code != EOPNOTSUPP { throw SystemFailure.error("give back room of", path, code) }
+    }
+}

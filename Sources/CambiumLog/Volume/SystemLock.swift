@@ -1,0 +1,51 @@
+import CambiumBytes
+import CambiumModel
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// A lock that the system gives up when its file is closed, at the latest with the process.
+///
+/// The file has the number of the process, for messages. A file that has anything else is locked, and left as it is.
+final class SystemLock: VolumeLock {
+    private let file: Guarded<SystemFile?>
+    private let isOurs: Bool
+    private let identity: FileIdentity
+
+    /// - Parameter file: locked, and of regular files only.
+    init(file: SystemFile) throws(CambiumError) {
+        isOurs = LockHolder.isOne(try file.read(at: 0, count: LockHolder.byteCount + 1))
+        if isOurs { try? file.write(LockHolder.bytes(getpid()), at: 0) }  // On a full disk the lock is as good without the number.
+        identity = FileIdentity(try file.status())
+        self.file = Guarded(file)
+        HeldLocks.insert(identity)
+    }
+
+    deinit { unlock() }
+
+    func unlock() {
+        file.withLock { file in
+            if file != nil { HeldLocks.remove(identity) }
+            if isOurs { try? file?.write(LockHolder.bytes(nil), at: 0) }  // The next process that locks the file writes its own number.
+            file?.close()
+            file = nil
+        }
+    }
+}
+
+/// A lock that many may have, given up when its file is closed.
+final class SystemShare: VolumeLock {
+    private let file: Guarded<SystemFile?>
+
+    init(file: SystemFile) { self.file = Guarded(file) }
+
+    deinit { unlock() }
+
+    func unlock() {
+        file.withLock { file in
+            file?.close()
+            file = nil
+        }
+    }
+}

@@ -1,0 +1,102 @@
+public import CambiumModel
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+extension SystemVolume {
+    public func createDirectory(_ path: String) throws(CambiumError) {
+        _ = try makeDirectories(full(path))
+        // The volume's own directory may be a link to one.
+        if !path.isEmpty, try kind(of: path) != .directory { throw SystemFailure.irregular(full(path), "directory") }
+    }
+
+    public func removeDirectory(_ path: String) throws(CambiumError) {
+        let path = full(path)
+        guard rmdir(path) != 0 else { return }
+        let code = errno
+        if code != ENOTEMPTY, code != EEXIST, code != ENOENT { throw SystemFailure.error("remove the directory", path, code) }
+    }
+
+    /// Makes the volume's directory, and those above it that are missing, and calls `body`. If `body` throws, removes those of them again
+    /// that are empty.
+    ///
+    /// Throws `.cannotCreate` if something else has the name, and what `body` throws.
+    public func withDirectory<Result>(_ body: () throws -> Result) throws -> Result {
+        let made = try makeDirectories(root)
+        do {
+            return try body()
+        } catch {
+            Self.remove(made)
+            throw error
+        }
+    }
+
+    private static func remove(_ directories: [String]) {
+        // One that somebody else uses by now stays, and so do those above it.
+        for path in directories.reversed() where rmdir(path) != 0 { return }
+    }
+
+    /// Makes a directory and those above it that are missing, durably. Returns those that it made, the outermost first.
+    private func makeDirectories(_ path: String) throws(CambiumError) -> [String] {
+        if path.isEmpty { throw CambiumError(.cannotCreate, "The name of the directory is empty; name a place.") }
+        var made: [String] = []
+        var end = path.startIndex
+        do throws(CambiumError) {
+            while end < path.endIndex {
+                let parent = path[..<end]
+                end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
+                let directory = String(path[..<end])
+                if mkdir(directory, 0o755) == 0 {
+                    made.append(directory)
+                    try syncDirectory(at: !parent.isEmpty ? String(parent) : path.hasPrefix("/") ? "/" : ".")
+                } else {
+                    try Self.checkIsDirectory(directory, errno)
+                }
+            }
+        } catch {
+            Self.remove(made)
+            throw error
+        }
+        return made
+    }
+
+    /// Throws if a directory could not be made, and there is none of the name.
+    private static func checkIsDirectory(_ path: String, _ code: Int32) throws(CambiumError) {
+        guard code == EEXIST else { throw SystemFailure.error("make the directory", path, code, isCreation: true) }
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
+        throw CambiumError(.cannotCreate, "'\(path)' is there already and is not a directory; choose another place.")
+    }
+
+    /// Throws `.cannotCreate` if the volume's directory is that of another volume, or would be inside of it.
+    public func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
+        let (path, otherPath) = (Self.resolved(root), Self.resolved(other.root))
+        guard path == otherPath || path.hasPrefix(otherPath + "/") else { return }
+        throw CambiumError(.cannotCreate, "'\(root)' is in the directory of '\(other.root)', which is read; choose another place.")
+    }
+
+    /// A path without links, as far as there is something.
+    private static func resolved(_ path: String) -> String {
+        var head = absolute(path)
+        var tail = ""
+        while true {
+            if let found = realpath(head, nil) {
+                defer { free(found) }
+                // SAFETY: the system ends the text with a zero, and it stays until it is freed after this.
+                return String(cString: found) + tail
+            }
+            guard let slash = head.lastIndex(of: "/"), slash > head.startIndex else { return head + tail }
+            if head[slash...] != "/" { tail = head[slash...] + tail }
+            head = String(head[..<slash])
+        }
+    }
+
+    /// A path from the root of the file system, for who reads it in another directory.
+    public static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+        defer { free(directory) }
+        // SAFETY: the system ends the text with a zero, and it stays until it is freed behind this.
+        return String(cString: directory) + "/" + path
+    }
+}

@@ -1,0 +1,80 @@
+public import CambiumModel
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+extension SystemVolume {
+    public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
+        while true {
+            let descriptor = try descriptor(path, O_RDWR | O_CREAT)
+            let file = SystemFile(descriptor: descriptor, path: full(path), calls: calls)
+            if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+                let code = errno
+                let holder = LockHolder.process((try? file.read(at: 0, count: LockHolder.byteCount)) ?? [])  // Only for the message.
+                let isOwn = (try? file.status()).map { HeldLocks.has(FileIdentity($0)) } ?? false  // Only for the message.
+                file.close()
+                guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", full(path), code) }
+                throw SystemFailure.locked(full(path), holder: holder, isOwn: isOwn)
+            }
+            // A creation that failed may have removed the file since.
+            guard try hasName(descriptor, path) else { continue }
+            return try SystemLock(file: file)
+        }
+    }
+
+    private func hasName(_ descriptor: Int32, _ path: String) throws(CambiumError) -> Bool {
+        var status = stat()
+        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("look at", full(path), errno) }
+        return status.st_nlink > 0
+    }
+
+    public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
+        while true {
+            let descriptor = try descriptor(path, O_RDONLY)
+            let file = SystemFile(descriptor: descriptor, path: full(path), calls: calls)
+            let code = SystemCalls.uninterrupted { flock(descriptor, LOCK_SH) }
+            if code != 0 { throw SystemFailure.error("lock", full(path), code) }
+            // Who had it for himself may have removed it, or given its name to another one.
+            if try hasName(descriptor, path) { return SystemShare(file: file) }
+        }
+    }
+
+    public func isShared(_ path: String) throws(CambiumError) -> Bool {
+        let descriptor: Int32
+        do throws(CambiumError) { descriptor = try self.descriptor(path, O_RDONLY) } catch {
+            guard error.code == .notFound else { throw error }
+            return false
+        }
+        // The lock, where it is had, goes with the descriptor; who wants to share the file meanwhile waits for that.
+        defer { Glibc.close(descriptor) }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return false }
+        let code = errno
+        guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", full(path), code) }
+        return true
+    }
+
+    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
+        try unlessShared(path) { () throws(CambiumError) in
+            let path = full(path)
+            if unlink(path) != 0 { throw SystemFailure.error("remove", path, errno) }
+        }
+    }
+
+    public func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
+        try unlessShared(newPath) { () throws(CambiumError) in try rename(path, to: newPath) }
+    }
+
+    /// Has a file for itself while `body` is called. False where somebody shares it.
+    private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
+        let descriptor = try descriptor(path, O_RDONLY)
+        defer { Glibc.close(descriptor) }
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            if code == EWOULDBLOCK || code == EINTR { return false }
+            throw SystemFailure.error("lock", full(path), code)
+        }
+        try body()
+        return true
+    }
+}
