@@ -109,11 +109,12 @@ struct LogCursor {
     }
 
     /// Whether the next segment goes on where the frames of this one end: then the bytes after them held no transaction.
-    private func isWhole(_ last: SegmentReader) throws -> Bool {
-        do {
+    private func isWhole(_ last: SegmentReader) throws(CambiumError) -> Bool {
+        do throws(CambiumError) {
             let next = try SegmentReader(volume, path: LogFileName.path(segments[index + 1], .segment), salvages: true).header
             return next.firstTransaction == end.lastTransaction.next && next.previousChecksum == last.lastChecksum
-        } catch is DecodingError {
+        } catch {
+            guard error.headerFailure != nil else { throw error }
             return false
         }
     }
@@ -138,16 +139,8 @@ struct LogCursor {
         var next: SegmentReader
         do {
             next = try SegmentReader(volume, path: path, salvages: salvages)
-        } catch let error as DecodingError {
-            let byteCount = try volume.byteCount(of: path)
-            let isDurable = head.map { $0.segment == segments[index] } ?? false
-            guard isLast, index > 0, byteCount <= Format.Segment.headerByteCount, !isDurable else {
-                throw damage(path, error.offset, "The segment's header does not verify (\(error)).")
-            }
-            unfinished = (path, isGone: false)
-            return false
-        } catch let error as CambiumError where error.code == .notFound && isBesideWriter && isLast && index > 0 {
-            unfinished = (path, isGone: true)
+        } catch {
+            unfinished = (path, isGone: try isGone(path, error))
             return false
         }
         guard next.header.store == settings.store else { throw damage(path, 0, "The segment is of another store.") }
@@ -174,6 +167,18 @@ struct LogCursor {
         end.lastTransaction = TransactionNumber(rawValue: next.next.rawValue - 1)
         reader = next
         left = nil
+        return true
+    }
+
+    /// Whether the last segment was taken away since it was listed, or else is no more than the beginning of one. Throws if it is neither.
+    private func isGone(_ path: String, _ error: CambiumError) throws(CambiumError) -> Bool {
+        if let failure = error.headerFailure {
+            let byteCount = try volume.byteCount(of: path)
+            let isDurable = head.map { $0.segment == segments[index] } ?? false
+            if isLast, index > 0, byteCount <= Format.Segment.headerByteCount, !isDurable { return false }
+            throw damage(path, failure.offset, error.message)
+        }
+        guard error.code == .notFound, isBesideWriter, isLast, index > 0 else { throw error }
         return true
     }
 

@@ -87,9 +87,8 @@ public struct LogReader {
     private static func isRetired(segment: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
         do {
             return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind == .retired
-        } catch let error as CambiumError {
-            throw error
         } catch {
+            guard error.headerFailure != nil else { throw error }
             return false
         }
     }
@@ -144,6 +143,14 @@ public struct LogReader {
         return counts
     }
 
+    /// The error of a directory whose log has no transaction.
+    public static func withoutTransaction(_ volume: any Volume) -> CambiumError {
+        CambiumError(
+            .notFound,
+            "'\(volume.name)' is not a store yet: its creation was interrupted before the first transaction, which has the schema. "
+                + "It holds no data; remove it, and create the store again.")
+    }
+
     /// Where the log ends, and what is behind its end.
     public struct End: Sendable {
         public enum Verdict: Sendable, Equatable {
@@ -163,6 +170,13 @@ public struct LogReader {
         public var segmentCount = 0
         /// The state in which the last segment is gone on with.
         var tail: SegmentTail?
+        /// Throws `.notFound` if there is no transaction: a store exists once the first one, which has the schema, is durable.
+        ///
+        /// - Parameter volume: the one that the log is on.
+        public func requireTransaction(in volume: any Volume) throws(CambiumError) {
+            if lastTransaction == .none { throw LogReader.withoutTransaction(volume) }
+        }
+
         /// What was damaged and passed over.
         public var flaws: [String] = []
         /// What is wrong with HEAD beside a log that verifies; nil if nothing is.
@@ -194,6 +208,19 @@ public struct LogReader {
         /// Up to where HEAD or a frame says that the segment was durable.
         let durableOffset: Int
         let codec: TransactionCodec
+    }
+
+    /// The first transaction, durable.
+    ///
+    /// Throws `.damaged` if it does not verify, `.notFound` if there is none.
+    public func firstRecord() throws -> LogRecord {
+        struct Reached: Error {
+            let record: LogRecord
+        }
+        do {
+            try scan(makesDurable: true) { throw Reached(record: $0) }.requireTransaction(in: volume)
+        } catch let reached as Reached { return reached.record }
+        throw CambiumError(.damaged, "The log does not begin with a transaction.", place: .init(file: Self.directory))
     }
 
     /// Calls `body` with every transaction from `first` on, in order.

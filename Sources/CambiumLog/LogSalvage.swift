@@ -51,10 +51,8 @@ package struct LogSalvage {
             if place + 1 < segments.count, segments[place + 1] <= range.lowerBound { continue }
             do {
                 try readFrames(ofSegment: segment, in: range, body)
-            } catch is DecodingError {
-                continue  // The header is corrupt, so no frame of the segment can be verified.
             } catch let error as CambiumError where Self.isCorruption(error) {
-                continue
+                continue  // If the header is corrupt, no frame of the segment can be verified.
             }
         }
     }

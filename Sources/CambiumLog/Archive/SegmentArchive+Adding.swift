@@ -118,7 +118,10 @@ extension SegmentArchive {
     private func next(_ archived: SegmentRecords?, _ record: LogRecord?) throws -> SegmentRecords? {
         guard var archived else { return nil }
         let other: LogRecord?
-        do { other = try archived.next() } catch let error as CambiumError where error.code == .damaged { return nil }
+        do throws(CambiumError) { other = try archived.next() } catch {
+            guard error.code == .damaged else { throw error }
+            return nil
+        }
         switch (record, other) {
         case (nil, nil): return archived
         case (let record?, let other?) where other.isSame(as: record): return archived
@@ -129,10 +132,11 @@ extension SegmentArchive {
     /// Nil where there is none that can be read, or what is there has lost its ops.
     private func archived(_ segment: TransactionNumber) throws -> SegmentRecords? {
         guard try volume.exists(LogFileName.path(segment, .segment)) else { return nil }
-        do {
+        do throws(CambiumError) {
             let records = try SegmentRecords(volume, segment)
             return records.isRetired ? nil : records
-        } catch let error as CambiumError where error.code == .damaged {
+        } catch {
+            guard error.code == .damaged else { throw error }
             return nil
         }
     }

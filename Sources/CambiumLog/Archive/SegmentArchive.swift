@@ -19,6 +19,10 @@ public struct SegmentArchive: Sendable {
     }
 
     func checkPlace() throws {
+        if let kind = try volume.kind(of: LogReader.directory), kind != .directory {
+            throw CambiumError(
+                .cannotCreate, "'\(volume.name)/\(LogReader.directory)' is not a directory; choose another place for the archive.")
+        }
         try checkStore()
         let names = try volume.list("")
         if names.contains(StoreSettings.fileName) {
@@ -43,7 +47,8 @@ public struct SegmentArchive: Sendable {
             let found: [UInt8]
             do {
                 found = try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.store
-            } catch is DecodingError {
+            } catch {
+                guard error.headerFailure != nil else { throw error }
                 // Of whom it is nobody can tell; it is told when the segment is needed.
                 continue
             }

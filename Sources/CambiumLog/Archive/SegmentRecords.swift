@@ -9,7 +9,7 @@ struct SegmentRecords {
     private var rest: [LogRecord] = []
 
     /// Throws `.damaged` where the file's header or index does not verify, `.notFound` where there is no such file.
-    init(_ volume: any Volume, _ segment: TransactionNumber) throws {
+    init(_ volume: any Volume, _ segment: TransactionNumber) throws(CambiumError) {
         self.volume = volume
         let path = LogFileName.path(segment, .segment)
         do {
@@ -27,7 +27,7 @@ struct SegmentRecords {
     var lastChecksum: UInt32 { reader.lastChecksum }
 
     /// Nil at the end. Throws `.damaged` where a frame does not verify or something is behind the last one.
-    mutating func next() throws -> LogRecord? {
+    mutating func next() throws(CambiumError) -> LogRecord? {
         if let record = rest.popLast() { return record }
         do {
             rest = try reader.nextFrame().map { $0.reversed() } ?? []
@@ -42,13 +42,9 @@ struct SegmentRecords {
         CambiumError(.damaged, message, place: .init(file: "\(volume.name)/\(reader.path) offset \(reader.offset)"))
     }
 
-    private static func named(_ error: any Error, _ volume: any Volume, _ path: String) -> any Error {
-        if let error = error as? CambiumError {
-            guard error.code == .damaged else { return error }
-            return CambiumError(
-                .damaged, error.message, place: .init(file: "\(volume.name)/\(error.place?.file ?? path)"), underlying: error)
-        }
+    private static func named(_ error: CambiumError, _ volume: any Volume, _ path: String) -> CambiumError {
+        guard error.code == .damaged else { return error }
         return CambiumError(
-            .damaged, "The segment's header does not verify (\(error)).", place: .init(file: "\(volume.name)/\(path)"), underlying: error)
+            .damaged, error.message, place: .init(file: "\(volume.name)/\(error.place?.file ?? path)"), underlying: error)
     }
 }

@@ -78,14 +78,13 @@ public final class OpsFile: Sendable, Equatable {
         let frames: FrameReader
         do {
             frames = try FrameReader(volume, path: path)
-        } catch let error as CambiumError {
+        } catch {
+            if let failure = error.headerFailure { throw damage("The header does not verify (\(failure))", 0) }
             guard error.code == .notFound else { throw error }
             if try LogReader.hasRetired(transaction, volume) {
                 throw CambiumError(.notFound, "What transaction \(transaction) did was retired since its record was read.")
             }
             throw damage("The file is missing", 0)
-        } catch {
-            throw damage("The header does not verify (\(error))", 0)
         }
         let header = frames.header
         guard header.kind == .ops, header.store == store, header.firstTransaction == transaction,

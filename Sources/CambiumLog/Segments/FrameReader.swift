@@ -14,13 +14,12 @@ struct FrameReader {
 
     static let windowByteCount = 1 << 20
 
-    /// Throws a `DecodingError` for a header that is none, `CambiumError` where the file cannot be read (`.unsupportedFormat` where it is
-    /// of a later format).
-    init(_ volume: any Volume, path: String) throws {
+    /// Throws as `SegmentHeader.read`.
+    init(_ volume: any Volume, path: String) throws(CambiumError) {
         self.path = path
         file = try volume.open(path, .read)
         byteCount = try file.byteCount()
-        (header, headerChecksum) = try SegmentHeader.decode(try file.read(at: 0, count: Format.Segment.headerByteCount), file: path)
+        (header, headerChecksum) = try SegmentHeader.read(file, path: path)
     }
 
     /// Makes what was written to the file so far durable.

@@ -31,6 +31,23 @@ struct SegmentHeader: Equatable {
         return writer.bytes
     }
 
+    /// The header that a file begins with, and its checksum.
+    ///
+    /// Throws `.damaged`, with a `HeaderFailure` as the reason, if the file does not begin with a header; `.unsupportedFormat` if the
+    /// header is of a later format; `.ioFailure`.
+    static func read(_ file: any VolumeFile, path: String) throws(CambiumError) -> (header: SegmentHeader, checksum: UInt32) {
+        let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
+        do {
+            return try decode(bytes, file: path)
+        } catch let error as DecodingError {
+            throw CambiumError(
+                .damaged, "The header of the file does not verify (\(error)).", place: .init(file: path),
+                underlying: HeaderFailure(reason: error))
+        } catch {
+            throw error as? CambiumError ?? CambiumError(.damaged, "\(error)", place: .init(file: path), underlying: error)
+        }
+    }
+
     /// The header and its checksum.
     ///
     /// Throws a `DecodingError` where the bytes are not those of a header, `.unsupportedFormat` where they are those of a later one.
@@ -67,4 +84,14 @@ extension ByteReader {
     static func peek(_ bytes: [UInt8], at offset: Int) -> UInt32 {
         (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[offset + $1]) << UInt32(8 * $1) }
     }
+}
+
+/// Why the first bytes of a file of the log are not a header.
+struct HeaderFailure: Error {
+    let reason: DecodingError
+}
+
+extension CambiumError {
+    /// Why a file of the log does not begin with a header; `nil` if the error is another one.
+    var headerFailure: DecodingError? { (underlying as? HeaderFailure)?.reason }
 }

@@ -21,10 +21,10 @@ struct SegmentReader {
     /// How many frames of a sealed segment are before `offset`, and when the first transaction of the last of them was.
     private var told: (frameCount: Int, time: Int64)
 
-    /// Throws a `DecodingError` for a header that is none, `CambiumError` where the file cannot be read or is not a segment.
+    /// Throws as `SegmentHeader.read`, and `.damaged` if the file is not a segment.
     ///
     /// - Parameter salvages: whether a sealed segment whose index is damaged is read as far as its frames verify.
-    init(_ volume: any Volume, path: String, salvages: Bool = false) throws {
+    init(_ volume: any Volume, path: String, salvages: Bool = false) throws(CambiumError) {
         self.volume = volume
         frames = try FrameReader(volume, path: path)
         next = frames.header.firstTransaction
