@@ -44,6 +44,13 @@ enum Format {
         static let checksumOffset = 60
     }
 
+    enum CreationMark {
+        static let magic = Array("CAMBMAKE".utf8)
+        static let storeByteCount = 16
+        static let headerByteCount = 30
+        static let nameByteCountMax = 255
+    }
+
     enum ArchiveNote {
         static let magic = Array("CAMBARCH".utf8)
     }

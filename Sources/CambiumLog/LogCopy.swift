@@ -22,6 +22,7 @@ public struct LogCopy {
         self.source = source
         self.target = target
         let end = try source.scan(makesDurable: true) { _ in }
+        try end.requireTransaction(in: source.volume)
         guard let tail = end.tail else { throw CambiumError(.damaged, "The log has no segments.", place: .init(file: source.volume.name)) }
         lastTransaction = end.lastTransaction
         try target.createDirectory(LogReader.directory)
@@ -45,6 +46,14 @@ public struct LogCopy {
         try target.syncDirectory("")
     }
 
+    /// The files that a copy of a store has, as far as they are there by now.
+    public static func names(in source: any Volume) throws(CambiumError) -> [String] {
+        let log = try source.list(LogReader.directory).filter { LogFileName.parse($0) != nil }.map { "\(LogReader.directory)/\($0)" }
+        let roots = try RootRecord.list(source).map(RootRecord.path)
+        let files = try source.list("").filter { PageFile.isName($0) || $0 == ArchiveNote.fileName }
+        return log + files + (roots + [ArchiveNote.fileName]).flatMap { [$0, $0 + LogFileName.replacementSuffix] }
+    }
+
     private func segments() throws(CambiumError) -> [TransactionNumber] {
         try source.volume.list(LogReader.directory).compactMap { name in
             LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
@@ -57,7 +66,7 @@ public struct LogCopy {
         let path = LogFileName.path(segment, .segment)
         let file = try source.volume.open(path, .read)
         defer { file.close() }
-        let (header, _) = try SegmentHeader.decode(try file.read(at: 0, count: Format.Segment.headerByteCount), file: path)
+        let (header, _) = try SegmentHeader.read(file, path: path)
         let end = try file.byteCount()
         try copy(file, path, byteCount: header.kind.isSealed ? end : min(byteCount ?? end, end))
         last = segment

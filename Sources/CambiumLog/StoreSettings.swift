@@ -43,12 +43,28 @@ public struct StoreSettings: Equatable, Sendable {
         try volume.syncDirectory("")
     }
 
-    /// Those of a store. Throws `.notFound` where there is none, `.damaged` where they cannot be read.
+    /// Those of a store. Throws `.notFound` if there is no store, or its creation was interrupted; `.damaged` if they cannot be read.
     public static func read(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
-        guard try volume.exists(fileName) else {
-            throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' makes one.")
-        }
+        try checkPresence(volume)
         return try decode(try volume.bytes(of: fileName), file: fileName)
+    }
+
+    /// Whether there is a store, in whatever state, whose creation was not interrupted.
+    public static func isPresent(_ volume: any Volume) throws(CambiumError) -> Bool {
+        do throws(CambiumError) {
+            try checkPresence(volume)
+            return true
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return false
+        }
+    }
+
+    /// Throws `.notFound` if there is no store, or its creation was interrupted.
+    public static func checkPresence(_ volume: any Volume) throws(CambiumError) {
+        try StoreCreation.checkComplete(volume)
+        guard try !volume.exists(fileName) else { return }
+        throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' creates one.")
     }
 
     public func encode() -> [UInt8] {

@@ -80,7 +80,6 @@ private struct History {
         } catch let error as CambiumError where error.code == .notFound {
             return nil
         } catch {
-            if image[StoreSettings.fileName] != nil, "\(error)".contains("no entity 'Note'") { return "" }
             Issue.record("\(place): \(error)")
             return nil
         }
@@ -153,40 +152,6 @@ private struct History {
                     #expect(index.map { $0 >= states.lastIndex(of: last) ?? 0 } ?? false, "\(place): \(found ?? "no store")")
                 }
             }
-        }
-    }
-
-    @Test func `a store whose making was interrupted is made again, and any other is left alone`() throws {
-        func make(_ volume: any Volume) throws {
-            try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings()).close()
-        }
-        let measured = FaultyVolume()
-        try make(measured)
-        var refusedCount = 0
-        for operation in 0..<measured.operationCount {
-            let volume = FaultyVolume()
-            volume.crash(at: operation)
-            #expect(code { try make(volume) } != nil)
-            for seed in 0..<UInt64(6) {
-                let disk = MemoryVolume(contents: volume.image(seed: seed))
-                let before = disk.contents
-                let place = "operation \(operation), seed \(seed)"
-                if (try? ReadOnlyStore(disk).graph.transaction.rawValue) ?? 0 > 0 {
-                    #expect(code { try make(disk) } == .cannotCreate && disk.contents == before, "\(place)")
-                    refusedCount += 1
-                } else {
-                    // What is torn is cut by an opening, which tells it.
-                    if let torn = try? Store.open(disk, durability: nil) { try torn.close() }
-                    #expect(code { try make(disk) } == nil, "\(place)")
-                    #expect(try Verification(disk).isSound && ReadOnlyStore(disk).graph.schema.entity("Note") != nil, "\(place)")
-                }
-            }
-        }
-        #expect(refusedCount > 0)
-        for other in ["notes.txt", "log/00000000000000000002.log"] {
-            let files = ["HEAD": [UInt8](repeating: 0, count: 128), other: [1, 2, 3]]
-            let disk = MemoryVolume(contents: files)
-            #expect(code { try make(disk) } == .cannotCreate && disk.contents == files)
         }
     }
 

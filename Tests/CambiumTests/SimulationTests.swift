@@ -119,9 +119,8 @@ private struct Simulation {
 
     private mutating func opened() throws -> Store {
         let surroundings = fixedSurroundings(seed: random.next())
-        if try volume.exists(StoreSettings.fileName) {
+        if try StoreSettings.isPresent(volume) {
             let store = try Store.open(volume, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
-            if store.schema.entities.isEmpty { throw CambiumError(.notFound, "The store has no schema; its making was interrupted.") }
             let state = store.graph.state
             guard possible.contains(state) else {
                 throw Finding("a process opened a state that never was: \(state)")
@@ -131,12 +130,12 @@ private struct Simulation {
             try restore(to: state)
             return store
         }
-        // Files without a schema are what an interrupted making leaves, or one that nobody synced.
-        let (empty, made) = (Timeline().head.state, try replica().graph.state)
-        possible = [Self.none, empty, made]
+        let made = try replica().graph.state
+        possible = [Self.none, made]
         let store = try Store.create(
             volume, schema: Notes.schema, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
-        possible = durability == .synced ? [made] : [empty, made]
+        // A store exists once its schema is durable, whatever it promises of later transactions.
+        possible = [made]
         return store
     }
 
@@ -208,11 +207,11 @@ private struct Simulation {
         crashCount += 1
         for seed in 0..<UInt64(4) {
             let image = volume.image(seed: random.next() &+ seed)
-            guard image[StoreSettings.fileName] != nil else {
+            let disk = MemoryVolume(contents: image)
+            guard try StoreSettings.isPresent(disk) else {
                 if !possible.contains(Self.none) { throw Finding("the store is gone") }
                 continue
             }
-            let disk = MemoryVolume(contents: image)
             do {
                 let store = try Store.open(disk, durability: durability, surroundings: fixedSurroundings(seed: 5), tuning: tuning)
                 let state = store.graph.state

@@ -9,8 +9,10 @@ struct ApplyRun {
     let pace: Pace
     private(set) var report = ApplyReport()
     private let past: PastGraphs
-    /// Transactions that the target had before.
+    /// The last transaction that the target has when the run begins.
     private var present = TransactionNumber.none
+    /// Transactions of the source with which the target was created for this run.
+    private let createdCount: Int
     private var lastPending: Committer.Pending?
     /// Since the target was last made durable.
     private var waitingCount = 0
@@ -24,7 +26,8 @@ struct ApplyRun {
         static let standard = Pace()
     }
 
-    init(_ store: Store, _ source: any Volume, _ pace: Pace) {
+    init(_ store: Store, _ source: any Volume, _ pace: Pace, createdCount: Int) {
+        self.createdCount = createdCount
         self.store = store
         self.source = source
         self.pace = pace
@@ -44,6 +47,7 @@ struct ApplyRun {
             let end = try reader.scan(from: first, makesDurable: true) { record in
                 if let last, record.number == last.number { try compare(record, last) } else { try take(record) }
             }
+            try end.requireTransaction(in: source)
             report.lastTransaction = end.lastTransaction
         } catch {
             // What was applied stays; why there is no more is what counts.
@@ -57,7 +61,7 @@ struct ApplyRun {
 
     private mutating func lastRecord(of target: any Volume) throws -> LogRecord? {
         present = store.graph.transaction
-        report.presentCount = Int(present.rawValue)
+        (report.presentCount, report.appliedCount) = (Int(present.rawValue) - createdCount, createdCount)
         if present == .none { return nil }
         var last: LogRecord?
         _ = try LogReader(target).scan(from: present, makesDurable: true) { record in last = record }
@@ -67,7 +71,7 @@ struct ApplyRun {
     // MARK: Writing
 
     private mutating func take(_ record: LogRecord) throws {
-        if report.appliedCount == 0, present.rawValue > 1 { try comparePresent() }
+        if report.appliedCount == createdCount, present.rawValue > 1 { try comparePresent() }
         do {
             let (pending, time) = try store.committer.commit(record)
             if time > record.metadata.time { report.laterTimeCount += 1 }

@@ -19,7 +19,7 @@ extension Store {
     package func apply(from source: any Volume) throws -> ApplyReport { try apply(from: source, pace: .standard) }
 
     func apply(from source: any Volume, pace: ApplyRun.Pace) throws -> ApplyReport {
-        var run = ApplyRun(self, source, pace)
+        var run = ApplyRun(self, source, pace, createdCount: 0)
         try run.run()
         return run.report
     }
@@ -29,43 +29,48 @@ extension Store {
     ///
     /// Throws as `apply(from:)`, and `.cannotCreate` where something else is at the target, `.locked` where another process writes to it.
     public static func apply(from source: String, to target: String) throws -> ApplyReport {
+        let (source, target) = (SystemVolume(root: source), SystemVolume(root: target))
         // Before anything is made.
-        _ = try LogReader(SystemVolume(root: source))
-        let volume = SystemVolume(root: target)
-        try volume.createDirectory("")
-        return try apply(from: SystemVolume(root: source), to: volume)
+        try StoreSettings.checkPresence(source)
+        try target.checkIsOutside(of: source)
+        return try target.withDirectory { try apply(from: source, to: target) }
     }
 
     static func apply(
         from source: any Volume, to target: any Volume, surroundings: Surroundings = .system, tuning: LogTuning = .standard,
         pace: ApplyRun.Pace = .standard
     ) throws -> ApplyReport {
-        var settings = try LogReader(source).settings
-        let isNew = try !target.exists(StoreSettings.fileName)
-        let store: Store
-        if isNew {
-            settings.store = surroundings.randomBytes(16)
-            store = try createEmpty(target, settings, durability: nil, surroundings: surroundings, tuning: tuning, memory: .standard)
-        } else {
-            store = try open(target, durability: nil, surroundings: surroundings, tuning: tuning, memory: .standard)
-        }
+        let isNew = try !StoreSettings.isPresent(target)
+        let store =
+            try isNew
+            ? created(target, from: LogReader(source), surroundings, tuning)
+            : open(target, durability: nil, surroundings: surroundings, tuning: tuning, memory: .standard)
         do {
-            let report = try store.apply(from: source, pace: pace)
+            var run = ApplyRun(store, source, pace, createdCount: isNew ? 1 : 0)
+            try run.run()
             try store.close()
-            return report
+            return run.report
         } catch {
             // Why it failed is what counts; what closing could not do, the next opening does.
             try? store.close()
-            // Where it cannot be removed, an empty store is left, which the next time goes on with.
-            if isNew, store.graph.transaction == .none { try? removeEmpty(target) }
             throw error
         }
     }
 
-    private static func removeEmpty(_ target: any Volume) throws {
-        let lock = try target.lock(LogWriter.lockFileName)
-        defer { lock.unlock() }
-        try LogWriter.removeFiles(target)
+    /// A new store with the first transaction of another one.
+    private static func created(
+        _ target: any Volume, from reader: LogReader, _ surroundings: Surroundings, _ tuning: LogTuning
+    ) throws -> Store {
+        let first = try reader.firstRecord()
+        var settings = reader.settings
+        settings.store = surroundings.randomBytes(16)
+        return try create(
+            target, settings, durability: nil, surroundings: surroundings, tuning: tuning, memory: .standard
+        ) { store in
+            let (pending, _) = try store.committer.commit(first)
+            try store.waitForDisk()
+            _ = try store.committer.outcome(pending)?.get()
+        }
     }
 
     /// Returns when all that was committed is as durable as the store promises.

@@ -21,10 +21,9 @@ public struct Backup: Sendable, Equatable {
     ///   `.notFound` where something that was retired is not in it, `.conflict` where it is another store's, `.damaged` where what it has
     ///   is not what was retired.
     public init(of path: String, to newPath: String, archive: String? = nil) throws {
-        let target = SystemVolume(root: newPath)
+        let target = try Self.target(newPath, of: path, archive)
         let reader = try LogReader(Self.source(path, archive))
-        try target.createDirectory("")
-        try self.init(reader, to: target)
+        self = try target.withDirectory { try Backup(reader, to: target) }
     }
 
     /// Copies a store as it was at a moment. What came later is not in the copy, which is a store of its own from there on.
@@ -35,11 +34,17 @@ public struct Backup: Sendable, Equatable {
             try self.init(of: path, to: newPath, archive: archive)
             return
         }
-        let target = SystemVolume(root: newPath)
+        let target = try Self.target(newPath, of: path, archive)
         let volume = try Self.source(path, archive)
         let last = try ReadOnlyStore(volume, point: point).graph.transaction
-        try target.createDirectory("")
-        try self.init(volume, to: target, last: last, surroundings: .system)
+        self = try target.withDirectory { try Backup(volume, to: target, last: last, surroundings: .system) }
+    }
+
+    /// Throws `.cannotCreate` if the copy would be among the files that it is made from.
+    private static func target(_ newPath: String, of path: String, _ archive: String?) throws(CambiumError) -> SystemVolume {
+        let target = SystemVolume(root: newPath)
+        for source in [path, archive].compactMap({ $0 }) { try target.checkIsOutside(of: SystemVolume(root: source)) }
+        return target
     }
 
     /// A store as it is, or as it was before anything was retired.
@@ -50,28 +55,37 @@ public struct Backup: Sendable, Equatable {
     }
 
     package init(_ reader: LogReader, to target: any Volume) throws {
-        let lock = try Self.lock(target)
-        defer { lock.unlock() }
         let retiredEnd = try reader.retiredEnd()
-        do {
-            let copy = try LogCopy(reader, to: target)
-            // What was retired meanwhile is in the copy in part, and the checkpoint that stands for it may not be.
-            guard try reader.retiredEnd() == retiredEnd else {
-                throw CambiumError(.ioFailure, "The store was compacted while it was copied; make the backup again.")
+        let names = try LogCopy.names(in: reader.volume)
+        let (copy, lock) = try StoreCreation.make(in: target, store: reader.settings.store, expecting: names) { volume in
+            do {
+                return try Self.copy(reader, retiredEnd, to: volume)
+            } catch let error as CambiumError where error.code == .damaged && (try? reader.retiredEnd()) != retiredEnd {
+                // The checkpoint that stands for what was retired meanwhile may not be in the copy.
+                throw Self.compacted(error)
             }
-            (transaction, byteCount, checkpointCount) = (copy.lastTransaction, copy.byteCount, copy.rootCount)
-            lock.unlock()
-            // Looks at all that is behind the checkpoint, and notes that the log is closed.
-            let store = try Store.open(target, durability: nil)
-            transaction = store.graph.transaction
-            try store.close()
-        } catch let error as CambiumError where error.code == .damaged && (try? reader.retiredEnd()) != retiredEnd {
-            // The checkpoint that stands for what was retired meanwhile may not be in the copy.
-            let told = CambiumError(.ioFailure, "The store was compacted while it was copied; make the backup again.", underlying: error)
-            try Self.remove(target, after: told)
-        } catch {
-            try Self.remove(target, after: error)
         }
+        lock.unlock()
+        self = copy
+    }
+
+    private init() {}
+
+    private static func copy(_ reader: LogReader, _ retiredEnd: TransactionNumber, to volume: any Volume) throws -> Backup {
+        let copy = try LogCopy(reader, to: volume)
+        // What was retired meanwhile is in the copy in part, and the checkpoint that stands for it may not be.
+        if try reader.retiredEnd() != retiredEnd { throw compacted(nil) }
+        var backup = Backup()
+        (backup.byteCount, backup.checkpointCount) = (copy.byteCount, copy.rootCount)
+        // Looks at all that is behind the checkpoint, and notes that the log is closed.
+        let store = try Store.open(volume, durability: nil)
+        backup.transaction = store.graph.transaction
+        try store.close()
+        return backup
+    }
+
+    private static func compacted(_ error: CambiumError?) -> CambiumError {
+        CambiumError(.ioFailure, "The store was compacted while it was copied; make the backup again.", underlying: error)
     }
 
     package init(_ volume: any Volume, to target: any Volume, last: TransactionNumber, surroundings: Surroundings) throws {
@@ -82,38 +96,18 @@ public struct Backup: Sendable, Equatable {
                 "What the first transactions did was retired, so the store cannot be copied as it was; copy all of it."
                     + "\(try reader.archiveTold())")
         }
-        let lock = try Self.lock(target)
-        defer { lock.unlock() }
         var settings = reader.settings
         // It goes on in another way than the one that it is a copy of.
         settings.store = surroundings.randomBytes(16)
-        try LogWriter.create(target, settings, saltSeed: surroundings.randomBytes(16))
-        do {
-            let empty = try LogReader(target)
+        let (byteCount, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
+            try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
+            let empty = try LogReader(volume)
             let writer = try LogWriter(empty, try empty.scan { _ in }, keepsRoom: false) { surroundings.randomBytes(16) }
             _ = try reader.scan(makesDurable: true) { if $0.number <= last { try writer.append($0) } }
             try writer.close()
-            (transaction, byteCount) = (last, try LogReader.files(target).byteCount)
-        } catch {
-            try Self.remove(target, after: error)
+            return try LogReader.files(volume).byteCount
         }
-    }
-
-    private static func lock(_ target: any Volume) throws(CambiumError) -> any VolumeLock {
-        let lock = try target.lock(LogWriter.lockFileName)
-        let names = try target.list("").filter { $0 != LogWriter.lockFileName }
-        if names.isEmpty { return lock }
         lock.unlock()
-        throw CambiumError(.cannotCreate, "'\(target.name)' is not empty; choose another place.")
-    }
-
-    private static func remove(_ target: any Volume, after error: any Error) throws -> Never {
-        do {
-            try LogWriter.removeFiles(target)
-        } catch let failure {
-            throw CambiumError(
-                .ioFailure, "\(error) What is left in the new place cannot be removed: \(failure.message)", underlying: failure)
-        }
-        throw error
+        (transaction, self.byteCount) = (last, byteCount)
     }
 }

@@ -38,10 +38,12 @@ public struct Repair: Sendable {
     public init(of path: String, to newPath: String, archive: String? = nil) throws {
         let target = SystemVolume(root: newPath)
         let source = SystemVolume(root: path)
+        try target.checkIsOutside(of: source)
         let (reader, flaw) = try Self.reader(source)
         let (whole, archiveFlaw) = try Self.whole(reader, archive)
-        try target.createDirectory("")
-        try self.init(whole, flaws: [flaw, archiveFlaw].compactMap(\.self), to: target, surroundings: .system)
+        self = try target.withDirectory {
+            try Repair(whole, flaws: [flaw, archiveFlaw].compactMap(\.self), to: target, surroundings: .system)
+        }
     }
 
     init() {}
@@ -57,7 +59,8 @@ public struct Repair: Sendable {
             return (try LogReader(volume), nil)
         } catch {
             let isMissing = error.code == .notFound
-            guard error.code == .damaged || isMissing else { throw error }
+            // An interrupted creation is not a store, whatever its files look like.
+            guard error.code == .damaged || isMissing, try !StoreCreation.isInterrupted(volume) else { throw error }
             do throws(CambiumError) {
                 return (try LogReader(volume, settings: try LogReader.impliedSettings(volume)), error.description)
             } catch let other {
@@ -81,50 +84,46 @@ public struct Repair: Sendable {
     /// How often a repair starts again because the old store changed while corruption was found.
     private static let attemptCountMax = 10
 
+    /// The old store changed while corruption was found.
+    private struct Changed: Error {}
+
     private init(_ reader: LogReader, flaws: [String], to target: any Volume, surroundings: Surroundings) throws {
-        let lock = try target.lock(LogWriter.lockFileName)
-        defer { lock.unlock() }
         for attempt in 1...Self.attemptCountMax {
             let log = try LogReader(reader.volume, settings: reader.settings)
-            let before = try LogSalvage(log).fingerprint()
-            let run = try Self.run(log, to: target, surroundings)
-            let isQuiet = try LogSalvage(log).fingerprint() == before
-            if run.report.findings.isEmpty || isQuiet || attempt == Self.attemptCountMax {
-                self = run.report
+            do {
+                self = try Self.run(log, to: target, surroundings, isLast: attempt == Self.attemptCountMax)
                 findings = flaws + log.flaws + findings
-                break
-            }
-            try LogWriter.removeFiles(target)
+                return
+            } catch is Changed {}
         }
-        lock.unlock()
-        let verification = try Verification(target)
-        guard verification.isSound else {
-            let finding = verification.findings.first ?? ""
-            throw CambiumError(.damaged, "The repaired store at '\(target.name)' does not verify. \(finding)")
-        }
-        (transactionCount, root) = (verification.transactionCount, verification.root)
     }
 
-    private static func run(_ log: LogReader, to target: any Volume, _ surroundings: Surroundings) throws -> RepairRun {
+    private static func run(_ log: LogReader, to target: any Volume, _ surroundings: Surroundings, isLast: Bool) throws -> Repair {
         var settings = log.settings
         settings.store = surroundings.randomBytes(16)
-        try LogWriter.create(target, settings, saltSeed: surroundings.randomBytes(16))
-        do {
-            let empty = try LogReader(target)
+        let before = try LogSalvage(log).fingerprint()
+        let (report, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
+            try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
+            let empty = try LogReader(volume)
             let writer = try LogWriter(empty, try empty.scan { _ in }, keepsRoom: false) { surroundings.randomBytes(16) }
             var run = RepairRun(log, writer)
             try run.save()
             try writer.close()
-            return run
-        } catch {
-            let cause = error
-            do {
-                try LogWriter.removeFiles(target)
-            } catch {
-                throw CambiumError(
-                    .ioFailure, "\(cause) The files of the new store cannot be removed, either: \(error.message)", underlying: error)
-            }
-            throw cause
+            if !isLast, !run.report.findings.isEmpty, try LogSalvage(log).fingerprint() != before { throw Changed() }
+            return try verified(run.report, volume)
         }
+        lock.unlock()
+        return report
+    }
+
+    private static func verified(_ report: Repair, _ volume: any Volume) throws -> Repair {
+        let verification = try Verification(volume)
+        guard verification.isSound else {
+            let finding = verification.findings.first ?? ""
+            throw CambiumError(.damaged, "The repaired store at '\(volume.name)' does not verify. \(finding)")
+        }
+        var report = report
+        (report.transactionCount, report.root) = (verification.transactionCount, verification.root)
+        return report
     }
 }

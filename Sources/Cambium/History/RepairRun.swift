@@ -32,7 +32,7 @@ struct RepairRun {
             try save(stored, root)
             base = LogReader.Prefix(root)
         }
-        if last == .none, let firstCorruption { throw firstCorruption }
+        if last == .none { throw firstCorruption ?? LogReader.withoutTransaction(log.volume) }
         try noteLostEnd()
         report.objectCount = timeline.head.objectCount
         report.linkCount = timeline.head.linkCount

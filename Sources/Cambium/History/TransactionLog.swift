@@ -40,7 +40,7 @@ public struct TransactionLog {
     ///
     /// Throws `.damaged` where the log is corrupt, after all that verifies before; and what `body` throws.
     public func forEach(from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (Entry) throws -> Void) throws {
-        _ = try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }
+        try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }.requireTransaction(in: reader.volume)
     }
 
     /// Calls `body` with every transaction from `first` on, and then with each that another process commits, as soon as it is seen

@@ -17,7 +17,8 @@ public struct Verification: Sendable {
 
     /// Checks every checksum, replays the log, and checks the graph's invariants and pages.
     ///
-    /// Damage is a finding and no error. Throws `.notFound` where there is no store, `.ioFailure` where it cannot be read.
+    /// Damage is a finding and no error. Throws `.notFound` if there is no store, or its creation was interrupted; `.ioFailure` if it
+    /// cannot be read.
     /// Complexity: O(log + graph).
     ///
     /// - Parameter archive: where what was retired of the log was put: it is checked, too, and the log is replayed from the first
@@ -82,6 +83,7 @@ public struct Verification: Sendable {
                 try tree.append(record)
                 count += 1
             })
+        try end.requireTransaction(in: reader.volume)
         logByteCount = try LogReader.files(reader.volume).byteCount
         let notes = RecoveryReport(reader, StoredGraph(before: reader), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }

@@ -45,6 +45,7 @@ struct PastView {
     /// Goes on to a moment that is no earlier. Throws as `init`; then the view must not be used any more.
     mutating func advance(_ reader: LogReader, to moment: PastMoment) throws {
         end = try replay.run(reader, to: moment)
+        try end?.requireTransaction(in: reader.volume)
         try moment.check(graph.transaction, isLogRead: end != nil)
     }
 }

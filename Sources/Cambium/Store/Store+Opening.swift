@@ -41,9 +41,10 @@ public struct RecoveryReport: Sendable, Equatable {
 }
 
 extension Store {
-    /// Makes a store in a directory that is not there yet, is empty, or has what an interrupted making left behind.
+    /// Creates a store in a directory that is not there yet, is empty, or has only what an interrupted creation left.
     ///
-    /// Throws `.cannotCreate` where something is in the way, `.ioFailure` where the system refuses.
+    /// The store exists once its first transaction, with the schema, is durable. Throws `.cannotCreate` if anything else is in the
+    /// directory, `.locked` if another process creates a store there, `.ioFailure` if the system refuses; then everything is as before.
     public static func create(
         at path: String, schema: Schema, durability: Durability = .synced, author: Author = Author(),
         surroundings: Surroundings = .system, memory: MemoryBudget = .standard
@@ -52,9 +53,9 @@ extension Store {
             throw CambiumError(.invalidInput, "A store that is kept in memory has no path; use Store.inMemory.")
         }
         let volume = SystemVolume(root: path)
-        try volume.createDirectory("")
-        return try create(
-            volume, schema: schema, durability: durability, author: author, surroundings: surroundings, memory: memory)
+        return try volume.withDirectory {
+            try create(volume, schema: schema, durability: durability, author: author, surroundings: surroundings, memory: memory)
+        }
     }
 
     /// Makes a store that ends with the process: the same as one on disk in everything else.
@@ -79,20 +80,33 @@ extension Store {
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
         let settings = StoreSettings(
             store: surroundings.randomBytes(16), creationTime: surroundings.now(), durability: setting)
-        let store = try createEmpty(volume, settings, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
-        try store.begin(schema, author)
-        return store
+        return try create(volume, settings, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory) {
+            try $0.begin(schema, author)
+        }
     }
 
-    /// Makes a store without a transaction.
-    static func createEmpty(
-        _ volume: any Volume, _ settings: StoreSettings, durability: Durability?, surroundings: Surroundings, tuning: LogTuning,
-        memory: MemoryBudget
+    /// Creates a store, and opens it.
+    ///
+    /// - Parameter begin: writes the first transaction, with the schema.
+    static func create(
+        _ target: any Volume, _ settings: StoreSettings, durability: Durability?, surroundings: Surroundings, tuning: LogTuning,
+        memory: MemoryBudget, begin: (Store) throws -> Void
     ) throws -> Store {
-        let lock = try volume.lock(LogWriter.lockFileName)
-        do {
+        let (_, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
             try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
-            return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
+            let store = try open(
+                volume, try volume.lock(LogWriter.lockFileName), durability: durability, surroundings: surroundings, tuning: tuning,
+                memory: memory, isNew: true)
+            do {
+                try begin(store)
+                try store.close()
+            } catch {
+                store.committer.abandon()
+                throw error
+            }
+        }
+        do {
+            return try open(target, lock, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
         } catch {
             lock.unlock()
             throw error
@@ -121,11 +135,11 @@ extension Store {
         _ volume: any Volume, durability: Durability?, surroundings: Surroundings = .system, tuning: LogTuning = .standard,
         memory: MemoryBudget = .standard
     ) throws -> Store {
-        guard try volume.exists(StoreSettings.fileName) else {
-            throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' makes one.")
-        }
+        // Before anything is written, the lock included.
+        try StoreSettings.checkPresence(volume)
         let lock = try volume.lock(LogWriter.lockFileName)
         do {
+            try StoreCreation.removeFinishedMark(volume)
             return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
         } catch {
             lock.unlock()
@@ -133,9 +147,10 @@ extension Store {
         }
     }
 
+    /// - Parameter isNew: whether the store is being created, and has no transaction yet.
     private static func open(
         _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, surroundings: Surroundings, tuning: LogTuning,
-        memory: MemoryBudget
+        memory: MemoryBudget, isNew: Bool = false
     ) throws -> Store {
         let reader = try LogReader(volume)
         let stored = try StoredGraph(reader, memory: memory)
@@ -153,6 +168,7 @@ extension Store {
             observe: { record in
                 if let request = record.metadata.requestID { requests.note(request, record.number) }
             })
+        if !isNew { try end.requireTransaction(in: volume) }
         let durability = durability ?? Durability(reader.settings.durability)
         let log = try LogWriter(reader, end, keepsRoom: durability == .synced, tuning: tuning) { surroundings.randomBytes(16) }
         Heap.giveBack()

@@ -41,13 +41,14 @@ struct Demo {
     let store: String
 
     func run() throws {
+        let schema = try Schema(PackageRows.schema)
+        // Before anything is read: a place that is refused is refused at once.
+        let made = try Store.create(at: store, schema: schema, author: Author(actor: "demo"))
+        Terminal.note("The store '\(store)' was created.")
         title("This machine's packages")
         let lists = PackageLists.read()
         let rows = PackageRows.jsonLines(lists.paragraphs)
         tell("\(Readable.of(lists.paragraphs.count, "paragraph")) from \(lists.origin), as \(Readable.bytes(rows.count)) of JSON Lines")
-        let schema = try Schema(PackageRows.schema)
-        let made = try Store.create(at: store, schema: schema, author: Author(actor: "demo"))
-        Terminal.note("The store '\(store)' was created.")
         let package = try schema.required("Package")
         try importRows(made, package, .bytes(rows, name: "packages.jsonl"))
         try checkpoint(made)

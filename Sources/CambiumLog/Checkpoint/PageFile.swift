@@ -55,7 +55,9 @@ public final class PageFile: @unchecked Sendable {
     }
 
     /// Whether a name in the directory of a store is one of a file of pages.
-    static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) }
+    static func isName(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.utf8.count), radix: 16).map(path) == name
+    }
 
     /// Opens the stored graph of a transaction. Throws `.damaged` where it is none that this program can read, `.notFound` where it
     /// is gone.

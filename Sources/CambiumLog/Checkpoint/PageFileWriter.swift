@@ -110,14 +110,6 @@ public struct PageFileWriter {
 
     // MARK: Dropping
 
-    /// Removes all roots; who has one open keeps it.
-    public static func removeRoots(_ volume: any Volume) throws(CambiumError) {
-        let names = try volume.list(RootRecord.directory)
-        if names.isEmpty { return }
-        for name in names { try volume.remove(RootRecord.directory + "/" + name) }
-        try volume.syncDirectory(RootRecord.directory)
-    }
-
     /// Removes the records whose writing was interrupted. Only while none is being written.
     public static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
         for name in try volume.list(RootRecord.directory) where name.hasSuffix(RootRecord.suffix + LogFileName.replacementSuffix) {

@@ -80,12 +80,16 @@ public struct RootRecord: Sendable {
 
     /// The roots of a store, newest first. What has another name than a root would have is none.
     public static func list(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
-        let numbers = try volume.list(directory).compactMap { name -> TransactionNumber? in
-            guard name.hasSuffix(suffix), let digits = UInt64(name.dropLast(suffix.utf8.count)), digits > 0 else { return nil }
-            let number = TransactionNumber(rawValue: digits)
-            return path(number) == directory + "/" + name ? number : nil
-        }
-        return numbers.sorted { $0 > $1 }
+        try volume.list(directory).compactMap(number).sorted { $0 > $1 }
+    }
+
+    /// Whether a name in the directory of roots is that of a root.
+    static func isName(_ name: String) -> Bool { number(name) != nil }
+
+    private static func number(_ name: String) -> TransactionNumber? {
+        guard name.hasSuffix(suffix), let digits = UInt64(name.dropLast(suffix.utf8.count)), digits > 0 else { return nil }
+        let number = TransactionNumber(rawValue: digits)
+        return path(number) == directory + "/" + name ? number : nil
     }
 
     /// Makes the record a root of a store, whose pages are durable: in the place of the one that the transaction has, where there is one.

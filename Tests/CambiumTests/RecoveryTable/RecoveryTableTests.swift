@@ -28,7 +28,15 @@ import Testing
         case .removed: #expect(verdict == .tornCreation(file: found.image.path), "\(found)")
         }
         if case .refused = found.row.outcome { return }
-        try checkWriting(found, files)
+        if found.earlier == nil, found.image.lastTransaction == 0 { checkAbsence(found, files) } else { try checkWriting(found, files) }
+    }
+
+    /// A log without a transaction is not a store, however it ends.
+    private func checkAbsence(_ found: RecoveryCase, _ files: [String: [UInt8]]) {
+        let volume = MemoryVolume(contents: files)
+        #expect(code { _ = try Store.open(volume, durability: nil) } == .notFound, "\(found)")
+        #expect(code { _ = try Verification(volume) } == .notFound, "\(found)")
+        #expect(volume.contents == files, "\(found): a refusal changed something")
     }
 
     /// What a reader says; nil where it refuses. It sees all that verifies, and changes nothing.

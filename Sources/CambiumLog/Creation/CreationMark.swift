@@ -1,0 +1,124 @@
+import CambiumBytes
+import CambiumModel
+
+/// Names the files that a creation makes, so that a later creation removes these files and no others. FORMAT.md 1, "CREATING".
+struct CreationMark: Equatable {
+    static let fileName = "CREATING"
+    static let byteCountMax = 64 << 20
+
+    /// The files that the creation makes, as paths in the store's directory.
+    private(set) var names: Set<String> = []
+    /// Whether the store was complete and durable when the creation ended.
+    private(set) var isFinished = false
+    /// The CRC of the header or of the last entry, from which that of the next entry goes on.
+    private var checksum: UInt32 = 0
+
+    /// What a file of this name is.
+    enum Content: Equatable {
+        case mark(CreationMark)
+        /// The first write of a mark did not reach the disk. The creation had made nothing else by then.
+        case torn
+        /// The file is not a mark.
+        case foreign
+    }
+
+    private init() {}
+
+    // MARK: Writing
+
+    /// A mark without names, and its bytes.
+    static func begin(store: [UInt8]) -> (mark: CreationMark, bytes: [UInt8]) {
+        var writer = ByteWriter(capacity: Format.CreationMark.headerByteCount)
+        writer.write(start)
+        writer.write(store)
+        var mark = CreationMark()
+        mark.checksum = CRC32C.checksum(writer.bytes)
+        writer.write(mark.checksum)
+        return (mark, writer.bytes)
+    }
+
+    /// Adds a name. Returns the bytes of its entry.
+    mutating func add(_ name: String) -> [UInt8] {
+        names.insert(name)
+        return entry(name)
+    }
+
+    /// Notes that the store is complete. Returns the bytes of the entry.
+    mutating func finish() -> [UInt8] {
+        isFinished = true
+        return entry("")
+    }
+
+    private mutating func entry(_ name: String) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.writeBlob(Array(name.utf8))
+        checksum = Self.checksum(writer.bytes, after: checksum)
+        writer.write(checksum)
+        return writer.bytes
+    }
+
+    private static func checksum(_ entry: [UInt8], after checksum: UInt32) -> UInt32 {
+        var writer = ByteWriter(capacity: entry.count + 4)
+        writer.write(checksum)
+        writer.write(entry)
+        return CRC32C.checksum(writer.bytes)
+    }
+
+    private static let start: [UInt8] = {
+        var writer = ByteWriter()
+        writer.write(Format.CreationMark.magic)
+        writer.write(Format.version)
+        return writer.bytes
+    }()
+
+    // MARK: Reading
+
+    static func decode(_ bytes: [UInt8]) -> Content {
+        do throws(DecodingError) {
+            var reader = ByteReader(bytes)
+            let start = try reader.readBytes(Self.start.count)
+            _ = try reader.readBytes(Format.CreationMark.storeByteCount)
+            var mark = CreationMark()
+            mark.checksum = CRC32C.checksum(Array(bytes.prefix(reader.offset)))
+            guard start.elementsEqual(Self.start), try reader.read(UInt32.self) == mark.checksum else { return beginning(bytes) }
+            while mark.readEntry(&reader) {}
+            return mark.names.allSatisfy(isName) ? .mark(mark) : .foreign
+        } catch { return beginning(bytes) }
+    }
+
+    /// Bytes without a valid header: each of those that are known beforehand is as it was written, or a zero that the disk had there.
+    private static func beginning(_ bytes: [UInt8]) -> Content {
+        zip(bytes, start).allSatisfy { $0 == $1 || $0 == 0 } ? .torn : .foreign
+    }
+
+    /// Returns false at the end, and at the first entry that does not verify.
+    private mutating func readEntry(_ reader: inout ByteReader) -> Bool {
+        var next = reader
+        do throws(DecodingError) {
+            let name = Array(try next.readBlob(max: Format.CreationMark.nameByteCountMax, "bytes of a name"))
+            var entry = ByteWriter()
+            entry.writeBlob(name)
+            let checksum = Self.checksum(entry.bytes, after: checksum)
+            guard !isFinished, try next.read(UInt32.self) == checksum, let text = String(validating: name, as: UTF8.self) else {
+                return false
+            }
+            if text.isEmpty { isFinished = true } else { names.insert(text) }
+            self.checksum = checksum
+        } catch { return false }
+        reader = next
+        return true
+    }
+
+    /// Whether a path is one that a creation can make: a mark that names anything else is not one of ours.
+    private static func isName(_ path: String) -> Bool {
+        let suffix = LogFileName.replacementSuffix
+        let base = path.hasSuffix(suffix) ? String(path.dropLast(suffix.utf8.count)) : path
+        let parts = base.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        if parts.count == 1 {
+            return [StoreSettings.fileName, Head.fileName, ArchiveNote.fileName].contains(base) || PageFile.isName(base)
+        }
+        guard parts.count == 2 else { return false }
+        if parts[0] == LogReader.directory { return LogFileName.parse(parts[1]) != nil }
+        return parts[0] == RootRecord.directory && (RootRecord.isName(parts[1]) || base == PageFile.damageMark)
+    }
+}

@@ -1,0 +1,121 @@
+import CambiumBytes
+import CambiumModel
+
+/// The directory of a store that is being created. The mark names each file, durably, before the file is made.
+///
+/// The mark itself is not visible here, and the lock is the one that the creation has.
+final class CreationVolume: Volume {
+    private let base: any Volume
+    private let state: Guarded<State>
+
+    private struct State {
+        var mark: CreationMark
+        let file: any VolumeFile
+        var byteCount: Int
+        /// The length of the mark without the entry that ends it.
+        var namesByteCount: Int
+    }
+
+    /// Writes the mark. The directory has nothing but its lock.
+    ///
+    /// - Parameter names: files that the creation is known to make, so that they cost one sync together.
+    init(_ base: any Volume, store: [UInt8], expecting names: [String]) throws(CambiumError) {
+        self.base = base
+        var (mark, bytes) = CreationMark.begin(store: store)
+        for name in names where !mark.names.contains(name) { bytes += mark.add(name) }
+        let file = try base.open(CreationMark.fileName, .create)
+        state = Guarded(State(mark: mark, file: file, byteCount: bytes.count, namesByteCount: bytes.count))
+        try file.write(bytes, at: 0)
+        try file.sync()
+        try base.syncDirectory("")
+    }
+
+    deinit { state.withLock { $0.file.close() } }
+
+    // MARK: The mark
+
+    /// Names a file before it is made.
+    private func note(_ path: String) throws(CambiumError) {
+        try state.withLock { state throws(CambiumError) in
+            if state.mark.names.contains(path) { return }
+            let entry = state.mark.add(path)
+            try state.file.write(entry, at: state.byteCount)
+            try state.file.sync()
+            state.byteCount += entry.count
+            state.namesByteCount = state.byteCount
+        }
+    }
+
+    /// Notes that the store is complete, and takes the mark away. From here on the directory is a store.
+    func finish() throws(CambiumError) {
+        try state.withLock { state throws(CambiumError) in
+            let entry = state.mark.finish()
+            try state.file.write(entry, at: state.byteCount)
+            state.byteCount += entry.count
+            try state.file.sync()
+        }
+        // A mark that says so does no harm: the next opening for writing removes it.
+        try? base.remove(CreationMark.fileName)
+        try? base.syncDirectory("")
+    }
+
+    /// The names in the mark, which does not say any more that the store is complete.
+    func reopenedMark() throws(CambiumError) -> CreationMark {
+        try state.withLock { state throws(CambiumError) in
+            if state.byteCount > state.namesByteCount || state.mark.isFinished {
+                try state.file.truncate(to: state.namesByteCount)
+                try state.file.sync()
+            }
+            return state.mark
+        }
+    }
+
+    // MARK: Volume
+
+    var name: String { base.name }
+
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+        if mode == .create { try note(path) }
+        return try base.open(path, mode)
+    }
+
+    func list(_ directory: String) throws(CambiumError) -> [String] {
+        let names = try base.list(directory)
+        return directory.isEmpty ? names.filter { $0 != CreationMark.fileName } : names
+    }
+
+    func exists(_ path: String) throws(CambiumError) -> Bool {
+        path == CreationMark.fileName ? false : try base.exists(path)
+    }
+
+    func rename(_ path: String, to newPath: String) throws(CambiumError) {
+        try note(newPath)
+        try base.rename(path, to: newPath)
+    }
+
+    func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
+        try note(newPath)
+        return try base.renameUnlessShared(path, to: newPath)
+    }
+
+    func lock(_ path: String) throws(CambiumError) -> any VolumeLock { HeldLock() }
+
+    func kind(of path: String) throws(CambiumError) -> FileKind? {
+        path == CreationMark.fileName ? nil : try base.kind(of: path)
+    }
+
+    func remove(_ path: String) throws(CambiumError) { try base.remove(path) }
+    func createDirectory(_ path: String) throws(CambiumError) { try base.createDirectory(path) }
+    func removeDirectory(_ path: String) throws(CambiumError) { try base.removeDirectory(path) }
+    func syncDirectory(_ path: String) throws(CambiumError) { try base.syncDirectory(path) }
+    func share(_ path: String) throws(CambiumError) -> any VolumeLock { try base.share(path) }
+    func isShared(_ path: String) throws(CambiumError) -> Bool { try base.isShared(path) }
+    func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try base.removeUnlessShared(path) }
+    func openNameless() throws(CambiumError) -> (any VolumeFile)? { try base.openNameless() }
+    func roomByteCount(of path: String) throws(CambiumError) -> Int { try base.roomByteCount(of: path) }
+}
+
+/// Stands for the lock of the directory, which the creation has until it ends.
+private final class HeldLock: VolumeLock {
+    func unlock() {}
+}

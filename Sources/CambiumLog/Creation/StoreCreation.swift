@@ -1,0 +1,189 @@
+import CambiumBytes
+public import CambiumModel
+
+/// The one way to create a store: in a directory that has nothing else, all of it or nothing.
+///
+/// A mark names the files before they are made. It is taken away when the store is complete and durable, and until then the directory is
+/// not a store. If the process ends before, the next creation in the directory removes the files that the mark names, and nothing else.
+public enum StoreCreation {
+    /// Creates a store.
+    ///
+    /// Throws `.cannotCreate` if the directory has anything but what an interrupted creation made, `.locked` if another process creates a
+    /// store there; then nothing was changed. Throws what `body` throws, after it removed what `body` made.
+    ///
+    /// - Parameters:
+    ///   - target: the directory, which has to be there.
+    ///   - store: the id of the new store, 16 bytes.
+    ///   - names: files that `body` is known to make. Each other file costs a sync of its own.
+    ///   - body: makes the store's files through the volume that it gets, and makes them durable. The first transaction has to be there.
+    /// - Returns: what `body` returns, and the lock of the new store, which the caller has to give up.
+    public static func make<Result>(
+        in target: any Volume, store: [UInt8], expecting names: [String] = [], _ body: (any Volume) throws -> Result
+    ) throws -> (result: Result, lock: any VolumeLock) {
+        _ = try Place(target)
+        let hasLock = try target.exists(LogWriter.lockFileName)
+        let lock = try lock(target)
+        do {
+            // Another process may have created a store since.
+            try Place(target).clear()
+        } catch {
+            lock.unlock()
+            throw error
+        }
+        do {
+            return (try make(in: target, store, names, body), lock)
+        } catch {
+            if !hasLock { try? removeLock(target) }  // The file of a lock is no obstacle to the next creation.
+            lock.unlock()
+            throw error
+        }
+    }
+
+    private static func make<Result>(
+        in target: any Volume, _ store: [UInt8], _ names: [String], _ body: (any Volume) throws -> Result
+    ) throws -> Result {
+        var volume: CreationVolume?
+        do {
+            let marked = try CreationVolume(target, store: store, expecting: files + names)
+            volume = marked
+            let result = try body(marked)
+            try marked.finish()
+            return result
+        } catch {
+            do throws(CambiumError) {
+                if let volume { try remove(try volume.reopenedMark(), from: target) } else { try Place(target).clear() }
+            } catch let failure {
+                throw CambiumError(
+                    .ioFailure, "\(error) What is left in '\(target.name)' cannot be removed: \(failure.message)", underlying: failure)
+            }
+            throw error
+        }
+    }
+
+    /// Each store has these.
+    private static let files = [
+        LogFileName.path(TransactionNumber(rawValue: 1), .segment), Head.fileName, StoreSettings.fileName,
+        StoreSettings.fileName + LogFileName.replacementSuffix,
+    ]
+
+    private static func lock(_ target: any Volume) throws(CambiumError) -> any VolumeLock {
+        do {
+            return try target.lock(LogWriter.lockFileName)
+        } catch {
+            guard error.code == .ioFailure || error.code == .notFound else { throw error }
+            throw CambiumError(.cannotCreate, error.message, place: error.place, underlying: error.underlying)
+        }
+    }
+
+    private static func removeLock(_ target: any Volume) throws(CambiumError) {
+        guard try target.exists(LogWriter.lockFileName) else { return }
+        try target.remove(LogWriter.lockFileName)
+        try target.syncDirectory("")
+    }
+
+    // MARK: Interrupted creations
+
+    /// Whether a creation in the directory was interrupted, or is under way.
+    public static func isInterrupted(_ volume: any Volume) throws(CambiumError) -> Bool {
+        guard case .mark(let mark)? = try read(volume) else { return false }
+        return !mark.isFinished
+    }
+
+    /// Throws `.notFound` if a creation in the directory was interrupted, or is under way. Complexity: one look at the directory.
+    static func checkComplete(_ volume: any Volume) throws(CambiumError) {
+        guard try isInterrupted(volume) else { return }
+        throw CambiumError(
+            .notFound,
+            "'\(volume.name)' is not a store yet: its creation was interrupted, or is under way. "
+                + "Run the command again that creates it.")
+    }
+
+    /// Removes the mark of a creation that was complete, for the process that has the store's lock.
+    public static func removeFinishedMark(_ volume: any Volume) throws(CambiumError) {
+        guard case .mark(let mark)? = try read(volume), mark.isFinished else { return }
+        try volume.remove(CreationMark.fileName)
+    }
+
+    /// Returns `nil` if there is no file of the mark's name.
+    static func read(_ volume: any Volume) throws(CambiumError) -> CreationMark.Content? {
+        guard try volume.kind(of: CreationMark.fileName) == .regularFile else { return nil }
+        do throws(CambiumError) {
+            let file = try volume.open(CreationMark.fileName, .read)
+            defer { file.close() }
+            return CreationMark.decode(try file.read(at: 0, count: min(try file.byteCount(), CreationMark.byteCountMax)))
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil  // The creation has ended since.
+        }
+    }
+
+    /// Removes the files that a mark names, durably, and then the mark.
+    static func remove(_ mark: CreationMark?, from volume: any Volume) throws(CambiumError) {
+        for name in (mark?.names ?? []).sorted() where try volume.kind(of: name) == .regularFile { try volume.remove(name) }
+        for directory in [LogReader.directory, RootRecord.directory] where try volume.exists(directory) {
+            try volume.syncDirectory(directory)
+            try volume.removeDirectory(directory)
+        }
+        // A file must not come back once the mark that names it is gone.
+        try volume.syncDirectory("")
+        try volume.remove(CreationMark.fileName)
+        try volume.syncDirectory("")
+    }
+}
+
+/// A directory in which a store can be created: an empty one, or one that has only what an interrupted creation made.
+private struct Place {
+    private let volume: any Volume
+    /// What an interrupted creation left; `nil` if the directory is empty.
+    private var content: CreationMark.Content?
+
+    /// Throws `.cannotCreate` if there is anything else in the directory.
+    init(_ volume: any Volume) throws(CambiumError) {
+        self.volume = volume
+        var names = Set(try volume.list(""))
+        if names.contains(LogWriter.lockFileName), try Self.isOurLock(volume) { names.remove(LogWriter.lockFileName) }
+        if names.isEmpty { return }
+        content = try StoreCreation.read(volume)
+        names.remove(CreationMark.fileName)
+        switch content {
+        case .torn? where names.isEmpty: break
+        case .mark(let mark)? where !mark.isFinished: try check(names, mark)
+        default: throw refusal(names)
+        }
+    }
+
+    private func check(_ names: Set<String>, _ mark: CreationMark) throws(CambiumError) {
+        for name in names {
+            var files = [name]
+            if name == LogReader.directory || name == RootRecord.directory, try volume.kind(of: name) == .directory {
+                files = try volume.list(name).map { "\(name)/\($0)" }
+            }
+            for file in files {
+                guard mark.names.contains(file), try volume.kind(of: file) == .regularFile else { throw refusal(names) }
+            }
+        }
+    }
+
+    private func refusal(_ names: Set<String>) -> CambiumError {
+        let what = names.contains(StoreSettings.fileName) ? "There is a store at '\(volume.name)' already" : "'\(volume.name)' is not empty"
+        return CambiumError(.cannotCreate, "\(what); choose another place. Nothing was changed.")
+    }
+
+    /// The file of a lock is empty, or has the number of a process.
+    private static func isOurLock(_ volume: any Volume) throws(CambiumError) -> Bool {
+        guard try volume.kind(of: LogWriter.lockFileName) == .regularFile else { return false }
+        let file = try volume.open(LogWriter.lockFileName, .read)
+        defer { file.close() }
+        return LockHolder.isOne(try file.read(at: 0, count: LockHolder.byteCount + 1))
+    }
+
+    /// Removes what an interrupted creation left.
+    func clear() throws(CambiumError) {
+        guard let content else { return }
+        if case .mark(let mark) = content {
+            try StoreCreation.remove(mark, from: volume)
+        } else {
+            try StoreCreation.remove(nil, from: volume)
+        }
+    }
+}
