@@ -12,6 +12,8 @@ public struct StoreSettings: Equatable, Sendable {
 
     /// 16 random bytes.
     public var store: [UInt8]
+    /// 16 random bytes, with which the indexes of the graph are keyed; nil in stores from before there were any.
+    public var indexSecret: [UInt8]?
     /// Microseconds since 1970.
     public var creationTime: Int64
     public var durability: Durability
@@ -25,10 +27,11 @@ public struct StoreSettings: Equatable, Sendable {
     public var compressesPages: Bool
 
     public init(
-        store: [UInt8], creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000, checkpointCountMax: Int = 32,
-        pastPercent: Int = 100, compressesPages: Bool = false
+        store: [UInt8], indexSecret: [UInt8]? = nil, creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000,
+        checkpointCountMax: Int = 32, pastPercent: Int = 100, compressesPages: Bool = false
     ) {
         self.store = store
+        self.indexSecret = indexSecret
         self.creationTime = creationTime
         self.durability = durability
         self.requestWindow = requestWindow
@@ -78,6 +81,7 @@ public struct StoreSettings: Equatable, Sendable {
             + "\"durability\":\"\(level)\",\"requestWindow\":\(requestWindow)"
             + ",\"checkpoints\":\(checkpointCountMax),\"pastPercent\":\(pastPercent)"
             + (compressesPages ? ",\"compression\":\"lz4\"" : "")
+            + (indexSecret.map { ",\"indexSecret\":\"\(HexText.encode($0))\"" } ?? "")
         let checksum = withUnsafeBytes(of: CRC32C.checksum(Array(text.utf8)).bigEndian) { HexText.encode($0) }
         return Array("\(text),\"check\":\"\(checksum)\"}\n".utf8)
     }
@@ -109,8 +113,11 @@ public struct StoreSettings: Equatable, Sendable {
         else { throw damaged("A setting is missing or malformed") }
         let interval = level.hasPrefix("buffered:") ? Int64(level.dropFirst(9)) : nil
         guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is no durability") }
+        let indexSecret = fields["indexSecret"].flatMap { HexText.decode(String($0)) }
+        guard indexSecret?.count ?? 16 == 16 else { throw damaged("The secret of the indexes is malformed") }
         let settings = StoreSettings(
-            store: store, creationTime: creationTime, durability: interval.map { .buffered(microseconds: $0) } ?? .synced,
+            store: store, indexSecret: indexSecret, creationTime: creationTime,
+            durability: interval.map { .buffered(microseconds: $0) } ?? .synced,
             requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, pastPercent: pastPercent,
             compressesPages: fields["compression"] == "lz4")
         guard settings.encode() == bytes else { throw damaged("The check at its end does not fit the settings") }

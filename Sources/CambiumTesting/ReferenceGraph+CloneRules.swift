@@ -137,17 +137,9 @@ extension ReferenceGraph {
             Self.littleEndian(seed.low, 8) + Self.littleEndian(seed.high, 8) + Self.littleEndian(UInt64(copy.root.rawValue), 2)
             + Self.littleEndian(UInt64(attribute.number.rawValue), 2)
         let keys = input.withUnsafeBytes { XXH3.hash128($0, seed: 0) }
-        let copies = plan.copies.values.filter { $0.root == copy.root }
-        let place = copy.serial - (copies.map(\.serial).min() ?? 0)
-        let distance = UInt64.max / UInt64(max(copies.count, plan.objectCounts[copy.root] ?? 0))
-        let (a, b) = (Self.mix(keys.low &+ (place + 1) &* Self.golden), Self.mix(keys.high &+ (place + 1) &* Self.golden))
-        let hash = Self.mix(keys.low ^ keys.high) &+ place * distance &+ UInt64((UInt128(b) * UInt128(distance)) >> 64)
-        var high = a & ~(0xF << 52)
-        high = high & ~0xC0 | 0x80
-        var low = Self.unmix(hash) ^ high &* Self.golden
-        let version = (low >> 52 ^ 4) & 0xF
-        low ^= version << 52
-        high ^= version << 52
+        let stride = (copy.serial / 16 + 1) &* Self.golden
+        let low = Self.mix(keys.high &+ stride) & ~(0xF << 52 | 0xF) | 4 << 52 | copy.serial % 16
+        let high = Self.mix(keys.low &+ stride) & ~0xC0 | 0x80
         let bytes = Self.littleEndian(low, 8) + Self.littleEndian(high, 8)
         return UUID(
             uuid: (
@@ -164,15 +156,6 @@ extension ReferenceGraph {
         word = (word ^ word >> 30) &* factors.0
         word = (word ^ word >> 27) &* factors.1
         return word ^ word >> 31
-    }
-
-    private static func unmix(_ word: UInt64) -> UInt64 {
-        // What was shifted is told by the bits above, a few at a time; a product by the factor's inverse, of Newton's steps.
-        func unshift(_ word: UInt64, _ count: UInt64) -> UInt64 { (0..<3).reduce(word) { known, _ in word ^ known >> count } }
-        func inverse(_ factor: UInt64) -> UInt64 { (0..<6).reduce(factor) { known, _ in known &* (2 &- factor &* known) } }
-        var word = unshift(word, 31)
-        word = unshift(word &* inverse(factors.1), 27)
-        return unshift(word &* inverse(factors.0), 30)
     }
 
     private static func littleEndian(_ value: UInt64, _ count: UInt64) -> [UInt8] {

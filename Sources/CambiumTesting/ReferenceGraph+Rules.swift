@@ -63,7 +63,7 @@ extension ReferenceGraph {
     private func addDuplicates(_ set: UniqueSet, _ entity: Entity, to broken: inout BrokenRules) {
         var groups: [[ValueKey]: [ObjectID]] = [:]
         for id in ids(of: entity) {
-            let key = set.attributes.map { ValueKey(objects[id]?.attributes[$0] ?? .null) }
+            let key = set.attributes.map { ValueKey(unique: objects[id]?.attributes[$0] ?? .null) }
             if !key.contains(.null) { groups[key, default: []].append(id) }
         }
         let names = set.attributes.map { entity.attribute($0)?.name ?? "" }

@@ -78,10 +78,10 @@ public struct ReferenceGraph: Sendable {
     /// The object with these identity values; nil where there is none.
     public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         guard !values.isEmpty, values.count == entity.identity.count else { return nil }
-        let wanted = values.map(ValueKey.init)
+        let wanted = values.map(ValueKey.init(unique:))
         if wanted.contains(.null) { return nil }
         return ids(of: entity).first { id in
-            entity.identity.map { ValueKey(objects[id]?.attributes[$0.number] ?? .null) } == wanted
+            entity.identity.map { ValueKey(unique: objects[id]?.attributes[$0.number] ?? .null) } == wanted
         }
     }
 

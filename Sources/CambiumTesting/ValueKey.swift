@@ -24,6 +24,15 @@ public enum ValueKey: Hashable, Sendable {
             }
     }
 
+    /// What makes two values the same in a unique set, where 0.0 and -0.0 are equal.
+    public init(unique value: Value) {
+        switch value {
+        case .float(let number) where number == 0: self.init(.float(0))
+        case .double(let number) where number == 0: self.init(.double(0))
+        default: self.init(value)
+        }
+    }
+
     /// Whether an attribute of a type can hold a value.
     public static func fits(_ value: Value, _ type: AttributeType) -> Bool {
         switch (value, type) {

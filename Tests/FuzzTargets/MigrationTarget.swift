@@ -79,7 +79,7 @@ enum MigrationTarget {
     private static let ops = Result { try SampleStore().payloads.flatMap { try OpCodec.decode($0[...]) } }
 
     private static func timeline() throws -> Timeline {
-        let timeline = Timeline()
+        let timeline = Timeline(key: HashKey(secret: []))
         var draft = timeline.draft()
         for op in try ops.get() {
             // The digest of the sample is that of many transactions.

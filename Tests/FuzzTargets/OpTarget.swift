@@ -39,7 +39,7 @@ enum OpTarget {
     private static let base = Result { try SampleStore().payloads.prefix(SampleStore.baseCount).flatMap { try OpCodec.decode($0[...]) } }
 
     private static func timeline() throws -> Timeline {
-        let timeline = Timeline()
+        let timeline = Timeline(key: HashKey(secret: []))
         var draft = timeline.draft()
         for op in try base.get() { try draft.apply(op) }
         try timeline.publish(draft)

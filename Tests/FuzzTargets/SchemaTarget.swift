@@ -26,7 +26,7 @@ enum SchemaTarget {
     private static func use(_ schema: Schema) throws {
         let catalog = schema.catalog
         guard try Schema(catalog: catalog).catalog == catalog else { throw Finding("a catalog is read back as another one") }
-        let timeline = Timeline()
+        let timeline = Timeline(key: HashKey(secret: []))
         var draft = timeline.draft()
         do throws(CambiumError) {
             try draft.apply(.schema(catalog))

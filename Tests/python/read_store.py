@@ -168,8 +168,9 @@ class Reader:
 
     def op(self):
         code = self.u8()
-        require(code >> 5 == 1 and 1 <= code & 31 <= len(OPS), "an op of an unknown kind or algorithm, %d" % code)
+        require(1 <= code & 31 <= len(OPS), "an op of an unknown kind, %d" % code)
         name, fields = OPS[(code & 31) - 1].split(":")
+        require(code >> 5 in ((1, 2) if name == "clone" else (1,)), "an op of an unknown algorithm, %d" % code)
         more = {"upsert": self.upsert, "relink": self.relink, "clone": self.clone}.get(name, dict)
         return {"op": name, **{field: FIELDS[field](self) for field in fields.split()}, **more()}
 

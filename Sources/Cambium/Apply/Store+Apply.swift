@@ -64,6 +64,7 @@ extension Store {
         let first = try reader.firstRecord()
         var settings = reader.settings
         settings.store = surroundings.randomBytes(16)
+        settings.indexSecret = surroundings.randomBytes(16)
         return try create(
             target, settings, durability: nil, surroundings: surroundings, tuning: tuning, memory: .standard
         ) { store in

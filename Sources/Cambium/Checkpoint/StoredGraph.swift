@@ -29,7 +29,7 @@ struct StoredGraph {
 
     /// Before the first transaction of a log.
     init(before reader: LogReader) {
-        timeline = Timeline(on: reader.volume)
+        timeline = Timeline(replaying: reader)
         pages = nil
         (flaws, passedOver) = ([], [])
     }
@@ -58,7 +58,7 @@ struct StoredGraph {
                 flaws.append("the checkpoint of transaction \(number) is passed over: \(error)")
             }
         }
-        (timeline, pages) = (Timeline(on: reader.volume, memory: memory), nil)
+        (timeline, pages) = (Timeline(replaying: reader, memory: memory), nil)
         (self.flaws, self.passedOver) = (flaws, passedOver)
         try Self.checkNotRetired(reader, moment, flaws: flaws)
     }
@@ -144,9 +144,10 @@ extension LogReader {
 
 extension Timeline {
     /// Without transactions. Pages for which there is no memory are in a file of the volume that has no name.
-    convenience init(on volume: any Volume, memory: MemoryBudget = .standard) {
-        self.init(memory: memory)
-        keepPages(in: PageFileMemory(volume, nil))
+    convenience init(replaying reader: LogReader, memory: MemoryBudget = .standard) {
+        let settings = reader.settings
+        self.init(memory: memory, key: HashKey(secret: settings.indexSecret ?? settings.store))
+        keepPages(in: PageFileMemory(reader.volume, nil))
     }
 }
 

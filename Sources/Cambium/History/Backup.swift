@@ -99,6 +99,7 @@ public struct Backup: Sendable, Equatable {
         var settings = reader.settings
         // It goes on in another way than the one that it is a copy of.
         settings.store = surroundings.randomBytes(16)
+        settings.indexSecret = surroundings.randomBytes(16)
         let (byteCount, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
             try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
             let empty = try LogReader(volume)

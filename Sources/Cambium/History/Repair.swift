@@ -101,6 +101,7 @@ public struct Repair: Sendable {
     private static func run(_ log: LogReader, to target: any Volume, _ surroundings: Surroundings, isLast: Bool) throws -> Repair {
         var settings = log.settings
         settings.store = surroundings.randomBytes(16)
+        settings.indexSecret = surroundings.randomBytes(16)
         let before = try LogSalvage(log).fingerprint()
         let (report, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
             try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))

@@ -15,7 +15,7 @@ struct RepairRun {
         self.log = log
         self.writer = writer
         salvage = LogSalvage(log)
-        timeline = Timeline(on: log.volume)
+        timeline = Timeline(replaying: log)
     }
 
     /// The last transaction that was saved.

@@ -46,11 +46,14 @@ struct ImportRun {
             throw CambiumError(.invalidInput, "What is absent is known when all rows are read; leave out the batches.")
         }
         if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch has one row or more.") }
-        let schema = store.schema
+        let graph = store.graph
+        let (schema, hashKey) = (graph.schema, graph.hashKey)
         entity = try schema.current(entity)
         let resolver = try MappingResolver(options.mapping, importing: entity, schema)
-        let rereader = RowRereader { [options, entity] in try RowReader(options, schema, resolver, importing: entity) }
-        var feed = try feed(schema, resolver)
+        let rereader = RowRereader { [options, entity] in
+            try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey)
+        }
+        var feed = try feed(schema, resolver, hashKey)
         defer { feed.stop() }
         var isAtEnd = false
         while !isAtEnd {
@@ -85,7 +88,7 @@ struct ImportRun {
             } catch let failure as ImportBatch.RefusedRows {
                 try refuse(failure)
                 feed.stop()
-                feed = try self.feed(schema, resolver)
+                feed = try self.feed(schema, resolver, hashKey)
             } catch let failure as ImportBatch.FailedRow {
                 take(batch, isFailed: true)
                 throw error(failure.row)
@@ -94,10 +97,10 @@ struct ImportRun {
     }
 
     /// Rows from behind those that are in the store.
-    private func feed(_ schema: Schema, _ resolver: MappingResolver) throws -> RowFeed {
+    private func feed(_ schema: Schema, _ resolver: MappingResolver, _ hashKey: HashKey) throws -> RowFeed {
         let columns = CSVColumns(entity, schema, resolver.discriminator(entity), isMapped: options.mapping != nil)
         let source = RowSource(
-            DocumentStream(sources, columns: columns), try RowReader(options, schema, resolver, importing: entity),
+            DocumentStream(sources, columns: columns), try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey),
             firstRow: report.rowCount, refused: refused.keys, hooks: hooks)
         // A source that cannot be read twice may wait for ever for more, and hooks are to see each row in its turn.
         return RowFeed(source, isAhead: hooks.isEmpty && sources.allSatisfy(\.isRepeatable))

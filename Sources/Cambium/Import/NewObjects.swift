@@ -58,9 +58,12 @@ final class NewObjects {
     }
 
     private func has(_ identity: [Cell], _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Bool {
-        let attributes = planner.entities[planner.plan.objects[place].entity].counted.identity
-        for (attribute, cell) in zip(attributes, identity) {
-            guard let value = value(attribute, place, planner, batch), batch.withCell(value, { $0.equals(cell) }) else { return false }
+        let entity = planner.entities[planner.plan.objects[place].entity].counted
+        for (attribute, cell) in zip(entity.identity, identity) {
+            let type = entity.attributes[attribute].type
+            guard let value = value(attribute, place, planner, batch), batch.withCell(value, { $0.key(type).equals(cell) }) else {
+                return false
+            }
         }
         return true
     }
@@ -68,9 +71,10 @@ final class NewObjects {
     private func hash(_ identity: UInt64, _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int {
         var hasher = Hasher()
         hasher.combine(identity)
-        for attribute in planner.entities[planner.plan.objects[place].entity].counted.identity {
+        let entity = planner.entities[planner.plan.objects[place].entity].counted
+        for attribute in entity.identity {
             guard let value = value(attribute, place, planner, batch) else { continue }
-            batch.withCell(value) { Self.add($0, to: &hasher) }
+            batch.withCell(value) { Self.add($0.key(entity.attributes[attribute].type), to: &hasher) }
         }
         return hasher.finalize()
     }

@@ -33,7 +33,11 @@ extension RowPlanner {
         if let keys = entity.table.keyPlace, let row = batch.withCell(part, { draft.row(keys, $0, hash: batch.hash(of: part)) }) {
             return .existing(row)
         }
-        if let scanned = entity.scanned, let row = batch.withCell(part, { scanned.row([$0], draft) }) { return .existing(row) }
+        if let scanned = entity.scanned,
+            let row = batch.withCell(part, { scanned.row([$0.key(entity.attributes[Int(part.attribute)].type)], draft) })
+        {
+            return .existing(row)
+        }
         if !hasNewObjects || !newObjects.mayHave(entity.identityKey, hash: batch.hash(of: part)) { return .new }
         return find([part], [], entity, batch, draft)
     }
@@ -49,6 +53,8 @@ extension RowPlanner {
             return newObject(entity.identityKey, cells, batch).map { .alias($0) } ?? .new
         }
         if !hasNewObjects, cells.isEmpty, parts.count == 1 { return .new }
-        return batch.withCell(part) { find(parts.dropFirst(), cells + [$0], entity, batch, draft) }
+        return batch.withCell(part) {
+            find(parts.dropFirst(), cells + [$0.key(entity.attributes[Int(part.attribute)].type)], entity, batch, draft)
+        }
     }
 }

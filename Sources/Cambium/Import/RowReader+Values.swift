@@ -127,7 +127,7 @@ extension RowReader {
             if !entity.conversions[index].isFree { try check(entity.attributes[index], form, token, tokens, key: nil) }
             append(index, form, token, tokens)
             let place = batch.values.count - 1
-            if entity.isHashed { noteKey(place, entity.number) }
+            if entity.isHashed { noteKey(place, entity) }
             return place
         case .failure(let error):
             if options.mismatch != .error { return nil }

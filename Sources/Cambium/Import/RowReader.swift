@@ -8,6 +8,7 @@ struct RowReader {
     let options: RowRules
     let entities: RowEntities
     private let target: EntityNumber
+    private let hashKey: HashKey
     var batch = RowBatch()
     /// What objects are read as, whatever their rows say, by their tokens.
     var readAs: [Int: EntityNumber] = [:]
@@ -44,8 +45,13 @@ struct RowReader {
         let value: Int
     }
 
-    /// - Parameter schema: that of the store that is imported into.
-    init(_ options: ImportOptions, _ schema: Schema, _ resolver: MappingResolver, importing entity: Entity) throws(CambiumError) {
+    /// - Parameters:
+    ///   - schema: that of the store that is imported into.
+    ///   - hashKey: that of its graph.
+    init(
+        _ options: ImportOptions, _ schema: Schema, _ resolver: MappingResolver, importing entity: Entity, hashKey: HashKey
+    ) throws(CambiumError) {
+        self.hashKey = hashKey
         self.options = RowRules(options)
         entities = try RowEntities(schema, resolver)
         guard schema.entity(entity.number) != nil else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
@@ -178,16 +184,17 @@ struct RowReader {
     private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
         guard entity.isHashed else { return }
         for place in firstValue..<batch.values.count where batch.values[place].attribute == entity.keyAttribute {
-            noteKey(place, entity.number)
+            noteKey(place, entity)
         }
     }
 
     @inline(__always)
-    mutating func noteKey(_ place: Int, _ entity: EntityNumber) {
+    mutating func noteKey(_ place: Int, _ entity: RowEntity) {
         let value = batch.values[place]
         guard value.isGiven else { return }
-        let hash = batch.withCell(value) { $0.keyHash }
+        let type = entity.conversions[Int(value.attribute)].type
+        let hash = batch.withCell(value) { $0.keyHash(hashKey, type) }
         batch.values[place].key = Int32(batch.keys.count)
-        batch.keys.append(RowBatch.Key(entity: entity, hash: hash))
+        batch.keys.append(RowBatch.Key(entity: entity.number, hash: hash))
     }
 }

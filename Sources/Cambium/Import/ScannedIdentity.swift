@@ -17,7 +17,7 @@ final class ScannedIdentity {
         }
     }
 
-    /// The row with these values.
+    /// The row with these values, each as `Cell.key` gives it.
     func row(_ cells: [Cell], _ draft: borrowing Draft) -> UInt32? {
         var key: [UInt8] = []
         for cell in cells { Self.append(cell, to: &key) }
@@ -38,7 +38,7 @@ final class ScannedIdentity {
         var key: [UInt8] = []
         for attribute in attributes {
             let isNull = draft.withCell(table, row, attribute: attribute) { cell in
-                Self.append(cell, to: &key)
+                Self.append(cell.key(table.entity.attributes[attribute].type), to: &key)
                 return cell.kind == .null
             }
             if isNull { return nil }

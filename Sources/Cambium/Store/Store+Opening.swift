@@ -63,7 +63,8 @@ extension Store {
         schema: Schema, author: Author = Author(), surroundings: Surroundings = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
         let committer = Committer(
-            timeline: Timeline(memory: memory), log: nil, lock: nil, durability: .memory, requests: RequestWindow(countMax: 1_000_000),
+            timeline: Timeline(memory: memory, key: HashKey(secret: surroundings.randomBytes(16))), log: nil, lock: nil,
+            durability: .memory, requests: RequestWindow(countMax: 1_000_000),
             surroundings: surroundings, sealing: nil, checkpointer: nil)
         let store = Store(committer: committer, recovery: RecoveryReport())
         try store.begin(schema, author)
@@ -79,7 +80,8 @@ extension Store {
         let setting: StoreSettings.Durability =
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
         let settings = StoreSettings(
-            store: surroundings.randomBytes(16), creationTime: surroundings.now(), durability: setting)
+            store: surroundings.randomBytes(16), indexSecret: surroundings.randomBytes(16), creationTime: surroundings.now(),
+            durability: setting)
         return try create(volume, settings, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory) {
             try $0.begin(schema, author)
         }

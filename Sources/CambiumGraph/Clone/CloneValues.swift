@@ -99,7 +99,9 @@ struct CloneValues {
         case .newUUID:
             let rows = plan.rows[table.index]
             let objectCount = reader.liveCount(table.index)
-            return op.seed.map { .uuid(CloneUUIDs($0, attribute, firstSerial: rows.firstSerial, rows.count, among: objectCount)) }
+            return op.seed.map {
+                .uuid(CloneUUIDs($0, op.algorithm, attribute, firstSerial: rows.firstSerial, rows.count, among: objectCount))
+            }
         case .now:
             guard let time = op.time else { return nil }
             return .fill(try StoredCell(.date(Timestamp.date(microseconds: time)), attribute))

@@ -89,9 +89,10 @@ extension Draft {
         let tableRows = reader.rows(table.index)
         if index.coversTable, index.kinds == [.fixed(width: 16)] {
             var cache = LeafCache()
+            let key = reader.hashKey
             rows.forEach(in: pages) { _, copy in
                 guard let bits = cache.fixed(copy, tableRows, index.slots[0], as: SIMD2<UInt64>.self) else { return }
-                var hash = KeyHash()
+                var hash = KeyHash(key)
                 hash.add(bits.x, bits.y)
                 entries.append(hash.value & Self.hashMask | UInt64(copy))
             }
@@ -129,7 +130,7 @@ extension Draft {
                 pending.noteDuplicate(table.index, index.number, row)
             }
             if bucket.count == Bucket.capacity {
-                if isCrowded(bucket, fragment) {
+                if takesOverflow(bucket, fragment) {
                     addToOverflow(bucket, fragment, row)
                 } else {
                     split(table.index, index.number, slot.pointee, hash)

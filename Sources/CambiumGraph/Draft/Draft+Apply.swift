@@ -70,6 +70,7 @@ extension Draft {
         let page = allocate(DirectoryPage.byteCount(layout), .directory)
         chunks[page].storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
         chunks[page].storeBytes(of: sharedBlobs, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
+        chunks[page].storeBytes(of: reader.hashKey, toByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
         return page
     }
 

@@ -17,7 +17,10 @@ package final class ImportTable {
         self.table = table
         self.entity = entity
         self.identity = identity
-        keyPlace = identity.map { KeyPlace(table: table.index, index: $0.number, slot: $0.slots[0], kind: $0.kinds[0]) }
+        keyPlace = identity.map {
+            KeyPlace(
+                table: table.index, index: $0.number, slot: $0.slots[0], kind: $0.kinds[0], negativeZero: $0.negativeZeros[0])
+        }
         self.slots = slots
         self.defaults = defaults
         self.isCounted = isCounted
@@ -34,15 +37,21 @@ package struct KeyPlace {
     let index: Int
     let slot: Int
     let kind: ColumnKind
+    let negativeZero: UInt64
 }
 
 extension Cell {
-    /// Where an index over one attribute has the value, in any graph.
-    @inline(__always) package var keyHash: UInt64 {
-        var hash = KeyHash()
-        hash.add(self)
+    /// Where an index over one attribute of this type has the value, in a graph with this key.
+    @inline(__always) package func keyHash(_ key: HashKey, _ type: AttributeType) -> UInt64 {
+        var hash = KeyHash(key)
+        hash.add(self.key(type))
         return hash.value
     }
+}
+
+extension Graph {
+    /// What the hashes of keys are computed with, in all graphs of a store that is open.
+    package var hashKey: HashKey { reader.hashKey }
 }
 
 /// Writing by rows, for imports: what is written is checked by the caller, row by row, and derived as ops afterwards.
@@ -74,7 +83,8 @@ extension Draft {
     /// The row with this key, which is of one attribute and has this hash.
     @inline(__always)
     package borrowing func row(_ place: KeyPlace, _ key: Cell, hash: UInt64) -> UInt32? {
-        let row = reader.row(place.table, place.index, place.slot, place.kind, key: key, hash: hash)
+        let row = reader.row(
+            place.table, place.index, place.slot, place.kind, place.negativeZero, key: key.key(place.negativeZero), hash: hash)
         return row == noRow ? nil : row
     }
 

@@ -12,7 +12,7 @@ extension Draft {
             let slot = ownedBucketSlot(table, index, hash)
             let bucket = Bucket(chunks[slot.pointee])
             if bucket.count < Bucket.capacity { return bucket.add(fragment, row) }
-            if isCrowded(bucket, fragment) { return addToOverflow(bucket, fragment, row) }
+            if takesOverflow(bucket, fragment) { return addToOverflow(bucket, fragment, row) }
             split(table, index, slot.pointee, hash)
         }
     }
@@ -20,10 +20,13 @@ extension Draft {
     /// Removes a row from under the hash that it was added with.
     mutating func removeEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
         countEntry(table, index, by: -1)
-        var reference = ownedBucketSlot(table, index, hash)
+        let first = ownedBucketSlot(table, index, hash)
+        var reference = first
         while true {
             let bucket = chunks[reference.pointee]
-            if Bucket(bucket).remove(Bucket.fragment(hash), row) { return }
+            if Bucket(bucket).remove(Bucket.fragment(hash), row) {
+                return refill(Bucket(chunks[first.pointee]), reference.pointee, Bucket.fragment(hash))
+            }
             let overflow = (bucket + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
             precondition(overflow.pointee != 0, "A row that is in the graph is in each index that covers it.")
             own(&overflow.pointee)
@@ -72,29 +75,10 @@ extension Draft {
         for place in first..<first + span { self.slot(&vector.pointee, place).pointee = new }
     }
 
-    private mutating func newBucket(depth: Int) -> PageRef {
+    mutating func newBucket(depth: Int) -> PageRef {
         let page = allocate(Bucket.byteCount, .bucket)
         Bucket(chunks[page]).reset(depth: depth)
         return page
-    }
-
-    /// Whether splitting would not help: the bucket is as deep as can be, or mostly of one hash.
-    func isCrowded(_ bucket: Bucket, _ fragment: UInt16) -> Bool {
-        if bucket.overflow != 0 || bucket.depth >= Bucket.depthMax { return true }
-        var sameCount = 0
-        bucket.forEach { other, _ in if other == fragment { sameCount += 1 } }
-        return sameCount > Bucket.capacity / 2
-    }
-
-    mutating func addToOverflow(_ first: Bucket, _ fragment: UInt16, _ row: UInt32) {
-        let reference = (first.page + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
-        if reference.pointee != 0 { own(&reference.pointee) }
-        if reference.pointee == 0 || Bucket(chunks[reference.pointee]).count == Bucket.capacity {
-            let page = newBucket(depth: first.depth)
-            chunks[page].storeBytes(of: reference.pointee, toByteOffset: Bucket.overflowOffset, as: PageRef.self)
-            reference.pointee = page
-        }
-        Bucket(chunks[reference.pointee]).add(fragment, row)
     }
 
     /// Replaces a bucket, which need not be the draft's own, by two that have half of its hashes each.
@@ -106,14 +90,19 @@ extension Draft {
         let bits = Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self))
         let lower = newBucket(depth: depth + 1)
         let upper = newBucket(depth: depth + 1)
-        distribute(Bucket(chunks[page]), Bucket(chunks[lower]), Bucket(chunks[upper]), depth, table, layout.tables[table].indexes[index])
+        let (bucket, layout) = (Bucket(chunks[page]), layout.tables[table].indexes[index])
+        if bucket.overflow == 0 {
+            distribute(bucket, Bucket(chunks[lower]), Bucket(chunks[upper]), depth, table, layout)
+        } else {
+            distributeOverflow(bucket, lower, upper, depth, table, layout)
+        }
         let span = 1 << (bits - depth)
         let first = Int(hash >> UInt64(64 - bits)) & ~(span - 1)
         let vector = place.assumingMemoryBound(to: RadixVector.self)
         for slot in first..<first + span {
             self.slot(&vector.pointee, slot).pointee = slot < first + span / 2 ? lower : upper
         }
-        discard(page)
+        discardBucket(page)
     }
 
     /// Puts the entries of a bucket in two others, by the bit of their hash at its depth.
@@ -122,12 +111,13 @@ extension Draft {
             let mask: UInt16 = 1 << UInt16(23 - depth)
             return bucket.forEach { fragment, row in (fragment & mask != 0 ? upper : lower).add(fragment, row) }
         }
-        let reader = reader
-        let rows = reader.rows(table)
-        bucket.forEach { fragment, row in
-            let bit = (reader.keyHash(index, rows, row) ?? 0) >> UInt64(63 - depth) & 1
-            (bit == 1 ? upper : lower).add(fragment, row)
-        }
+        bucket.forEach { fragment, row in (isUpper(fragment, row, depth, table, index) ? upper : lower).add(fragment, row) }
+    }
+
+    /// The bit of an entry's hash at a depth.
+    func isUpper(_ fragment: UInt16, _ row: UInt32, _ depth: Int, _ table: Int, _ index: IndexLayout) -> Bool {
+        if depth >= 8, depth < 24 { return fragment & 1 << UInt16(23 - depth) != 0 }
+        return (reader.keyHash(index, reader.rows(table), row) ?? 0) >> UInt64(63 - depth) & 1 == 1
     }
 
     /// Gives the directory one more bit: each slot becomes two that point to the same bucket.

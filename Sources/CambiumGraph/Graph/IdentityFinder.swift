@@ -7,6 +7,7 @@ public import CambiumModel
 public struct IdentityFinder {
     private let buckets: [UnsafeMutableRawPointer?]
     private let shift: UInt64
+    private let hashKey: HashKey
     private let keys: LeafDirectory
     private let rows: Rows
     private let table: Int
@@ -32,6 +33,7 @@ public struct IdentityFinder {
             return page == 0 ? nil : reader.chunks[page]
         }
         shift = 63 - bits
+        hashKey = reader.hashKey
         keys = LeafDirectory(reader, table, slot, kind, version.space.constants)
         rows = reader.rows(table)
         isWholeTable = version.layout.tables[table].entities.count == 1
@@ -43,7 +45,7 @@ public struct IdentityFinder {
     public func find(_ text: String) -> ObjectPlace? {
         guard kind == .string else { return nil }
         return text.utf8Span.span.bytes.withUnsafeBytes { key in
-            var hash = KeyHash()
+            var hash = KeyHash(hashKey)
             hash.add(key)
             return find(hash) { row in Rows.hasBytes(keys.leaf(row), row, key, rows.chunks) }
         }
@@ -52,7 +54,7 @@ public struct IdentityFinder {
     /// The object whose identity is this whole number; nil where there is none, or where the identity is no whole number.
     public func find(_ number: Int64) -> ObjectPlace? {
         guard case .fixed(let low, let high)? = StoredForm(.int(number), type: entity.identity[0].type) else { return nil }
-        var hash = KeyHash()
+        var hash = KeyHash(hashKey)
         hash.add(low, high)
         return find(hash) { row in rows.equals(row, slot, kind, .fixed(low, high)) }
     }

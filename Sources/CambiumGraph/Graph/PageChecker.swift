@@ -89,13 +89,24 @@ package struct PageChecker {
             walk.vector(reader.vector(table.index, offset), birthMax: birth) { walk, bucket, birthMax in
                 guard buckets.insert(bucket).inserted else { return }
                 var page = bucket
+                var (overflowPageCount, otherCount) = (-1, 0)
+                let first = Bucket(walk.chunks[bucket])
                 var birthMax = birthMax
                 while page != 0 {
                     walk.visit(page, birthMax: birthMax)
                     birthMax = walk.chunks.birth(page)
                     let contents = Bucket(walk.chunks[page])
                     if !contents.isConsistent { walk.findings.append("Bucket \(page) miscounts its entries.") }
+                    overflowPageCount += 1
+                    contents.forEach { fragment, _ in if fragment != first.crowdFragment { otherCount += 1 } }
+                    if contents.count < Bucket.capacity, overflowPageCount != 1, overflowPageCount > 0 || contents.overflow != 0 {
+                        walk.findings.append("Page \(page) of bucket \(bucket) is not full, and is not the first overflow page.")
+                    }
                     page = contents.overflow
+                }
+                let isCounted = overflowPageCount == 0 || first.depth == Bucket.depthMax || first.otherCount == otherCount
+                if first.overflowPageCount != overflowPageCount || !isCounted {
+                    walk.findings.append("Bucket \(bucket) miscounts its overflow pages.")
                 }
             }
         }

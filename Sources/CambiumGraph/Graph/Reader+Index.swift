@@ -5,11 +5,11 @@ extension Reader {
     /// The hash of the key that a row has in an index; nil where a component is null, because nulls are not indexed.
     func keyHash(_ index: IndexLayout, _ rows: Rows, _ row: UInt32) -> UInt64? {
         if index.slots.isEmpty { return edgeHash(rows.link(row, 0), rows.link(row, 1)) }
-        var hash = KeyHash()
-        for (slot, kind) in zip(index.slots, index.kinds) {
-            let isPresent = rows.withCell(row, slot, kind) { cell in
+        var hash = KeyHash(hashKey)
+        for component in index.slots.indices {
+            let isPresent = rows.withCell(row, index.slots[component], index.kinds[component]) { cell in
                 if cell.kind == .null { return false }
-                hash.add(cell)
+                hash.add(cell.key(index.negativeZeros[component]))
                 return true
             }
             if !isPresent { return nil }
@@ -18,7 +18,7 @@ extension Reader {
     }
 
     @inline(__always) func edgeHash(_ first: UInt32, _ second: UInt32) -> UInt64 {
-        var hash = KeyHash()
+        var hash = KeyHash(hashKey)
         hash.add(UInt64(first) << 32 | UInt64(second), 0)
         return hash.value
     }
@@ -76,25 +76,29 @@ extension Reader {
 
     /// The row with a key of one component.
     @inline(__always) func row(_ table: Int, _ index: IndexLayout, key: Cell) -> UInt32 {
-        var hash = KeyHash()
+        let key = key.key(index.negativeZeros[0])
+        var hash = KeyHash(hashKey)
         hash.add(key)
-        return row(table, index.number, index.slots[0], index.kinds[0], key: key, hash: hash.value)
+        return row(table, index.number, index.slots[0], index.kinds[0], index.negativeZeros[0], key: key, hash: hash.value)
     }
 
     /// The row with a key of one component, which is in this column and has this hash.
     @inline(__always)
-    func row(_ table: Int, _ index: Int, _ slot: Int, _ kind: ColumnKind, key: Cell, hash: UInt64) -> UInt32 {
+    func row(
+        _ table: Int, _ index: Int, _ slot: Int, _ kind: ColumnKind, _ negativeZero: UInt64, key: Cell, hash: UInt64
+    ) -> UInt32 {
         let rows = rows(table)
-        return firstRow(table, index, hash) { rows.equals($0, slot, kind, key) }
+        return firstRow(table, index, hash) { rows.hasKey($0, slot, kind, key, negativeZero) }
     }
 
     /// The row with a key of several components.
     func row(_ table: Int, _ index: IndexLayout, keys: [Cell]) -> UInt32 {
-        var hash = KeyHash()
+        var hash = KeyHash(hashKey)
+        let keys = zip(keys, index.negativeZeros).map { $0.key($1) }
         for key in keys { hash.add(key) }
         let rows = rows(table)
         return firstRow(table, index.number, hash.value) { row in
-            keys.indices.allSatisfy { rows.equals(row, index.slots[$0], index.kinds[$0], keys[$0]) }
+            keys.indices.allSatisfy { rows.hasKey(row, index.slots[$0], index.kinds[$0], keys[$0], index.negativeZeros[$0]) }
         }
     }
 
@@ -130,8 +134,9 @@ extension Reader {
     @inline(never)
     private func hasSameKey(_ row: UInt32, _ other: UInt32, _ table: Int, _ index: IndexLayout) -> Bool {
         let rows = rows(table)
-        return zip(index.slots, index.kinds).allSatisfy { slot, kind in
-            rows.withCell(row, slot, kind) { rows.equals(other, slot, kind, $0) }
+        return index.slots.indices.allSatisfy { component in
+            let (slot, kind, negativeZero) = (index.slots[component], index.kinds[component], index.negativeZeros[component])
+            return rows.withCell(row, slot, kind) { rows.hasKey(other, slot, kind, $0.key(negativeZero), negativeZero) }
         }
     }
 

@@ -23,6 +23,11 @@ struct Reader {
         chunks[chunks[directory].load(fromByteOffset: DirectoryPage.tablesOffset &+ 4 &* table, as: PageRef.self)]
     }
 
+    /// What the indexes of the graph are filled by.
+    @inline(__always) var hashKey: HashKey {
+        chunks[directory].load(fromByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
+    }
+
     var transaction: UInt64 { chunks[directory].load(fromByteOffset: DirectoryPage.transactionOffset, as: UInt64.self) }
 
     @inline(__always) func vector(_ table: Int, _ offset: Int) -> RadixVector {

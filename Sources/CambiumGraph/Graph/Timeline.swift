@@ -19,7 +19,9 @@ public final class Timeline: @unchecked Sendable {
     static let epochs = Atomic<UInt64>(0)
 
     /// The empty graph of a schema without entities.
-    public init(memory: MemoryBudget = .standard) {
+    ///
+    /// - Parameter key: what keys are hashed with in the indexes. Whoever knows it can choose keys that collide.
+    package init(memory: MemoryBudget = .standard, key: HashKey) {
         space = PageSpace(budget: memory)
         let layout = GraphLayout(Schema.empty)
         let epoch = Self.nextEpoch()
@@ -27,6 +29,7 @@ public final class Timeline: @unchecked Sendable {
             granules: PageLayout.granules(DirectoryPage.tablesOffset), kind: .directory, birth: epoch)
         space.chunks[page].storeBytes(of: 0, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
         space.chunks[page].storeBytes(of: .empty, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
+        space.chunks[page].storeBytes(of: key, toByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
         current = Guarded(Version(epoch: epoch, directory: page, layout: layout, space: space))
     }
 

@@ -129,14 +129,20 @@ final class IndexLayout: Sendable {
     let coversTable: Bool
     let slots: [Int]
     let kinds: [ColumnKind]
+    /// For each component the bits that are the same value as zero.
+    let negativeZeros: [UInt64]
 
-    init(number: Int, set: UniqueSet, family: Set<EntityNumber>, coversTable: Bool, slots: [Int], kinds: [ColumnKind]) {
+    init(
+        number: Int, set: UniqueSet, family: Set<EntityNumber>, coversTable: Bool, slots: [Int], kinds: [ColumnKind],
+        negativeZeros: [UInt64]
+    ) {
         self.number = number
         self.set = set
         self.family = family
         self.coversTable = coversTable
         self.slots = slots
         self.kinds = kinds
+        self.negativeZeros = negativeZeros
     }
 }
 
@@ -234,7 +240,8 @@ enum DirectoryPage {
     static let transactionOffset = 16
     /// A vector: how many cells beside the first refer to a blob, by the place of its head. Absent for most.
     static let sharedBlobsOffset = 24
-    static let tablesOffset = 32
+    static let hashKeyOffset = 32
+    static let tablesOffset = hashKeyOffset + MemoryLayout<HashKey>.stride
 
     static func byteCount(_ layout: GraphLayout) -> Int { tablesOffset + 4 * layout.tables.count }
 }

@@ -32,7 +32,8 @@ struct TableDraft {
                 indexes.append(
                     IndexLayout(
                         number: indexes.count, set: set, family: entity.family, coversTable: entity.number == root.number,
-                        slots: slots, kinds: slots.map { columns[$0] }
+                        slots: slots, kinds: slots.map { columns[$0] },
+                        negativeZeros: set.attributes.map { typeOfProperty[Int($0.rawValue)].negativeZero }
                     ))
             }
         }
@@ -46,7 +47,7 @@ struct TableDraft {
         indexes = [
             IndexLayout(
                 number: 0, set: UniqueSet(entity: EntityNumber(rawValue: 0), attributes: [], isIdentity: false), family: [],
-                coversTable: true, slots: [], kinds: []
+                coversTable: true, slots: [], kinds: [], negativeZeros: []
             )
         ]
     }

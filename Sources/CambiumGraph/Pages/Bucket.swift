@@ -9,7 +9,7 @@ internal import CMachine
 /// An entry lies in the first block with room from its home on, which the low bits of its fragment name; almost always that
 /// is its home, so that finding a row touches 96 bytes. A block is 16 numbers of 16 bits (15 fragments, and a control word:
 /// the entries it has in the low byte, and in the high byte how many entries passed it because it was full), then 15 rows.
-/// Entries whose hashes agree in all the bits that a split could look at go to an overflow page behind the bucket.
+/// If most entries of a full bucket agree in all the bits that a split could look at, further ones go to overflow pages.
 struct Bucket {
     static let blockCount = 8
     static let blockCapacity = 15
@@ -82,6 +82,17 @@ struct Bucket {
         return false
     }
 
+    /// Removes one of the entries and returns it; nil if the page has none.
+    func takeAny() -> (fragment: UInt16, row: UInt32)? {
+        for number in 0..<Self.blockCount {
+            let block = Block(self, home: UInt16(number))
+            guard block.count > 0 else { continue }
+            let entry = (block.fragments[block.count - 1], block.rows[block.count - 1])
+            return remove(entry.0, entry.1) ? entry : nil
+        }
+        return nil
+    }
+
     /// Has an entry lead to another row; false where the page does not have it.
     func replace(_ fragment: UInt16, _ row: UInt32, by other: UInt32) -> Bool {
         for number in 0..<Self.blockCount {
@@ -114,6 +125,13 @@ struct Bucket {
         for number in 0..<Self.blockCount {
             let block = Block(self, home: UInt16(number))
             for lane in 0..<block.count { body(block.fragments[lane], block.rows[lane]) }
+        }
+    }
+
+    /// Whether no block was passed by so many entries that more than half of them could have the same home.
+    var isSpread: Bool {
+        (0..<Self.blockCount).allSatisfy {
+            Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity
         }
     }
 

@@ -1,3 +1,5 @@
+package import CambiumModel
+
 #if canImport(Glibc)
     import Glibc
 #endif
@@ -31,6 +33,16 @@ package struct Cell {
 }
 
 extension Cell {
+    /// The value as indexes take it, for which 0.0 and -0.0 are the same.
+    @inline(__always) func key(_ negativeZero: UInt64) -> Cell {
+        var key = self
+        key.low = low == negativeZero ? 0 : low
+        return key
+    }
+
+    /// The value of an attribute of a type as indexes take it, for which 0.0 and -0.0 are the same.
+    @inline(__always) package func key(_ type: AttributeType) -> Cell { key(type.negativeZero) }
+
     package func equals(_ other: Cell) -> Bool {
         guard kind == other.kind else { return false }
         return kind == .bytes ? bytes.elementsEqual(other.bytes) : low == other.low && high == other.high
@@ -63,6 +75,14 @@ extension Rows {
         let leaf = leaf(group(row), slot)
         if cell.kind == .bytes { return Rows.hasBytes(leaf, row, cell.bytes, chunks) }
         return cell.kind == .null && StringLeaf.cell(leaf, row) == 0
+    }
+
+    /// Whether a column holds a value that is the same as this one to an index.
+    ///
+    /// - Parameter cell: as `Cell.key(_:)` gives it.
+    @inline(__always) func hasKey(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell, _ negativeZero: UInt64) -> Bool {
+        if negativeZero == 0 { return equals(row, slot, kind, cell) }
+        return withCell(row, slot, kind) { $0.key(negativeZero).equals(cell) }
     }
 
     /// Whether a column of strings or data holds exactly these bytes.

@@ -2,37 +2,43 @@ import CambiumBytes
 
 /// The hash of a key, one component after the other. It is in no log; what is stored names its fingerprint.
 ///
-/// `CloneUUIDs` chooses keys of 16 bytes whose hashes lie side by side. Another hash here would make clones slower and stored
-/// pages useless, and change nothing else; another choice there would change what a log means.
+/// Words are hashed by a product of 128 bits with secret factors, of which the high half is kept: for two keys that are chosen without the
+/// secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and Strings", 3.6. What mixes the
+/// bits afterwards can be taken back, so it keeps that. Bytes are hashed by SipHash-1-3. Decision 21.
 struct KeyHash {
+    private let key: HashKey
     private(set) var value: UInt64 = 0
 
-    /// What the function makes of certain values: another one has other hashes in stored pages.
+    @inline(__always) init(_ key: HashKey) { self.key = key }
+
+    /// A value that another function would not give: pages that were filled by one are of no use to another.
     static let fingerprint: UInt64 = {
-        var hash = KeyHash()
+        var hash = KeyHash(HashKey(secret: Array("cambium".utf8)))
         hash.add(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)
+        hash.add(0x0123_4567_89AB_CDEF, 0)
         Array("cambium".utf8).withUnsafeBytes { hash.add($0) }
         return hash.value
     }()
 
     @inline(__always) mutating func add(_ low: UInt64, _ high: UInt64) {
-        value = Mixing.mixed(low ^ Self.folded(high) ^ value)
+        // Up to 16 UUIDs that differ in these bits alone lie side by side. `CloneUUIDs` makes such.
+        let neighbor = high == 0 ? 0 : low & Self.neighborMask
+        let sum = UInt128(low ^ neighbor) &* key.low &+ UInt128(high) &* key.high &+ UInt128(value) &* key.before &+ key.offset
+        value = Mixing.mixed(UInt64(truncatingIfNeeded: sum &>> 64)) ^ neighbor &<< Self.neighborShift
     }
 
     @inline(__always) mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        value = XXH3.hash64(bytes, seed: value)
+        value = SipHash.hash13(bytes, key: key.bytes.x, key.bytes.y ^ value)
     }
 
     @inline(__always) mutating func add(_ cell: Cell) {
         if cell.kind == .bytes { add(cell.bytes) } else { add(cell.low, cell.high) }
     }
 
-    /// The bits of a high half that only move, at the place of a UUID's version in the low half.
-    static let plainBits: UInt64 = 0xF << 52
-
-    @inline(__always) static func folded(_ high: UInt64) -> UInt64 {
-        (high & ~plainBits) &* Mixing.step ^ high & plainBits
-    }
+    /// The bits of a UUID that tell neighbors apart. Few, so that no more than a part of a bucket can be filled by neighbors.
+    static let neighborMask: UInt64 = 0xF
+    /// The lowest bits of the fragment of a bucket, so that a split can tell neighbors apart and each block has as many.
+    private static let neighborShift: UInt64 = 40
 }
 
 /// A way to mix 64 bits that can be taken back. Source: the finalizer of SplitMix64 (S. Vigna), "mix 13" of D. Stafford.
@@ -46,7 +52,7 @@ enum Mixing {
         return word ^ word &>> 31
     }
 
-    /// What `mixed` makes `word` of.
+    /// The number that `mixed` turns into `word`.
     @inline(__always) static func unmixed(_ word: UInt64) -> UInt64 {
         var word = (word ^ word &>> 31 ^ word &>> 62) &* 0x3196_42B2_D24D_8EC3
         word = (word ^ word &>> 27 ^ word &>> 54) &* 0x96DE_1B17_3F11_9089

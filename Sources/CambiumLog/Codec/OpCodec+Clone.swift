@@ -61,7 +61,7 @@ extension OpCodec {
 
     // MARK: Decoding
 
-    static func decodeClone(_ reader: inout ByteReader) throws(DecodingError) -> CloneOp {
+    static func decodeClone(_ reader: inout ByteReader, _ algorithm: CloneOp.Algorithm) throws(DecodingError) -> CloneOp {
         var roots: [ObjectID] = []
         let rootCount = try reader.readCount(max: min(reader.remaining, CloneRequest.rootCountMax), "roots")
         for _ in 0..<rootCount { roots.append(try ValueCodec.decodeID(&reader)) }
@@ -86,7 +86,8 @@ extension OpCodec {
         var hierarchies: [CloneOp.Hierarchy] = []
         for _ in 0..<(try reader.readCount(max: reader.remaining, "hierarchies")) { hierarchies.append(try decodeHierarchy(&reader)) }
         return CloneOp(
-            roots: roots, options: options, time: time, seed: seed, hierarchies: hierarchies, setHash: try reader.read(UInt64.self))
+            roots: roots, options: options, time: time, seed: seed, hierarchies: hierarchies, setHash: try reader.read(UInt64.self),
+            algorithm: algorithm)
     }
 
     private static func decodeKeys(_ reader: inout ByteReader) throws(DecodingError) -> CloneKeys {

@@ -29,7 +29,7 @@ public enum OpCodec {
     // MARK: One op
 
     static func encode(_ op: Op, to writer: inout ByteWriter) {
-        func begin(_ kind: Format.OpKind) { writer.writeByte(kind.rawValue | Format.algorithm << 5) }
+        func begin(_ kind: Format.OpKind, algorithm: UInt8 = Format.algorithm) { writer.writeByte(kind.rawValue | algorithm << 5) }
         switch op {
         case .schema(let catalog):
             begin(.schema)
@@ -65,7 +65,7 @@ public enum OpCodec {
             begin(.relink)
             encode(block, to: &writer)
         case .clone(let clone):
-            begin(.clone)
+            begin(.clone, algorithm: clone.algorithm.rawValue)
             encode(clone, to: &writer)
         case .label(let name, let number):
             begin(.label)
@@ -89,7 +89,10 @@ public enum OpCodec {
         let offset = reader.offset
         let byte = try reader.readByte()
         guard let kind = Format.OpKind(rawValue: byte & 31) else { throw .invalid("an unknown op, \(byte & 31)", offset: offset) }
-        guard byte >> 5 == Format.algorithm else { throw .invalid("an unknown algorithm, \(byte >> 5)", offset: offset) }
+        let cloneAlgorithm = kind == .clone ? CloneOp.Algorithm(rawValue: byte >> 5) : nil
+        guard cloneAlgorithm != nil || byte >> 5 == Format.algorithm else {
+            throw .invalid("an unknown algorithm, \(byte >> 5)", offset: offset)
+        }
         switch kind {
         case .schema: return .schema(SchemaCatalog(json: Array(try reader.readBlob("schema"))))
         case .insert:
@@ -105,7 +108,7 @@ public enum OpCodec {
             return .delete(ids)
         case .upsert: return .upsert(try decodeUpsert(&reader))
         case .relink: return .relink(try decodeRelink(&reader))
-        case .clone: return .clone(try decodeClone(&reader))
+        case .clone: return .clone(try decodeClone(&reader, cloneAlgorithm ?? .groups))
         case .label:
             let number = TransactionNumber(rawValue: try reader.readVarint())
             let offset = reader.offset

@@ -13,6 +13,14 @@ public struct CloneOp: Sendable, Equatable {
     public var hierarchies: [Hierarchy]
     /// Of the set of objects that are copied. FORMAT.md 4 has what is hashed.
     public var setHash: UInt64
+    /// How new UUIDs are made of the seed.
+    public var algorithm: Algorithm
+
+    /// The number of the op's algorithm in the log. Clones that are made now are of the last one.
+    public enum Algorithm: UInt8, Sendable {
+        case ascendingHashes = 1
+        case groups = 2
+    }
 
     public struct Hierarchy: Sendable, Equatable {
         public let root: EntityNumber
@@ -41,7 +49,8 @@ public struct CloneOp: Sendable, Equatable {
     }
 
     public init(
-        roots: [ObjectID], options: CloneOptions, time: Int64?, seed: CloneSeed?, hierarchies: [Hierarchy], setHash: UInt64
+        roots: [ObjectID], options: CloneOptions, time: Int64?, seed: CloneSeed?, hierarchies: [Hierarchy], setHash: UInt64,
+        algorithm: Algorithm = .groups
     ) {
         self.roots = roots
         self.options = options
@@ -49,6 +58,7 @@ public struct CloneOp: Sendable, Equatable {
         self.seed = seed
         self.hierarchies = hierarchies
         self.setHash = setHash
+        self.algorithm = algorithm
     }
 
     public var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }

@@ -42,6 +42,17 @@ extension StoredForm {
     package static func isDate(_ bits: UInt64) -> Bool { DateText.range.contains(Double(bitPattern: bits)) }
 }
 
+extension AttributeType {
+    /// The stored bits of -0.0, which is the same value as 0.0; zero for types that have no such value.
+    package var negativeZero: UInt64 {
+        switch self {
+        case .float: 1 << 31
+        case .double, .date: 1 << 63
+        default: 0
+        }
+    }
+}
+
 extension Value {
     /// Nil where the stored bytes are not those of a value of the type.
     public init?(stored: StoredForm, type: AttributeType) {

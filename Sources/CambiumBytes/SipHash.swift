@@ -1,0 +1,64 @@
+/// SipHash-1-3, a keyed hash: without the key nobody can choose inputs that collide. Source: J.-P. Aumasson and D. J. Bernstein,
+/// "SipHash: a fast short-input PRF"; one round for each word and three at the end.
+public enum SipHash {
+    /// Returns the hash of the bytes under a key of 128 bits. Complexity: O(bytes).
+    public static func hash13(_ bytes: UnsafeRawBufferPointer, key low: UInt64, _ high: UInt64) -> UInt64 {
+        var state = State(low, high)
+        let count = bytes.count
+        var offset = 0
+        while offset &+ 8 <= count {
+            // SAFETY: the eight bytes from `offset` on are in the buffer.
+            state.take(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+            offset &+= 8
+        }
+        var last = UInt64(truncatingIfNeeded: count) &<< 56
+        var shift: UInt64 = 0
+        while offset < count {
+            last |= UInt64(bytes[offset]) &<< shift
+            shift &+= 8
+            offset &+= 1
+        }
+        state.take(last)
+        return state.finish()
+    }
+
+    private struct State {
+        private var a, b, c, d: UInt64
+
+        @inline(__always) init(_ low: UInt64, _ high: UInt64) {
+            a = low ^ 0x736F_6D65_7073_6575
+            b = high ^ 0x646F_7261_6E64_6F6D
+            c = low ^ 0x6C79_6765_6E65_7261
+            d = high ^ 0x7465_6462_7974_6573
+        }
+
+        @inline(__always) mutating func take(_ word: UInt64) {
+            d ^= word
+            round()
+            a ^= word
+        }
+
+        @inline(__always) mutating func finish() -> UInt64 {
+            c ^= 0xFF
+            for _ in 0..<3 { round() }
+            return a ^ b ^ c ^ d
+        }
+
+        @inline(__always) private mutating func round() {
+            a &+= b
+            b = Self.rotated(b, 13) ^ a
+            a = Self.rotated(a, 32)
+            c &+= d
+            d = Self.rotated(d, 16) ^ c
+            a &+= d
+            d = Self.rotated(d, 21) ^ a
+            c &+= b
+            b = Self.rotated(b, 17) ^ c
+            c = Self.rotated(c, 32)
+        }
+
+        @inline(__always) private static func rotated(_ word: UInt64, _ count: UInt64) -> UInt64 {
+            word &<< count | word &>> (64 &- count)
+        }
+    }
+}

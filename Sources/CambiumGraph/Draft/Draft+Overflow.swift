@@ -1,0 +1,84 @@
+/// Buckets with more entries than a page holds. Most of these have one hash, the *crowd*: rows with the same key, in a transaction whose
+/// end sees to it that each key is unique.
+///
+/// All pages but the first overflow page are full, and few entries are not of the crowd. So a bucket has as many pages as its entries
+/// need, it is an ordinary one as soon as they fit one page, and other keys find their rows in a bucket of their own.
+extension Draft {
+    /// Whether a full bucket takes another entry without being split, because a split would move few entries or none.
+    func takesOverflow(_ bucket: Bucket, _ fragment: UInt16) -> Bool {
+        if bucket.depth >= Bucket.depthMax { return true }
+        if bucket.overflow != 0 {
+            return bucket.otherCount + (fragment == bucket.crowdFragment ? 0 : 1) < Bucket.otherCountMax
+        }
+        return !bucket.isSpread && bucket.crowd().otherCount < Bucket.otherCountMax
+    }
+
+    /// Adds an entry to a full bucket that is not to be split.
+    mutating func addToOverflow(_ first: Bucket, _ fragment: UInt16, _ row: UInt32) {
+        let reference = overflowReference(first)
+        if reference.pointee == 0 { first.noteCrowd() } else { own(&reference.pointee) }
+        if reference.pointee == 0 || Bucket(chunks[reference.pointee]).count == Bucket.capacity {
+            let page = newBucket(depth: first.depth)
+            chunks[page].storeBytes(of: reference.pointee, toByteOffset: Bucket.overflowOffset, as: PageRef.self)
+            reference.pointee = page
+            first.overflowPageCount += 1
+        }
+        Bucket(chunks[reference.pointee]).add(fragment, row)
+        if fragment != first.crowdFragment { first.otherCount += 1 }
+    }
+
+    /// Fills the place that an entry left with one of the first overflow page, and lets go of that page once it is empty.
+    ///
+    /// - Parameters:
+    ///   - first: the first page of the bucket, which is the draft's own.
+    ///   - page: the page with the place, which is the draft's own.
+    ///   - fragment: that of the entry that was removed.
+    mutating func refill(_ first: Bucket, _ page: PageRef, _ fragment: UInt16) {
+        let overflow = overflowReference(first)
+        if overflow.pointee == 0 { return }
+        if fragment != first.crowdFragment { first.otherCount -= 1 }
+        own(&overflow.pointee)
+        let source = Bucket(chunks[overflow.pointee])
+        if page != overflow.pointee, let (fragment, row) = source.takeAny() { Bucket(chunks[page]).add(fragment, row) }
+        if source.count > 0 { return }
+        let emptied = overflow.pointee
+        overflow.pointee = source.overflow
+        first.overflowPageCount -= 1
+        discard(emptied)
+    }
+
+    /// Puts the entries of a bucket with overflow in two others.
+    mutating func distributeOverflow(
+        _ bucket: Bucket, _ lower: PageRef, _ upper: PageRef, _ depth: Int, _ table: Int, _ index: IndexLayout
+    ) {
+        var crowd: [(fragment: UInt16, row: UInt32)] = []
+        var others: [(fragment: UInt16, row: UInt32)] = []
+        var page = bucket
+        while true {
+            page.forEach { fragment, row in
+                if fragment == bucket.crowdFragment { crowd.append((fragment, row)) } else { others.append((fragment, row)) }
+            }
+            if page.overflow == 0 { break }
+            page = Bucket(chunks[page.overflow])
+        }
+        // The crowd comes first, so that a page which fills up knows it.
+        for (fragment, row) in crowd + others {
+            let half = Bucket(chunks[isUpper(fragment, row, depth, table, index) ? upper : lower])
+            if half.count < Bucket.capacity { half.add(fragment, row) } else { addToOverflow(half, fragment, row) }
+        }
+    }
+
+    /// Lets go of the pages of a bucket.
+    mutating func discardBucket(_ bucket: PageRef) {
+        var page = bucket
+        while page != 0 {
+            let next = Bucket(chunks[page]).overflow
+            discard(page)
+            page = next
+        }
+    }
+
+    private func overflowReference(_ bucket: Bucket) -> UnsafeMutablePointer<PageRef> {
+        (bucket.page + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
+    }
+}

@@ -1,0 +1,137 @@
+import CambiumModel
+import CambiumTesting
+import Testing
+
+@testable import CambiumGraph
+
+/// Keys that somebody chose to collide, and many rows of one key.
+@Suite struct IndexAttackTests {
+    /// One entity whose identity is a number, and the ops that make its objects.
+    private struct Numbers {
+        let thing: Entity
+        let number: Attribute
+        let catalog: SchemaCatalog
+
+        init() throws {
+            let schema = try Schema(SchemaDefinition { EntityDefinition("Thing", identity: ["n"]) { AttributeDefinition("n", .int64) } })
+            thing = try #require(schema.entity("Thing"))
+            number = thing.identity[0]
+            catalog = schema.catalog
+        }
+
+        func id(_ serial: Int) -> ObjectID { ObjectID(root: thing.number, serial: UInt64(serial)) }
+
+        func insert(_ serial: Int, _ value: Int64) -> Op {
+            .insert(id(serial), entity: thing.number, [Assignment(number.number, .int(value))])
+        }
+
+        func set(_ serial: Int, _ value: Int64) -> Op { .set(id(serial), [Assignment(number.number, .int(value))]) }
+
+        func timeline(secret: UInt8 = 1) throws -> Timeline {
+            let timeline = Timeline(key: HashKey(secret: [secret]))
+            try ProgramRun.commit([.schema(catalog)], to: timeline)
+            return timeline
+        }
+    }
+
+    @Test func `keys that collide without a secret fill an index like any others`() throws {
+        let numbers = try Numbers()
+        let timeline = try numbers.timeline()
+        // Before hashes had a key, the hash of such a key was its place: all in one bucket.
+        let ops = (1...10_000).map { numbers.insert($0, Int64(bitPattern: Mixing.unmixed(UInt64($0)))) }
+        try ProgramRun.commit(ops, to: timeline)
+        let shape = IndexShape(timeline.head.reader)
+        #expect(shape.entryCount == 10_000 && shape.overflowPageCount == 0)
+        #expect(shape.bucketCount < 250)
+    }
+
+    @Test func `the secret decides where keys lie and not what a graph is`() throws {
+        let numbers = try Numbers()
+        let timelines = try [1, 2].map { try numbers.timeline(secret: $0) }
+        for timeline in timelines { try ProgramRun.commit((1...1000).map { numbers.insert($0, Int64($0)) }, to: timeline) }
+        let (first, second) = (timelines[0].head, timelines[1].head)
+        #expect(first.digest() == second.digest())
+        let cell = Cell.fixed(7)
+        #expect(cell.keyHash(first.hashKey, .int64) != cell.keyHash(second.hashKey, .int64))
+        #expect(first.find(numbers.thing, identity: [.int(7)]) != nil && second.find(numbers.thing, identity: [.int(7)]) != nil)
+    }
+
+    @Test(arguments: [200, 3000])
+    func `a bucket is an ordinary one again once the rows that collided have other keys`(count: Int) throws {
+        let numbers = try Numbers()
+        let timeline = try numbers.timeline()
+        try ProgramRun.commit((1...count).map { numbers.insert($0, 5) } + (1...count).map { numbers.set($0, Int64($0)) }, to: timeline)
+        #expect(IndexShape(timeline.head.reader).overflowPageCount == 0)
+        try ProgramRun.commit((count + 1...count + 5000).map { numbers.insert($0, Int64($0)) }, to: timeline)
+        let shape = IndexShape(timeline.head.reader)
+        #expect(shape.overflowPageCount == 0 && shape.bucketCount < (count + 5000) / 40)
+        #expect(timeline.head.invariantFindings() == [] && PageChecker.findings(in: timeline) == [])
+    }
+
+    @Test func `many rows of one key do not stand in the way of other keys`() throws {
+        let numbers = try Numbers()
+        let timeline = try numbers.timeline()
+        var draft = timeline.draft()
+        for serial in 1...20_000 { try draft.apply(numbers.insert(serial, 5)) }
+        for serial in 20_001...24_000 { try draft.apply(numbers.insert(serial, Int64(serial))) }
+        let shape = IndexShape(draft.reader)
+        // Of the others less than a page lies beside the crowd.
+        #expect(shape.bucketCount > 4000 / 112 && shape.pageCountMax <= (20_000 + 56) / 112 + 1)
+        #expect(shape.overflowPageCount == shape.pageCountMax - 1)
+        let violations = draft.violations()
+        #expect(violations.count == 19_999)
+    }
+
+    @Test func `rows of one key leave an index whole in any order`() throws {
+        let numbers = try Numbers()
+        let timeline = try numbers.timeline()
+        var random = SplitMix64(seed: 9)
+        var ops = (1...600).map { numbers.insert($0, Int64($0 % 3)) }
+        ops += (601...900).map { numbers.insert($0, Int64($0)) }
+        ops += (1...600).shuffled(using: &random).map { numbers.set($0, Int64($0) + 10_000) }
+        try ProgramRun.commit(ops, to: timeline)
+        #expect(timeline.head.invariantFindings() == [] && PageChecker.findings(in: timeline) == [])
+        #expect(IndexShape(timeline.head.reader).overflowPageCount == 0)
+    }
+
+    // MARK: Zeros
+
+    /// A thing with an identity of this type, whose value is -0.0.
+    private func zeros(_ type: AttributeType, _ minus: Value) throws -> (timeline: Timeline, thing: Entity, ops: [Op]) {
+        let schema = try Schema(SchemaDefinition { EntityDefinition("Thing", identity: ["n"]) { AttributeDefinition("n", type) } })
+        let thing = try #require(schema.entity("Thing"))
+        let timeline = Timeline()
+        try ProgramRun.commit([.schema(schema.catalog)], to: timeline)
+        let ops = [minus, type == .float ? .float(0) : .double(0)].enumerated().map { place, value in
+            let id = ObjectID(root: thing.number, serial: UInt64(place + 1))
+            return Op.insert(id, entity: thing.number, [Assignment(thing.identity[0].number, value)])
+        }
+        return (timeline, thing, ops)
+    }
+
+    @Test(arguments: [(AttributeType.float, Value.float(-0.0)), (.double, .double(-0.0))])
+    func `minus zero is the same identity as zero, and stays what it is`(type: AttributeType, minus: Value) throws {
+        let (timeline, thing, ops) = try zeros(type, minus)
+        var draft = timeline.draft()
+        for op in ops { try draft.apply(op) }
+        #expect(throws: CambiumError.self) { try draft.check() }
+        try ProgramRun.commit([ops[0]], to: timeline)
+        let graph = timeline.head
+        let zero: Value = type == .float ? .float(0) : .double(0)
+        let id = ObjectID(root: thing.number, serial: 1)
+        #expect([minus, zero].allSatisfy { graph.find(thing, identity: [$0]).map(graph.id(of:)) == id })
+        #expect(graph.value(of: thing.identity[0], of: id) == minus)
+    }
+
+    @Test func `a log with both zeros is replayed`() throws {
+        let (timeline, thing, ops) = try zeros(.double, .double(-0.0))
+        var draft = timeline.draft()
+        draft.beginReplayed(2)
+        for op in ops { try draft.apply(op) }
+        try timeline.publish(draft)
+        #expect(timeline.head.count(of: thing) == 2 && PageChecker.findings(in: timeline) == [])
+        let id = ObjectID(root: thing.number, serial: 1)
+        try ProgramRun.commit([.set(id, [Assignment(thing.identity[0].number, .double(1))])], to: timeline)
+        #expect(timeline.head.invariantFindings() == [])
+    }
+}

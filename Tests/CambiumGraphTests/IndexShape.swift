@@ -1,0 +1,32 @@
+@testable import CambiumGraph
+
+/// The pages of an index, and how many blocks a search for a key looks at.
+struct IndexShape {
+    private(set) var bucketCount = 0
+    private(set) var overflowPageCount = 0
+    private(set) var entryCount = 0
+    /// The most pages of one bucket.
+    private(set) var pageCountMax = 0
+
+    init(_ reader: Reader, table: Int = 0, index: Int = 0) {
+        let place = reader.indexPlace(table, index)
+        let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)
+        let directory = place.load(as: RadixVector.self)
+        var last: PageRef = 0
+        for slot in 0..<1 << Int(bits) {
+            let bucket = directory.get(slot, reader.chunks)
+            if bucket == 0 || bucket == last { continue }
+            last = bucket
+            bucketCount += 1
+            var page = bucket
+            var pageCount = 0
+            while page != 0 {
+                pageCount += 1
+                entryCount += Bucket(reader.chunks[page]).count
+                page = Bucket(reader.chunks[page]).overflow
+            }
+            overflowPageCount += pageCount - 1
+            pageCountMax = max(pageCountMax, pageCount)
+        }
+    }
+}
