@@ -74,7 +74,7 @@ import Testing
     @Test func `numbers that are used up are told`() throws {
         var definition = try schema(note).definition
         definition.nextNumber = 65_535
-        let before = try Schema(resolving: definition)
+        let before = try Schema(resolving: definition, .compileAll)
         let error = #expect(throws: CambiumError.self) {
             try SchemaMigration(from: before, to: SchemaFixture.definition(note + #","Tag":{}"#))
         }

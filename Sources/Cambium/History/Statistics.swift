@@ -60,8 +60,9 @@ public struct Statistics: Sendable {
         objectCount = graph.objectCount
         linkCount = graph.linkCount
         transactionCount = Int(graph.transaction.rawValue)
+        let children = Dictionary(grouping: graph.schema.entities, by: \.parent)
         entities = graph.schema.entities.filter { !$0.isAbstract }.map { entity in
-            let below = graph.schema.entities.filter { $0.parent == entity.number }
+            let below = children[entity.number] ?? []
             return (entity.name, below.reduce(graph.count(of: entity)) { $0 - graph.count(of: $1) })
         }
         self.pageByteCount = pageByteCount

@@ -55,7 +55,7 @@ struct MappingResolver {
     private func check(
         _ objects: ObjectMapping, _ pointer: String, _ entity: Entity, _ mapping: ImportMapping
     ) throws(CambiumError) {
-        let family = schema.entities.filter { entity.family.contains($0.number) }
+        let family = entity.family.compactMap { schema.entity($0) }
         for name in objects.attributes.keys.sorted() where !family.contains(where: { $0.attribute(name) != nil }) {
             throw mapping.mistake(pointer + "/attributes/" + RowPath.escaped(name), "'\(entity.name)' has no attribute '\(name)'")
         }
@@ -98,7 +98,7 @@ struct MappingResolver {
         let key = ExportTable.entityKey
         let objects = rules(entity)?.objects
         if let own = objects?.entityFrom { return own }
-        let family = schema.entities.lazy.filter { entity.family.contains($0.number) }
+        let family = entity.family.lazy.compactMap { schema.entity($0) }
         let isTaken = family.contains { $0.attribute(key) != nil || $0.relationship(key) != nil } || objects?.reads(key) == true
         return isTaken ? nil : Discriminator(key: key)
     }

@@ -30,7 +30,10 @@ package final class GraphLayout: Sendable {
 
     package init(_ schema: Schema) {
         self.schema = schema
-        var drafts = schema.roots.enumerated().map { TableDraft(index: $0.offset, root: $0.element, schema: schema) }
+        let hierarchies = Dictionary(grouping: schema.entities, by: \.root)
+        var drafts = schema.roots.enumerated().map {
+            TableDraft(index: $0.offset, root: $0.element, members: hierarchies[$0.element.number] ?? [])
+        }
         roots = schema.roots.map(\.number)
         var byRoot = [Int](repeating: -1, count: Int(schema.roots.map(\.number.rawValue).max() ?? 0) + 1)
         for (index, root) in schema.roots.enumerated() { byRoot[Int(root.number.rawValue)] = index }
@@ -41,7 +44,7 @@ package final class GraphLayout: Sendable {
         ends = linkLayouts.indices.flatMap { link in [0, 1].map { EndLayout(link: link, end: $0, layout: linkLayouts[link]) } }
         tables = drafts.map(TableLayout.init)
         let countedProperties = drafts.map { draft in
-            let members = schema.entities.filter { $0.root == draft.root?.number }
+            let members = draft.root.flatMap { hierarchies[$0.number] } ?? []
             let counted = members.flatMap(\.relationships).filter { $0.minCount > 0 || ($0.isToMany && $0.maxCount != nil) }
             return Set(counted.map(\.number))
         }
@@ -56,10 +59,10 @@ package final class GraphLayout: Sendable {
         }
         tableByRoot = byRoot
         var identities = [IdentityIndex?](repeating: nil, count: Int(schema.entities.map(\.number.rawValue).max() ?? 0) + 1)
-        for entity in schema.entities where !entity.identity.isEmpty {
-            let table = tables[byRoot[Int(entity.root.rawValue)]]
-            let index = table.indexes.first { $0.set.isIdentity && $0.family.contains(entity.number) }
-            identities[Int(entity.number.rawValue)] = index.map { IdentityIndex(table: table.index, layout: $0) }
+        for table in tables {
+            for index in table.indexes where index.set.isIdentity {
+                for entity in index.family { identities[Int(entity.rawValue)] = IdentityIndex(table: table.index, layout: index) }
+            }
         }
         identityByEntity = identities
     }
@@ -156,6 +159,8 @@ final class TableLayout: Sendable {
     static let virtualPageSlot = 3
     /// Rows are numbered with 32 bits, the last of which says that there is none.
     static let rowCountMax = UInt64(UInt32.max)
+    /// As many entities are found faster without hashing.
+    private static let comparedCountMax = 16
     static let groupCountMax = Int(rowCountMax / UInt64(PageLayout.fanOut))
 
     let index: Int
@@ -169,6 +174,7 @@ final class TableLayout: Sendable {
     let indexesOfSlot: [[Int]]
     /// The entities of the hierarchy, in the order of their counts in the table page.
     let entities: [EntityNumber]
+    private let places: [EntityNumber: Int]
     private let slotOfProperty: [Int32]
     private let typeOfProperty: [AttributeType]
     private let nameOfProperty: [SchemaName]
@@ -183,9 +189,10 @@ final class TableLayout: Sendable {
         slotOfProperty = draft.slotOfProperty
         typeOfProperty = draft.typeOfProperty
         nameOfProperty = draft.nameOfProperty
-        indexesOfSlot = draft.columns.indices.map { slot in
-            draft.indexes.indices.filter { draft.indexes[$0].slots.contains(slot) }
-        }
+        var indexesOfSlot = [[Int]](repeating: [], count: draft.columns.count)
+        for index in draft.indexes { for slot in index.slots { indexesOfSlot[slot].append(index.number) } }
+        self.indexesOfSlot = indexesOfSlot
+        places = Dictionary(uniqueKeysWithValues: draft.entities.enumerated().map { ($1, $0) })
     }
 
     /// The column of an attribute of this hierarchy.
@@ -203,8 +210,8 @@ final class TableLayout: Sendable {
     var groupByteCount: Int { GroupLayout.columnsOffset + 4 * columns.count }
     var pageByteCount: Int { TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * entities.count }
     func countOffset(of entity: EntityNumber) -> Int {
-        let place = entities.firstIndex(of: entity) ?? 0
-        return TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * place
+        let place = entities.count <= Self.comparedCountMax ? entities.firstIndex(of: entity) : places[entity]
+        return TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * (place ?? 0)
     }
 }
 

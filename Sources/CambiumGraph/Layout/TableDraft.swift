@@ -14,11 +14,12 @@ struct TableDraft {
     /// As `typeOfProperty`.
     private(set) var nameOfProperty: [SchemaName] = []
 
-    /// The table of a hierarchy: provenance, the entity where there are several, then each attribute of each entity.
-    init(index: Int, root: Entity, schema: Schema) {
+    /// The table of a hierarchy: provenance, the entity if there are several, then each attribute of each entity.
+    ///
+    /// - Parameter members: the entities of the hierarchy, in declaration order.
+    init(index: Int, root: Entity, members: [Entity]) {
         self.index = index
         self.root = root
-        let members = schema.entities.filter { $0.root == root.number }
         entities = members.map(\.number)
         if members.count > 1 { entitySlot = add(.fixed(width: 2)) }
         for entity in members {

@@ -5,7 +5,7 @@ struct MigrationChecks: Sendable {
     /// For entities by number: what of their objects has to be looked at.
     struct Mandatory: Sendable {
         let attribute: Attribute
-        let entities: Set<EntityNumber>
+        var entities: Set<EntityNumber>
     }
 
     struct Members: Sendable {
@@ -20,37 +20,52 @@ struct MigrationChecks: Sendable {
     /// Whether members are of the entity that is wanted.
     private(set) var targets: [Members] = []
 
+    /// Complexity: O(properties that the entities of both schemas have).
     init(from old: Schema, to new: Schema, _ links: [LinkSource]) {
+        var (mandatory, values) = (AttributeSets(), AttributeSets())
         for entity in new.entities {
             guard let before = old.entity(entity.number), before.root == entity.root else { continue }
-            for attribute in entity.attributes { note(attribute, before.attribute(attribute.number), entity) }
+            for attribute in entity.attributes {
+                Self.note(attribute, before.attribute(attribute.number), entity, &mandatory, &values)
+            }
             for relationship in entity.relationships {
                 note(relationship, before.relationship(relationship.number), entity, links[relationship.link])
             }
         }
+        (self.mandatory, self.values) = (mandatory.all, values.all)
+        var members = MemberFamilies(old, new)
         let relationships = new.entities.flatMap { entity in entity.relationships.filter { $0.entity == entity.number } }
         for relationship in relationships where links[relationship.link].old != nil {
-            if Self.mayHoldOthers(relationship, old, new) {
+            if members.mayHoldOthers(relationship) {
                 let family = new.entity(relationship.entity)?.family ?? []
                 targets.append(Members(relationship: relationship, entities: family))
             }
         }
     }
 
-    private mutating func note(_ attribute: Attribute, _ before: Attribute?, _ entity: Entity) {
+    private static func note(
+        _ attribute: Attribute, _ before: Attribute?, _ entity: Entity, _ mandatory: inout AttributeSets, _ values: inout AttributeSets
+    ) {
         if !attribute.isOptional, attribute.defaultValue.isNull, before?.isOptional ?? true {
-            Self.add(attribute, entity, to: &mandatory)
+            mandatory.add(attribute, entity)
         }
         if let before, !attribute.constraints.isEmpty, !attribute.constraints.says(before.constraints) {
-            Self.add(attribute, entity, to: &values)
+            values.add(attribute, entity)
         }
     }
 
-    private static func add(_ attribute: Attribute, _ entity: Entity, to list: inout [Mandatory]) {
-        if let place = list.firstIndex(where: { $0.attribute === attribute }) {
-            list[place] = Mandatory(attribute: attribute, entities: list[place].entities.union([entity.number]))
-        } else {
-            list.append(Mandatory(attribute: attribute, entities: [entity.number]))
+    /// Attributes in the order in which they came, and the entities that each came with.
+    private struct AttributeSets {
+        private(set) var all: [Mandatory] = []
+        private var places: [ObjectIdentifier: Int] = [:]
+
+        mutating func add(_ attribute: Attribute, _ entity: Entity) {
+            if let place = places[ObjectIdentifier(attribute)] {
+                all[place].entities.insert(entity.number)
+            } else {
+                places[ObjectIdentifier(attribute)] = all.count
+                all.append(Mandatory(attribute: attribute, entities: [entity.number]))
+            }
         }
     }
 
@@ -63,18 +78,43 @@ struct MigrationChecks: Sendable {
             } else { false }
         if hasMore || hasLess { counts.append(Members(relationship: relationship, entities: [entity.number])) }
     }
+}
+
+/// Which entities objects may be of that were members before a migration.
+private struct MemberFamilies {
+    private let old: Schema
+    private let new: Schema
+    /// For each root of the new schema, how many entities of its hierarchy were there before.
+    private var stayingCounts: [EntityNumber: Int] = [:]
+    private var known: [Key: Bool] = [:]
+
+    private struct Key: Hashable {
+        let destination: EntityNumber
+        let before: EntityNumber?
+    }
+
+    init(_ old: Schema, _ new: Schema) {
+        self.old = old
+        self.new = new
+        for entity in old.entities { if let root = new.entity(entity.number)?.root { stayingCounts[root, default: 0] += 1 } }
+    }
 
     /// Whether an object that the relationship does not take may be a member from before.
-    private static func mayHoldOthers(_ relationship: Relationship, _ old: Schema, _ new: Schema) -> Bool {
+    mutating func mayHoldOthers(_ relationship: Relationship) -> Bool {
+        let before = old.relationship(relationship.number, ofRoot: relationship.root)?.destination
+        let key = Key(destination: relationship.destination, before: before)
+        if let answer = known[key] { return answer }
+        let answer = mayHoldOthers(relationship, before)
+        known[key] = answer
+        return answer
+    }
+
+    private func mayHoldOthers(_ relationship: Relationship, _ before: EntityNumber?) -> Bool {
         guard let family = new.entity(relationship.destination)?.family else { return false }
-        let others = old.entities.filter { entity in
-            new.entity(entity.number)?.root == relationship.destinationRoot && !family.contains(entity.number)
+        guard let oldFamily = before.flatMap({ old.entity($0)?.family }) else {
+            return family.count(where: { old.entity($0) != nil }) < stayingCounts[relationship.destinationRoot] ?? 0
         }
-        if others.isEmpty { return false }
-        guard let before = old.relationship(relationship.number, ofRoot: relationship.root),
-            let oldFamily = old.entity(before.destination)?.family
-        else { return true }
-        return others.contains { oldFamily.contains($0.number) }
+        return oldFamily.contains { new.entity($0)?.root == relationship.destinationRoot && !family.contains($0) }
     }
 }
 

@@ -11,6 +11,7 @@ struct MigrationPlan {
     let tables: [TableMigration]
     /// Old tables that nothing continues.
     let droppedTables: [Int]
+    private let dropped: Set<Int>
     let checks: MigrationChecks
 
     /// Throws `.invalidInput` where something with the number of an old thing cannot be that.
@@ -23,16 +24,20 @@ struct MigrationPlan {
         }
         links = try LinkSource.all(from: old, to: new)
         var tables: [TableMigration] = []
-        for table in new.tables { tables.append(try TableMigration(table, from: old, to: new, links)) }
+        let (oldLinks, newLinks) = (old.linksOfTables, new.linksOfTables)
+        for table in new.tables {
+            tables.append(try TableMigration(table, from: (old, oldLinks), to: (new, newLinks), links))
+        }
         self.tables = tables
         let continued = Set(tables.compactMap { $0.old?.index })
         droppedTables = old.tables.indices.filter { !continued.contains($0) }
+        dropped = Set(droppedTables)
         checks = MigrationChecks(from: old.schema, to: new.schema, links)
     }
 
     /// Old entities whose objects go while others of their table stay.
     func dyingEntities(ofTable index: Int) -> Set<EntityNumber> {
-        if droppedTables.contains(index) { return [] }
+        if dropped.contains(index) { return [] }
         return Set(old.tables[index].entities.filter { new.schema.entity($0) == nil })
     }
 
@@ -43,24 +48,14 @@ struct MigrationPlan {
         for (number, link) in old.schema.links.enumerated() where continued.contains(number) {
             for (side, end) in [link.first, link.second].enumerated() where !(side == 1 && link.isSymmetric) {
                 guard let property = end.property, new.schema.relationship(property, ofRoot: end.root) != nil else { continue }
-                let losers = old.schema.entities.filter { entity in
-                    guard entity.relationship(property) != nil, entity.root == end.root else { return false }
-                    return new.schema.entity(entity.number).map { $0.relationship(property) == nil } ?? false
+                let holder = old.schema.relationship(property, ofRoot: end.root).flatMap { old.schema.entity($0.entity) }
+                let losers = (holder?.family ?? []).filter { entity in
+                    new.schema.entity(entity).map { $0.relationship(property) == nil } ?? false
                 }
-                if !losers.isEmpty { found.append((old.end(number, side), Set(losers.map(\.number)))) }
+                if !losers.isEmpty { found.append((old.end(number, side), losers)) }
             }
         }
         return found
-    }
-}
-
-extension Schema {
-    /// The relationship with a number in the hierarchy of a root entity.
-    func relationship(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Relationship? {
-        for entity in entities where entity.root == root {
-            if let found = entity.relationship(number) { return found }
-        }
-        return nil
     }
 }
 
@@ -76,9 +71,11 @@ struct LinkSource: Sendable {
     static func all(from old: GraphLayout, to new: GraphLayout) throws(CambiumError) -> [LinkSource] {
         var found: [(link: Int, isSwapped: Bool)?] = []
         for link in new.schema.links { found.append(try source(of: link, old.schema)) }
+        var counts: [Int: Int] = [:]
+        for source in found { if let source { counts[source.link, default: 0] += 1 } }
         return found.enumerated().map { number, source in
             guard let source else { return LinkSource(old: nil, isSwapped: false, isKept: false) }
-            let isOnly = found.count { $0?.link == source.link } == 1
+            let isOnly = counts[source.link] == 1
             let before = old.schema.links[source.link]
             let link = new.schema.links[number]
             let ends = source.isSwapped ? [before.second, before.first] : [before.first, before.second]

@@ -13,17 +13,24 @@ struct TableMigration {
     let indexes: [Int?]
     let droppedIndexes: [Int]
 
-    init(_ table: TableLayout, from old: GraphLayout, to new: GraphLayout, _ links: [LinkSource]) throws(CambiumError) {
+    /// - Parameters:
+    ///   - before: the old layout, and the links of each of its tables.
+    ///   - after: the same of the new one.
+    init(
+        _ table: TableLayout, from before: (layout: GraphLayout, links: [[Int]]), to after: (layout: GraphLayout, links: [[Int]]),
+        _ links: [LinkSource]
+    ) throws(CambiumError) {
+        let (old, new) = (before.layout, after.layout)
         self.new = table
-        let places = new.columnRoles(of: table.index)
-        guard let source = Self.source(of: table, old, new, links) else {
+        let places = new.columnRoles(of: table.index, links: after.links[table.index])
+        guard let source = Self.source(of: table, old, new, links, after.links[table.index]) else {
             self.old = nil
             (columns, droppedSlots, droppedIndexes) = ([], [], [])
             indexes = table.indexes.map { _ in nil }
             return
         }
         self.old = source
-        let oldRoles = old.columnRoles(of: source.index)
+        let oldRoles = old.columnRoles(of: source.index, links: before.links[source.index])
         let oldSlots = Dictionary(oldRoles.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         var columns: [ColumnMigration] = []
         for role in places {
@@ -39,10 +46,12 @@ struct TableMigration {
         droppedIndexes = source.indexes.indices.filter { !keptIndexes.contains($0) }
     }
 
-    private static func source(of table: TableLayout, _ old: GraphLayout, _ new: GraphLayout, _ links: [LinkSource]) -> TableLayout? {
+    private static func source(
+        of table: TableLayout, _ old: GraphLayout, _ new: GraphLayout, _ links: [LinkSource], _ own: [Int]
+    ) -> TableLayout? {
         if let root = table.root { return old.table(of: root.number) }
-        for (number, link) in new.links.enumerated() {
-            guard case .edges(table.index, _, _) = link, links[number].isKept, let before = links[number].old,
+        for number in own {
+            guard case .edges(table.index, _, _) = new.links[number], links[number].isKept, let before = links[number].old,
                 case .edges(let index, _, _) = old.links[before]
             else { continue }
             return old.tables[index]
@@ -52,19 +61,19 @@ struct TableMigration {
 
     /// An index stays where the same entities are in it and none of its values is touched.
     private static func indexes(_ table: TableLayout, _ old: TableLayout, _ columns: [ColumnMigration]) -> [Int?] {
-        var free = Set(old.indexes.indices)
+        var free = Dictionary(grouping: old.indexes.indices, by: { old.indexes[$0].slots })
         let staying = Set(old.entities).intersection(table.entities)
         return table.indexes.map { index in
             let slots = index.slots.map { columns[$0].isUntouched ? columns[$0].keptSlot : nil }
             guard !slots.contains(nil) else { return nil }
-            let found = free.sorted().first { number in
+            let wanted = slots.compactMap(\.self)
+            let place = free[wanted]?.firstIndex { number in
                 let before = old.indexes[number]
                 // Of a table of edges there is one, over the pair.
                 let hasSameRows = before.family.intersection(staying) == index.family.intersection(staying)
-                return before.slots == slots.compactMap(\.self) && hasSameRows && before.coversTable == index.coversTable
+                return hasSameRows && before.coversTable == index.coversTable
             }
-            if let found { free.remove(found) }
-            return found
+            return place.flatMap { free[wanted]?.remove(at: $0) }
         }
     }
 
@@ -121,8 +130,25 @@ enum ColumnRole: Hashable {
 }
 
 extension GraphLayout {
+    /// For each table the links that have columns in it.
+    var linksOfTables: [[Int]] {
+        var found = [[Int]](repeating: [], count: tables.count)
+        for (number, link) in links.enumerated() {
+            let holders: Set<Int> =
+                switch link {
+                case .pair(let tables, _): [tables[0], tables[1]]
+                case .list(let list, _): [list.ownerTable, list.memberTable]
+                case .edges(let table, let lists, _): [table, lists[0].ownerTable, lists[1].ownerTable]
+                }
+            for table in holders { found[table].append(number) }
+        }
+        return found
+    }
+
     /// What each column of a table holds.
-    func columnRoles(of table: Int) -> [ColumnRole] {
+    ///
+    /// - Parameter own: the links that have columns in it.
+    func columnRoles(of table: Int, links own: [Int]) -> [ColumnRole] {
         let layout = tables[table]
         var roles = [ColumnRole](repeating: .created, count: layout.columns.count)
         if layout.root != nil {
@@ -135,8 +161,8 @@ extension GraphLayout {
                 }
             }
         }
-        for (number, link) in links.enumerated() {
-            switch link {
+        for number in own {
+            switch links[number] {
             case .pair(let tables, let slots):
                 for end in [1, 0] where tables[end] == table { roles[slots[end]] = .link(number, .partner(end: end)) }
             case .list(let list, let childEnd): list.setRoles(&roles, table, number, end: 1 - childEnd)

@@ -1,21 +1,26 @@
 /// The rules in `userInfo` that steer deep clones. They are checked when a schema is loaded, so that a clone cannot fail on a
 /// misspelled word.
 enum CloneRules {
+    /// Throws `.limitExceeded` if too many entities may be the parent of too many others.
     static func check(
-        _ definition: SchemaDefinition, _ byName: [String: EntityDefinition], _ mistakes: inout SchemaMistakes
-    ) {
-        for entity in definition.entities {
+        _ definition: SchemaDefinition, _ tree: SchemaTree, _ mistakes: inout SchemaMistakes
+    ) throws(CambiumError) {
+        var parents: CloneParents?
+        let inverses = Inverses(definition)
+        for (index, entity) in definition.entities.enumerated() {
             let place = SchemaPlace.entity(entity.name)
-            for attribute in entity.attributes {
+            for attribute in entity.attributes where !attribute.userInfo.isEmpty {
                 let place = place["attributes"][attribute.name]["userInfo"]
-                guard let follow = check(attribute, place, &mistakes).follow else { continue }
-                checkParents(attribute, follow, of: entity, definition, place, &mistakes)
+                // What follows a path of several levels is found when it is cloned.
+                guard let follow = check(attribute, place, &mistakes).follow, follow.levelCount == 1 else { continue }
+                var known = parents ?? CloneParents(definition, tree)
+                parents = nil
+                let types = try known.types(of: follow.name, above: index)
+                parents = known
+                check(attribute, follow.name, types, entity, place, &mistakes)
             }
-            for relationship in entity.relationships {
-                let inverse = byName[relationship.destination]?.relationships.first {
-                    // Named on either side.
-                    $0.name == relationship.inverse || $0.inverse == relationship.name && $0.destination == entity.name
-                }
+            for relationship in entity.relationships where !relationship.userInfo.isEmpty {
+                let inverse = inverses.inverse(of: relationship, entity)
                 check(relationship, inverse, place["relationships"][relationship.name]["userInfo"], &mistakes)
             }
         }
@@ -33,23 +38,10 @@ enum CloneRules {
         return rule
     }
 
-    /// A name is looked for in every entity that has a relationship to this one: each may be a parent.
-    private static func checkParents(
-        _ attribute: AttributeDefinition, _ follow: CloneAttributeRule.Follow, of entity: EntityDefinition,
-        _ definition: SchemaDefinition, _ place: SchemaPlace, _ mistakes: inout SchemaMistakes
+    private static func check(
+        _ attribute: AttributeDefinition, _ name: String, _ types: Set<AttributeType>, _ entity: EntityDefinition, _ place: SchemaPlace,
+        _ mistakes: inout SchemaMistakes
     ) {
-        if follow.levelCount > 1 { return }
-        let name = follow.name
-        let descendants = definition.entities.filter { other in ancestors(of: other, definition).contains { $0.name == entity.name } }
-        let family = Set(([entity] + ancestors(of: entity, definition) + descendants).map(\.name))
-        var types: Set<AttributeType> = []
-        for parent in definition.entities where parent.relationships.contains(where: { family.contains($0.destination) }) {
-            let members =
-                definition.entities.filter { member in
-                    member.name == parent.name || ancestors(of: member, definition).contains { $0.name == parent.name }
-                } + ancestors(of: parent, definition)
-            for found in members.flatMap(\.attributes) where found.name == name { types.insert(found.type) }
-        }
         if types.isEmpty {
             mistakes.add(place["followParent"].pointer, "no entity that leads to '\(entity.name)' has an attribute '\(name)'")
         } else if !types.contains(attribute.type) {
@@ -57,16 +49,6 @@ enum CloneRules {
             mistakes.add(
                 place["followParent"].pointer, "the parent's '\(name)' is \(found), and this attribute is \(attribute.type.rawValue)")
         }
-    }
-
-    private static func ancestors(of entity: EntityDefinition, _ definition: SchemaDefinition) -> [EntityDefinition] {
-        var found: [EntityDefinition] = []
-        var current = entity.parent
-        while let name = current, let parent = definition.entities.first(where: { $0.name == name }) {
-            found.append(parent)
-            current = parent.parent
-        }
-        return found
     }
 
     private static func check(
@@ -83,6 +65,28 @@ enum CloneRules {
                     "a shared target has one '\(inverse?.name ?? "")' only, which the clone would take from the original")
             }
         default: mistakes.add(place["clone"].pointer, "'\(rule)' is none of 'copy', 'share', 'skip'")
+        }
+    }
+
+    /// Finds the inverse of a relationship, which either of the two may name.
+    private struct Inverses {
+        private var byName: [[String]: RelationshipDefinition] = [:]
+        private var byInverse: [[String]: RelationshipDefinition] = [:]
+
+        init(_ definition: SchemaDefinition) {
+            for entity in definition.entities {
+                for relationship in entity.relationships {
+                    byName[[entity.name, relationship.name]] = relationship
+                    guard let inverse = relationship.inverse else { continue }
+                    let key = [entity.name, relationship.destination, inverse]
+                    if byInverse[key] == nil { byInverse[key] = relationship }
+                }
+            }
+        }
+
+        func inverse(of relationship: RelationshipDefinition, _ entity: EntityDefinition) -> RelationshipDefinition? {
+            relationship.inverse.flatMap { byName[[relationship.destination, $0]] }
+                ?? byInverse[[relationship.destination, entity.name, relationship.name]]
         }
     }
 }

@@ -30,8 +30,10 @@ struct NameMatch {
             take(name.name, name.name)
         }
         // Core Data keeps one identifier through several renamings.
+        let byFormerName = Dictionary(
+            old.compactMap { name in name.formerName.map { ($0, name) } }, uniquingKeysWith: { first, _ in first })
         for name in new where oldNames[name.name] == nil {
-            guard let former = name.formerName, let found = old.first(where: { $0.formerName == former }), !taken.contains(found.name)
+            guard let former = name.formerName, let found = byFormerName[former], !taken.contains(found.name)
             else { continue }
             take(name.name, found.name)
         }

@@ -11,6 +11,12 @@ struct SchemaComparison {
     /// The new places of old properties that stay.
     private let newKeys: [SchemaMatcher.Key: SchemaMatcher.Key]
     private let oldByName: [String: EntityDefinition]
+    private var oldAttributes: [SchemaMatcher.Key: AttributeDefinition] = [:]
+    private var oldRelationships: [SchemaMatcher.Key: RelationshipDefinition] = [:]
+    /// Properties that something else takes the place of.
+    private let replaced: Set<SchemaMatcher.Key>
+    /// The renamed properties of each old entity.
+    private var renamed: [String: [String: String]] = [:]
 
     init(_ matcher: SchemaMatcher, _ new: SchemaDefinition) {
         self.matcher = matcher
@@ -19,6 +25,16 @@ struct SchemaComparison {
         newNames = Dictionary(matcher.entities.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
         newKeys = Dictionary(matcher.properties.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
         oldByName = Dictionary(uniqueKeysWithValues: old.entities.map { ($0.name, $0) })
+        replaced = Set(matcher.replaced.values.map(\.old))
+        for entity in old.entities {
+            for attribute in entity.attributes { oldAttributes[.init(entity: entity.name, property: attribute.name)] = attribute }
+            for relationship in entity.relationships {
+                oldRelationships[.init(entity: entity.name, property: relationship.name)] = relationship
+            }
+        }
+        for (key, newKey) in newKeys where key.property != newKey.property {
+            renamed[key.entity, default: [:]][key.property] = newKey.property
+        }
         for entity in new.entities { compare(entity) }
         compareOrder()
         let replacedEntities = Set(matcher.replacedEntities.values.map(\.old))
@@ -105,11 +121,10 @@ struct SchemaComparison {
 
     /// What a property of the old schema says, in the names of the new one.
     private func property(_ key: SchemaMatcher.Key) -> (json: JSONValue, number: UInt16?)? {
-        guard let entity = oldByName[key.entity] else { return nil }
-        if let attribute = entity.attributes.first(where: { $0.name == key.property }) {
+        if let attribute = oldAttributes[key] {
             return (attribute.json(withNumbers: false), attribute.number)
         }
-        guard var relationship = entity.relationships.first(where: { $0.name == key.property }) else { return nil }
+        guard var relationship = oldRelationships[key] else { return nil }
         relationship.inverse = relationship.inverse.map { name in
             newKeys[.init(entity: relationship.destination, property: name)]?.property ?? name
         }
@@ -120,16 +135,23 @@ struct SchemaComparison {
     /// An entity of the old schema, in the names of the new one.
     private func named(_ entity: EntityDefinition) -> EntityDefinition {
         var named = entity
-        let lineage = Set(matcher.old.entities.filter { $0.family.contains(EntityNumber(rawValue: entity.number ?? 0)) }.map(\.name))
-        let names = Dictionary(
-            newKeys.filter { lineage.contains($0.key.entity) }.map { ($0.key.property, $0.value.property) },
-            uniquingKeysWith: { first, _ in first })
-        let renamed = { (set: [String]) in set.map { names[$0] ?? $0 } }
-        named.identity = renamed(entity.identity)
-        named.unique = entity.unique.map(renamed)
-        named.indexes = entity.indexes.map(renamed)
+        if !renamed.isEmpty {
+            named.identity = entity.identity.map { newName(of: $0, entity) }
+            named.unique = entity.unique.map { $0.map { newName(of: $0, entity) } }
+            named.indexes = entity.indexes.map { $0.map { newName(of: $0, entity) } }
+        }
         named.parent = entity.parent.map { newNames[$0] ?? $0 }
         return named
+    }
+
+    /// The new name of a property that an old entity declares or inherits.
+    private func newName(of property: String, _ entity: EntityDefinition) -> String {
+        var next: EntityDefinition? = entity
+        while let holder = next {
+            if let name = renamed[holder.name]?[property] { return name }
+            next = holder.parent.flatMap { oldByName[$0] }
+        }
+        return property
     }
 
     /// The type of an attribute, the destination of a relationship.
@@ -140,11 +162,10 @@ struct SchemaComparison {
     }
 
     private mutating func tellRemoved(_ entity: EntityDefinition) {
-        let gone = Set(matcher.replaced.values.map(\.old))
         let entityName = newNames[entity.name] ?? entity.name
         for (name, number) in entity.attributes.map({ ($0.name, $0.number) }) + entity.relationships.map({ ($0.name, $0.number) }) {
             let key = SchemaMatcher.Key(entity: entity.name, property: name)
-            if newKeys[key] != nil || gone.contains(key) { continue }
+            if newKeys[key] != nil || replaced.contains(key) { continue }
             let before = Self.summary(property(key)?.json)
             changes.append(SchemaChange(.removed, entityName, name, before: before, old: .init(entity.number, number), new: nil))
         }
@@ -170,6 +191,6 @@ struct SchemaComparison {
     }
 
     private static func isReordered(_ before: [UInt16], _ after: [UInt16]) -> Bool {
-        before.filter(after.contains) != after.filter(before.contains)
+        before.filter(Set(after).contains) != after.filter(Set(before).contains)
     }
 }

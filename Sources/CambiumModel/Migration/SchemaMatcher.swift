@@ -16,10 +16,13 @@ struct SchemaMatcher {
     private(set) var replacedEntities: [String: (old: String, reason: String)] = [:]
     private(set) var replaced: [Key: (old: Key, reason: String)] = [:]
     var mistakes = SchemaMistakes()
+    private let oldNames: [String: [NameMatch.Name]]
+    private let newNames: [String: [NameMatch.Name]]
 
     init(old: Schema, new: Schema) throws(CambiumError) {
         self.old = old
         self.new = new
+        (oldNames, newNames) = (Self.propertyNames(old), Self.propertyNames(new))
         matchEntities()
         matchRoots()
         for entity in new.entities { matchProperties(entity) }
@@ -33,6 +36,7 @@ struct SchemaMatcher {
     init(numbersOf old: Schema, _ new: Schema) {
         self.old = old
         self.new = new
+        (oldNames, newNames) = ([:], [:])
         for entity in new.entities {
             guard let before = old.entity(entity.number), before.root == entity.root else { continue }
             entities[entity.name] = before.name
@@ -102,7 +106,7 @@ struct SchemaMatcher {
 
     private mutating func matchProperties(_ entity: Entity) {
         guard let oldEntity = oldEntity(entity.name) else { return }
-        let match = NameMatch(old: Self.names(oldEntity, old), new: Self.names(entity, new))
+        let match = NameMatch(old: oldNames[oldEntity.name] ?? [], new: newNames[entity.name] ?? [])
         for name in match.ambiguous { tellAmbiguous(name, SchemaPlace.entity(entity.name)[Self.kind(name.name, entity)][name.name]) }
         for (name, oldName) in match.oldNames {
             let keys = (Key(entity: entity.name, property: name), Key(entity: oldEntity.name, property: oldName))
@@ -116,62 +120,46 @@ struct SchemaMatcher {
 
     private static func kind(_ name: String, _ entity: Entity) -> String { entity.attribute(name) == nil ? "relationships" : "attributes" }
 
-    private static func names(_ entity: Entity, _ schema: Schema) -> [NameMatch.Name] {
-        guard let definition = schema.definition.entities.first(where: { $0.name == entity.name }) else { return [] }
-        return definition.attributes.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) }
-            + definition.relationships.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) }
+    /// The properties that each entity declares, by its name.
+    private static func propertyNames(_ schema: Schema) -> [String: [NameMatch.Name]] {
+        let names = schema.definition.entities.map { entity in
+            let attributes = entity.attributes.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) }
+            return (entity.name, attributes + entity.relationships.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) })
+        }
+        return Dictionary(names, uniquingKeysWith: { first, _ in first })
     }
 
     /// A property that an entity declares which did not is one that stood above or below it, where it can only be that one.
     private mutating func matchMoved() {
         let known = Set(properties.values).union(replaced.values.map(\.old))
+        let relatives = OldRelatives(self)
         var candidates: [(key: Key, old: [Key])] = []
+        var counts: [Key: Int] = [:]
         for entity in new.entities {
-            for name in Self.names(entity, new) {
+            for name in newNames[entity.name] ?? [] {
                 let key = Key(entity: entity.name, property: name.name)
                 if properties[key] != nil || replaced[key] != nil { continue }
-                let found = oldPlaces(of: name, entity).filter { !known.contains($0) && isAttribute($0, old) == isAttribute(key, new) }
-                if !found.isEmpty { candidates.append((key, found)) }
+                let found = relatives.places(of: name, entity).filter {
+                    !known.contains($0) && isAttribute($0, old) == isAttribute(key, new)
+                }
+                if found.isEmpty { continue }
+                candidates.append((key, found))
+                for place in found { counts[place, default: 0] += 1 }
             }
         }
         for (key, found) in candidates {
-            let isOnly = candidates.count { $0.old.contains(found[0]) } == 1
-            if found.count == 1, isOnly {
+            if found.count == 1, counts[found[0]] == 1 {
                 properties[key] = found[0]
             } else if found.count == 1 {
                 replaced[key] = (found[0], "'\(found[0].entity).\(found[0].property)' could be any of several")
             } else {
-                replaced[key] = (found[0], "it could be any of " + found.map { "'\($0.entity).\($0.property)'" }.joined(separator: ", "))
+                let shown = found.prefix(20).map { "'\($0.entity).\($0.property)'" } + (found.count > 20 ? ["others"] : [])
+                replaced[key] = (found[0], "it could be any of " + shown.joined(separator: ", "))
             }
         }
     }
 
-    /// The properties of the name, or the former one, that old entities above and below declare.
-    private func oldPlaces(of name: NameMatch.Name, _ entity: Entity) -> [Key] {
-        oldRelatives(of: entity).flatMap { relative in
-            let names = Self.names(relative, old).map(\.name)
-            let wanted = [name.formerName, name.name].compactMap(\.self).first(where: names.contains)
-            return wanted.map { [Key(entity: relative.name, property: $0)] } ?? []
-        }
-    }
-
     private func isAttribute(_ key: Key, _ schema: Schema) -> Bool { schema.entity(key.entity)?.attribute(key.property) != nil }
-
-    /// The old entities that stood above or below, or are what now stands there.
-    private func oldRelatives(of entity: Entity) -> [Entity] {
-        guard let oldRoot = new.entity(entity.root).flatMap({ oldEntity($0.name) }) else { return [] }
-        var names = Set(
-            new.entities.filter { $0.number != entity.number && ($0.family.contains(entity.number) || entity.family.contains($0.number)) }
-                .compactMap { entities[$0.name] })
-        if let before = oldEntity(entity.name) {
-            names.formUnion(
-                old.entities.filter {
-                    $0.number != before.number && ($0.family.contains(before.number) || before.family.contains($0.number))
-                }
-                .map(\.name))
-        }
-        return old.entities.filter { names.contains($0.name) && $0.root == oldRoot.number }
-    }
 
     // MARK: What a property can become
 
@@ -229,12 +217,9 @@ struct SchemaMatcher {
 
     /// The relationship at the other end, where the schema names one.
     func inverse(_ relationship: Relationship, _ schema: Schema) -> Key? {
-        guard let number = relationship.inverse else { return nil }
-        for entity in schema.entities where entity.root == relationship.destinationRoot {
-            if let found = entity.relationship(number), found.entity == entity.number {
-                return Key(entity: entity.name, property: found.name)
-            }
-        }
-        return nil
+        guard let number = relationship.inverse, let found = schema.relationship(number, ofRoot: relationship.destinationRoot),
+            let entity = schema.entity(found.entity)
+        else { return nil }
+        return Key(entity: entity.name, property: found.name)
     }
 }

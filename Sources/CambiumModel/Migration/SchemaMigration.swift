@@ -10,12 +10,12 @@ public struct SchemaMigration: Sendable {
     public let changes: [SchemaChange]
 
     /// Throws one `.invalidInput` with all mistakes of the definition, each with its JSON pointer; `.limitExceeded` where the store has
-    /// handed out all numbers. Complexity: O(entities x properties).
+    /// handed out all numbers. Complexity: O(properties that the entities of both schemas have).
     public init(from before: Schema, to definition: SchemaDefinition) throws(CambiumError) {
         self.before = before
         let matcher = try SchemaMatcher(old: before, new: try Schema(definition))
         let numbered = try SchemaNumbering(matcher).definition
-        after = try Schema(resolving: numbered)
+        after = try Schema(resolving: numbered, .compileAtFirstUse)
         changes = SchemaComparison(matcher, numbered).changes
     }
 
@@ -36,13 +36,17 @@ extension SchemaDefinition {
     /// The number that the next new entity gets.
     var entityMark: Int { max(nextNumber ?? 0, entities.reduce(0) { max($0, Int($1.number ?? 0)) } + 1) }
 
-    /// The number that the next new property of a hierarchy gets.
-    func propertyMark(ofRoot root: String) -> Int {
+    /// For each root entity, the number that the next new property of its hierarchy gets.
+    var propertyMarks: [String: Int] {
         let roots = rootNames()
-        let members = entities.filter { roots[$0.name] == root }
-        let numbers = members.flatMap { $0.attributes.map(\.number) + $0.relationships.map(\.number) }
-        let given = members.first { $0.name == root }?.nextNumber ?? 0
-        return max(given, numbers.reduce(0) { max($0, Int($1 ?? 0)) } + 1)
+        var marks: [String: Int] = [:]
+        for entity in entities {
+            let root = roots[entity.name] ?? entity.name
+            let numbers = entity.attributes.map(\.number) + entity.relationships.map(\.number)
+            let mark = numbers.reduce(0) { max($0, Int($1 ?? 0)) } + 1
+            marks[root] = max(marks[root] ?? 0, mark, entity.name == root ? entity.nextNumber ?? 0 : 0)
+        }
+        return marks
     }
 }
 
@@ -57,12 +61,13 @@ struct SchemaNumbering {
         var nextEntity = old.entityMark
         var nextProperties: [String: Int] = [:]
         let oldNumbers = Self.numbers(of: old)
+        let oldMarks = old.propertyMarks
         for index in definition.entities.indices {
             let name = definition.entities[index].name
             let oldName = matcher.entities[name]
             let root = roots[name] ?? name
-            var next = nextProperties[root] ?? matcher.entities[root].map { old.propertyMark(ofRoot: $0) } ?? 1
-            let oldNumber = oldName.flatMap { name in old.entities.first { $0.name == name }?.number }
+            var next = nextProperties[root] ?? matcher.entities[root].flatMap { oldMarks[$0] } ?? 1
+            let oldNumber = oldName.flatMap { matcher.old.entity($0)?.number.rawValue }
             definition.entities[index].number = try Self.number(oldNumber, &nextEntity)
             for place in definition.entities[index].attributes.indices {
                 let key = SchemaMatcher.Key(entity: name, property: definition.entities[index].attributes[place].name)
@@ -82,10 +87,11 @@ struct SchemaNumbering {
     /// Numbers that are one above the greatest need not be said.
     private mutating func setMarks(_ nextEntity: Int, _ nextProperties: [String: Int]) {
         if nextEntity > definition.entityMark { definition.nextNumber = nextEntity }
+        let marks = definition.propertyMarks
         for index in definition.entities.indices {
             let name = definition.entities[index].name
             guard let next = nextProperties[name], definition.entities[index].parent == nil else { continue }
-            if next > definition.propertyMark(ofRoot: name) { definition.entities[index].nextNumber = next }
+            if next > marks[name] ?? 1 { definition.entities[index].nextNumber = next }
         }
     }
 

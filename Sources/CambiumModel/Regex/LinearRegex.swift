@@ -1,11 +1,14 @@
 internal import CRE2
+import Synchronization
 
 /// A regular expression that takes linear time on any text (RE2 syntax: no back-references).
 ///
-/// SENDABLE: a compiled expression does not change, and RE2 guards its caches itself.
+/// It takes up to 8 MiB of memory, and none before it is first used.
+///
+/// SENDABLE: a compiled expression does not change, RE2 guards its caches itself, and the one reference to it is atomic.
 public final class LinearRegex: @unchecked Sendable {
     public let pattern: String
-    private let regex: OpaquePointer
+    private let compiled: Atomic<OpaquePointer?>
 
     public struct PatternError: Error, Hashable, Sendable {
         public let message: String
@@ -13,8 +16,21 @@ public final class LinearRegex: @unchecked Sendable {
         public let offset: Int
     }
 
+    /// Compiles a pattern. Throws if it is malformed, or takes more memory than an expression has.
     public init(_ pattern: String) throws(PatternError) {
         self.pattern = pattern
+        compiled = Atomic(try Self.compile(pattern))
+    }
+
+    /// Takes a pattern that was compiled once, and compiles it when it is first used.
+    package init(compiledBefore pattern: String) {
+        self.pattern = pattern
+        compiled = Atomic(nil)
+    }
+
+    deinit { if let regex = compiled.load(ordering: .acquiring) { cre2_free(regex) } }
+
+    private static func compile(_ pattern: String) throws(PatternError) -> OpaquePointer {
         var text = pattern
         var offset = 0
         var message = [CChar](repeating: 0, count: 256)
@@ -26,16 +42,28 @@ public final class LinearRegex: @unchecked Sendable {
             let bytes = message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
             throw PatternError(message: String(decoding: bytes, as: UTF8.self), offset: offset)
         }
-        self.regex = regex
+        return regex
     }
 
-    deinit { cre2_free(regex) }
+    /// The compiled expression; nil if the pattern is malformed, which only a forged log has.
+    private var regex: OpaquePointer? {
+        if let regex = compiled.load(ordering: .acquiring) { return regex }
+        guard let made = try? Self.compile(pattern) else { return nil }
+        let (isFirst, first) = compiled.compareExchange(expected: nil, desired: made, ordering: .acquiringAndReleasing)
+        // Another thread was faster.
+        if !isFirst { cre2_free(made) }
+        return isFirst ? made : first
+    }
 
-    /// Whether the whole text matches. Complexity: O(bytes).
+    /// Whether the whole text matches. Nothing matches a malformed pattern. Complexity: O(bytes).
     public func matchesWhole(_ text: String) -> Bool {
+        guard let regex else { return false }
         var text = text
         return text.withUTF8 { utf8 in
             utf8.withMemoryRebound(to: CChar.self) { cre2_matches_whole(regex, $0.baseAddress, $0.count) != 0 }
         }
     }
+
+    /// Whether the expression takes memory, because it was used.
+    var isCompiled: Bool { compiled.load(ordering: .acquiring) != nil }
 }

@@ -11,6 +11,7 @@ public struct AttributeConstraints: Sendable {
     public let regex: LinearRegex?
     /// The values that are allowed; nil for all.
     public let allowed: [Value]?
+    private let allowedValues: Set<Value>
     /// Whether there is anything to check.
     public let isEmpty: Bool
 
@@ -24,10 +25,11 @@ public struct AttributeConstraints: Sendable {
         self.maxLength = maxLength
         self.regex = regex
         self.allowed = allowed
+        allowedValues = Set((allowed ?? []).map(\.withoutNegativeZero))
         isEmpty = min == nil && max == nil && minLength == nil && maxLength == nil && regex == nil && allowed == nil
     }
 
-    /// What is wrong with a value; nil where nothing is. Null is never wrong here. Complexity: O(bytes).
+    /// Returns what is wrong with a value, or nil if nothing is. Null is never wrong here. Complexity: O(bytes of the value).
     public func check(_ value: Value) -> String? {
         if let flaw = Self.flaw(of: value) { return flaw }
         if isEmpty || value.isNull { return nil }
@@ -40,11 +42,16 @@ public struct AttributeConstraints: Sendable {
         if let regex, let text = value.plainText, !regex.matchesWhole(text) {
             return "\"\(text.prefix(60))\" does not match \(regex.pattern)"
         }
-        if let allowed, !allowed.contains(value) {
-            return "\(value.text.prefix(60)) is none of \(allowed.map(\.text).joined(separator: ", "))"
+        if let allowed, !allowedValues.contains(value.withoutNegativeZero) {
+            let shown = allowed.prefix(Self.shownCountMax).map(\.text).joined(separator: ", ")
+            let rest = allowed.count - Self.shownCountMax
+            return "\(value.text.prefix(60)) is none of \(shown)" + (rest > 0 ? " and \(rest) more" : "")
         }
         return nil
     }
+
+    /// As many allowed values are named in a message.
+    private static let shownCountMax = 50
 
     /// Values that no attribute holds, because they could not be written as JSON and read back.
     private static func flaw(of value: Value) -> String? {
@@ -59,6 +66,16 @@ public struct AttributeConstraints: Sendable {
 }
 
 extension Value {
+    /// The value itself, and 0.0 for -0.0, which is equal.
+    var withoutNegativeZero: Value {
+        switch self {
+        case .float(let value) where value == 0: .float(0)
+        case .double(let value) where value == 0: .double(0)
+        case .date(let value) where value.timeIntervalSinceReferenceDate == 0: .date(Date(timeIntervalSinceReferenceDate: 0))
+        default: self
+        }
+    }
+
     /// The length that `minLength` and `maxLength` count.
     var length: Int? {
         switch self {

@@ -3,22 +3,29 @@ struct LinkResolver {
     let definition: SchemaDefinition
     let byName: [String: EntityDefinition]
     private(set) var links: [Link] = []
-    /// The relationships that each entity declares, by its name.
-    private(set) var relationships: [String: [Relationship]] = [:]
+    /// The relationships that each entity declares, by its place in the definition.
+    private(set) var relationships: [[Relationship]] = []
     /// Where a relationship is kept, once that is known.
     private var placed: [Key: (link: Int, end: Int)] = [:]
     private var inverses: [Key: Key] = [:]
-    private let roots: [String: String]
+    private let tree: SchemaTree
+    private let places: [String: Int]
+    private let declared: [Key: RelationshipDefinition]
 
     private struct Key: Hashable {
         let entity: String
         let name: String
     }
 
-    init(definition: SchemaDefinition, byName: [String: EntityDefinition]) {
+    init(definition: SchemaDefinition, byName: [String: EntityDefinition], tree: SchemaTree) {
         self.definition = definition
         self.byName = byName
-        roots = definition.rootNames()
+        self.tree = tree
+        places = Dictionary(definition.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let keys = definition.entities.flatMap { entity in
+            entity.relationships.map { (Key(entity: entity.name, name: $0.name), $0) }
+        }
+        declared = Dictionary(keys, uniquingKeysWith: { first, _ in first })
     }
 
     mutating func resolve(_ mistakes: inout SchemaMistakes) {
@@ -29,9 +36,7 @@ struct LinkResolver {
         for entity in definition.entities {
             for relationship in entity.relationships { place(relationship, of: entity) }
         }
-        for entity in definition.entities {
-            relationships[entity.name] = entity.relationships.map { make($0, of: entity) }
-        }
+        relationships = definition.entities.map { entity in entity.relationships.map { make($0, of: entity) } }
     }
 
     // MARK: Rules
@@ -66,10 +71,10 @@ struct LinkResolver {
     private func inverseProblem(
         _ relationship: RelationshipDefinition, _ entity: EntityDefinition, _ destination: EntityDefinition, _ name: String
     ) -> String? {
-        guard let inverse = destination.relationships.first(where: { $0.name == name }) else {
+        guard let inverse = declared[Key(entity: destination.name, name: name)] else {
             var current = destination.parent
             while let parent = current.flatMap({ byName[$0] }) {
-                if parent.relationships.contains(where: { $0.name == name }) {
+                if declared[Key(entity: parent.name, name: name)] != nil {
                     return "'\(name)' is declared by '\(parent.name)', so this relationship has to lead there"
                 }
                 current = parent.parent
@@ -113,7 +118,7 @@ struct LinkResolver {
     }
 
     private func end(_ key: Key) -> Link.End {
-        let relationship = byName[key.entity]?.relationships.first { $0.name == key.name }
+        let relationship = declared[key]
         let cardinality = relationship?.cardinality ?? .toMany
         return Link.End(
             root: root(key.entity), property: relationship?.number.map { PropertyNumber(rawValue: $0) },
@@ -123,7 +128,7 @@ struct LinkResolver {
     private func make(_ relationship: RelationshipDefinition, of entity: EntityDefinition) -> Relationship {
         let key = Key(entity: entity.name, name: relationship.name)
         let (link, end) = placed[key] ?? (0, 0)
-        let inverse = inverses[key].flatMap { key in byName[key.entity]?.relationships.first { $0.name == key.name }?.number }
+        let inverse = inverses[key].flatMap { declared[$0]?.number }
         return Relationship(
             number: PropertyNumber(rawValue: relationship.number ?? 0), name: relationship.name, formerName: relationship.formerName,
             entity: number(entity.name),
@@ -136,5 +141,5 @@ struct LinkResolver {
     }
 
     private func number(_ name: String) -> EntityNumber { EntityNumber(rawValue: byName[name]?.number ?? 0) }
-    private func root(_ name: String) -> EntityNumber { number(roots[name] ?? name) }
+    private func root(_ name: String) -> EntityNumber { number(places[name].map { definition.entities[tree.roots[$0]].name } ?? name) }
 }

@@ -1,15 +1,28 @@
-/// What is looked up by a small number again and again: an array with gaps.
+/// Elements that are looked up by a small number again and again: an array, or a dictionary if the numbers lie far apart.
 struct NumberTable<Element: Sendable>: Sendable {
-    private var elements: [Element?] = []
+    private let first: Int
+    private let elements: [Element?]
+    private let scattered: [UInt16: Element]
 
-    init(_ numbered: some Sequence<(UInt16, Element)>) {
-        for (number, element) in numbered {
-            while elements.count <= Int(number) { elements.append(nil) }
-            elements[Int(number)] = element
+    /// Complexity: O(elements).
+    init(_ numbered: [(UInt16, Element)]) {
+        let numbers = numbered.map { Int($0.0) }
+        let (least, greatest) = (numbers.min() ?? 0, numbers.max() ?? -1)
+        first = least
+        guard greatest - least < 4 * numbered.count + 64 else {
+            elements = []
+            scattered = Dictionary(numbered, uniquingKeysWith: { $1 })
+            return
         }
+        var elements = [Element?](repeating: nil, count: greatest - least + 1)
+        for (number, element) in numbered { elements[Int(number) - least] = element }
+        self.elements = elements
+        scattered = [:]
     }
 
     @inline(__always) subscript(_ number: UInt16) -> Element? {
-        Int(number) < elements.count ? elements[Int(number)] : nil
+        let place = Int(number) &- first
+        if place >= 0, place < elements.count { return elements[place] }
+        return scattered.isEmpty ? nil : scattered[number]
     }
 }

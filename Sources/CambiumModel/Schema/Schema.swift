@@ -11,6 +11,8 @@ public final class Schema: Sendable {
 
     private let byName: [String: Entity]
     private let byNumber: NumberTable<Entity>
+    /// For each root the relationships of its hierarchy.
+    private let relationships: [EntityNumber: NumberTable<Relationship>]
 
     package init(entities: [Entity], links: [Link], definition: SchemaDefinition) {
         self.entities = entities
@@ -19,10 +21,16 @@ public final class Schema: Sendable {
         self.definition = definition
         byName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
         byNumber = NumberTable(entities.map { ($0.number.rawValue, $0) })
+        let declared = entities.flatMap { entity in entity.relationships.filter { $0.entity == entity.number } }
+        relationships = Dictionary(grouping: declared, by: \.root).mapValues { NumberTable($0.map { ($0.number.rawValue, $0) }) }
     }
 
     public func entity(_ name: String) -> Entity? { byName[name] }
     public func entity(_ number: EntityNumber) -> Entity? { byNumber[number.rawValue] }
+    /// The relationship with a number in the hierarchy of a root entity. Complexity: O(1).
+    package func relationship(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Relationship? {
+        relationships[root]?[number.rawValue]
+    }
     /// The root entities, in declaration order: one table each.
     public let roots: [Entity]
 }

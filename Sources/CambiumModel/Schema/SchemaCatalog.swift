@@ -23,24 +23,25 @@ extension Schema {
 
     /// Resolves every name of a definition and checks every rule.
     ///
-    /// Throws one `.invalidInput` with all mistakes, each with its JSON pointer. Complexity: O(properties x depth of parents).
+    /// Throws one `.invalidInput` with all mistakes, each with its JSON pointer; `.limitExceeded` if the definition is larger than a
+    /// schema can be. Complexity: O(bytes of the definition + properties that its entities inherit).
     public convenience init(_ definition: SchemaDefinition) throws(CambiumError) {
-        try self.init(resolving: definition.numbered())
+        try self.init(resolving: definition.numbered(), .compileAll)
     }
 
-    /// Reads back what the log keeps. Throws `.damaged` where it is no schema.
+    /// Reads back what the log keeps. Throws `.damaged` if it is not a schema. Regular expressions are compiled when they are first used.
     public convenience init(catalog: SchemaCatalog) throws(CambiumError) {
         let definition = try catalog.definition()
         do {
-            try self.init(resolving: definition)
+            try self.init(resolving: definition, .compileAtFirstUse)
         } catch {
             throw CambiumError(
                 .damaged, "The schema in the log cannot be used: \(error.message)", details: error.details, underlying: error)
         }
     }
 
-    convenience init(resolving definition: SchemaDefinition) throws(CambiumError) {
-        var resolver = SchemaResolver(definition)
+    convenience init(resolving definition: SchemaDefinition, _ expressions: SchemaResolver.Expressions) throws(CambiumError) {
+        var resolver = SchemaResolver(definition, expressions)
         let (entities, links) = try resolver.resolve()
         self.init(entities: entities, links: links, definition: definition)
     }

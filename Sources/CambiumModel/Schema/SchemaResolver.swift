@@ -1,32 +1,45 @@
 internal import CambiumJSON
 
 /// Resolves the names of a definition whose numbers are given, and checks its rules.
+///
+/// Complexity: O(properties + what entities inherit), the latter of which is limited.
 struct SchemaResolver {
+    /// What to do with regular expressions: those of a schema in the log were compiled when the schema was set.
+    enum Expressions { case compileAll, compileAtFirstUse }
+
     let definition: SchemaDefinition
+    let expressions: Expressions
     var mistakes = SchemaMistakes()
     private(set) var byName: [String: EntityDefinition] = [:]
+    private var tree = SchemaTree(parents: [])
     /// The numbers of properties met, by root entity.
-    private var numbers: [String: Set<UInt16>] = [:]
+    private var numbers: [Int: Set<UInt16>] = [:]
 
-    init(_ definition: SchemaDefinition) { self.definition = definition }
+    /// The most entities, properties and unique sets that all entities of a schema inherit together.
+    static let inheritedCountMax = 1 << 22
+
+    init(_ definition: SchemaDefinition, _ expressions: Expressions) {
+        self.definition = definition
+        self.expressions = expressions
+    }
 
     mutating func resolve() throws(CambiumError) -> (entities: [Entity], links: [Link]) {
         checkNames()
         checkParents()
-        // Everything behind this follows parents and numbers, which have to be sound.
+        // The steps that follow rely on parents and numbers.
         try mistakes.throwIfAny()
-        var pairs = LinkResolver(definition: definition, byName: byName)
+        try checkInheritance()
+        checkProperties()
+        try mistakes.throwIfAny()
+        var pairs = LinkResolver(definition: definition, byName: byName, tree: tree)
         pairs.resolve(&mistakes)
-        let attributes = definition.entities.map { entity in entity.attributes.map { attribute($0, of: entity) } }
-        for entity in definition.entities { checkSets(entity) }
-        CloneRules.check(definition, byName, &mistakes)
-        try mistakes.throwIfAny()
-        let attributesByName = Dictionary(uniqueKeysWithValues: zip(definition.entities.map(\.name), attributes))
-        var families: [String: Set<EntityNumber>] = [:]
-        for entity in definition.entities {
-            for member in lineage(of: entity) { families[member.name, default: []].insert(number(of: entity)) }
+        let attributes = definition.entities.indices.map { place in
+            definition.entities[place].attributes.map { attribute($0, of: place) }
         }
-        return (definition.entities.map { entity($0, attributesByName, families, pairs) }, pairs.links)
+        for place in definition.entities.indices { checkSets(place) }
+        try CloneRules.check(definition, tree, &mistakes)
+        try mistakes.throwIfAny()
+        return (entities(attributes, pairs), pairs.links)
     }
 
     // MARK: Names
@@ -59,30 +72,80 @@ struct SchemaResolver {
         }
     }
 
+    /// Whether the line of parents above an entity ends.
+    private enum Line { case unknown, ends, isRing }
+
     private mutating func checkParents() {
-        for entity in definition.entities {
-            let place = SchemaPlace.entity(entity.name)
-            var seen: Set<String> = [entity.name]
-            var current = entity.parent
-            while let name = current {
-                guard let parent = byName[name] else {
-                    if name == entity.parent { mistakes.add(place["parent"].pointer, "there is no entity '\(name)'") }
-                    break
-                }
-                guard seen.insert(name).inserted else {
-                    mistakes.add(place["parent"].pointer, "the parents of '\(entity.name)' go round in a ring")
-                    break
-                }
-                current = parent.parent
+        let places = Dictionary(definition.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let parents = definition.entities.map { $0.parent.flatMap { places[$0] } }
+        var lines = [Line](repeating: .unknown, count: parents.count)
+        for start in parents.indices {
+            var path: [Int] = []
+            var onPath: Set<Int> = []
+            var next: Int? = start
+            while let place = next, lines[place] == .unknown, onPath.insert(place).inserted {
+                path.append(place)
+                next = parents[place]
             }
+            let line = next.map { lines[$0] == .ends ? Line.ends : .isRing } ?? .ends
+            for place in path { lines[place] = line }
         }
-        if mistakes.all.isEmpty { for entity in definition.entities { checkProperties(entity) } }
+        for (place, entity) in definition.entities.enumerated() {
+            let pointer = SchemaPlace.entity(entity.name)["parent"].pointer
+            if let parent = entity.parent, places[parent] == nil { mistakes.add(pointer, "there is no entity '\(parent)'") }
+            if lines[place] == .isRing { mistakes.add(pointer, "the parents of '\(entity.name)' go round in a ring") }
+        }
+        if mistakes.all.isEmpty { tree = SchemaTree(parents: parents) }
     }
 
-    private mutating func checkProperties(_ entity: EntityDefinition) {
+    /// Each entity has a list of all that it inherits, so many levels of many properties would take more than memory has.
+    private func checkInheritance() throws(CambiumError) {
+        var ownCounts = definition.entities.map { $0.attributes.count + $0.relationships.count + $0.unique.count + 1 }
+        var sum = 0
+        for place in tree.order {
+            if let parent = tree.parents[place] { ownCounts[place] += ownCounts[parent] }
+            sum += ownCounts[place]
+            guard sum <= Self.inheritedCountMax else {
+                throw CambiumError(
+                    .limitExceeded,
+                    "The entities of the schema inherit more than \(Self.inheritedCountMax) entities, properties and unique sets in all. "
+                        + "Use fewer levels of parents, or fewer properties in the upper ones.")
+            }
+        }
+    }
+
+    private mutating func checkProperties() {
+        let inherited = inheritedNames()
+        for place in definition.entities.indices { checkProperties(place, inherited[place] ?? []) }
+    }
+
+    /// For each entity the names of its properties that an entity above it has too.
+    private func inheritedNames() -> [Int: Set<String>] {
+        var found: [Int: Set<String>] = [:]
+        var declared: Set<String> = []
+        // Each entity twice: before those below it, and after them with the names that it brought.
+        var pending: [(place: Int, names: [String]?)] = tree.order.filter { tree.parents[$0] == nil }.map { ($0, nil) }
+        var children = [[Int]](repeating: [], count: tree.parents.count)
+        for (place, parent) in tree.parents.enumerated() { if let parent { children[parent].append(place) } }
+        while let (place, names) = pending.popLast() {
+            if let names {
+                declared.subtract(names)
+                continue
+            }
+            let entity = definition.entities[place]
+            let own = Set(entity.attributes.map(\.name) + entity.relationships.map(\.name))
+            for name in own where declared.contains(name) { found[place, default: []].insert(name) }
+            let new = own.filter { !declared.contains($0) }
+            declared.formUnion(new)
+            pending.append((place, Array(new)))
+            pending += children[place].map { ($0, nil) }
+        }
+        return found
+    }
+
+    private mutating func checkProperties(_ index: Int, _ inherited: Set<String>) {
+        let entity = definition.entities[index]
         let place = SchemaPlace.entity(entity.name)
-        let inherited = Set(ancestors(of: entity).flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) })
-        let root = lineage(of: entity)[0].name
         var own: Set<String> = []
         let properties =
             entity.attributes.map { ($0.name, place["attributes"][$0.name], $0.number, "attribute") }
@@ -92,7 +155,7 @@ struct SchemaResolver {
             if !own.insert(name).inserted { mistakes.add(place.pointer, "the entity has two properties of this name") }
             if inherited.contains(name) { mistakes.add(place.pointer, "the entity inherits a property of this name") }
             if let number {
-                let isNew = numbers[root, default: []].insert(number).inserted
+                let isNew = numbers[tree.roots[index], default: []].insert(number).inserted
                 if !isNew { mistakes.add(place.pointer, "another property has the number \(number) already") }
             } else {
                 mistakes.add(place.pointer, "the property has no number")
@@ -101,105 +164,33 @@ struct SchemaResolver {
         if entity.number == nil { mistakes.add(place.pointer, "the entity has no number") }
     }
 
-    /// The parent first, the root last.
-    func ancestors(of entity: EntityDefinition) -> [EntityDefinition] {
-        var found: [EntityDefinition] = []
-        var current = entity.parent
-        while let name = current, let parent = byName[name], found.count < definition.entities.count {
-            found.append(parent)
-            current = parent.parent
-        }
-        return found
-    }
-
-    /// The entity and its ancestors, the root first.
-    func lineage(of entity: EntityDefinition) -> [EntityDefinition] { ancestors(of: entity).reversed() + [entity] }
-
     // MARK: Attributes
 
-    private mutating func attribute(_ attribute: AttributeDefinition, of entity: EntityDefinition) -> Attribute {
-        let place = SchemaPlace.entity(entity.name)["attributes"][attribute.name]
-        let constraints = constraints(attribute, place)
-        var defaultValue = Value.null
-        if let json = attribute.defaultValue, json != .null, let value = value(json, attribute.type, place["default"]) {
-            defaultValue = value
-            if let flaw = constraints.check(value) {
-                mistakes.add(place["default"].pointer, "the default breaks the attribute's own rules: \(flaw)")
-            }
-        }
+    private mutating func attribute(_ attribute: AttributeDefinition, of place: Int) -> Attribute {
+        let entity = definition.entities[place]
+        let resolver = AttributeResolver(attribute, SchemaPlace.entity(entity.name)["attributes"][attribute.name], expressions)
+        let (constraints, defaultValue) = resolver.resolve(&mistakes)
         return Attribute(
             number: PropertyNumber(rawValue: attribute.number ?? 0), name: attribute.name, formerName: attribute.formerName,
-            entity: number(of: entity),
-            root: number(of: lineage(of: entity)[0]), type: attribute.type, isOptional: attribute.presence == .optional,
+            entity: number(ofEntity: place),
+            root: number(ofEntity: tree.roots[place]), type: attribute.type, isOptional: attribute.presence == .optional,
             defaultValue: defaultValue, constraints: constraints, isTransient: attribute.isTransient, userInfo: attribute.userInfo)
-    }
-
-    private mutating func constraints(_ attribute: AttributeDefinition, _ place: SchemaPlace) -> AttributeConstraints {
-        let isNumeric = [.int16, .int32, .int64, .float, .double, .decimal, .date].contains(attribute.type)
-        let hasLength = [.string, .uri, .data].contains(attribute.type)
-        for (key, isGiven) in [("min", attribute.min != nil), ("max", attribute.max != nil)] where isGiven && !isNumeric {
-            mistakes.add(place[key].pointer, "only numbers and dates have a least and a greatest value")
-        }
-        for (key, isGiven) in [("minLength", attribute.minLength != nil), ("maxLength", attribute.maxLength != nil)]
-        where isGiven && !hasLength {
-            mistakes.add(place[key].pointer, "only text and data have a length")
-        }
-        let min = isNumeric ? attribute.min.flatMap { value($0, attribute.type, place["min"]) } : nil
-        let max = isNumeric ? attribute.max.flatMap { value($0, attribute.type, place["max"]) } : nil
-        if let min, let max, max.precedes(min) { mistakes.add(place["min"].pointer, "the least value is more than the greatest") }
-        if let least = attribute.minLength, let most = attribute.maxLength, least > most {
-            mistakes.add(place["minLength"].pointer, "the least length is more than the greatest")
-        }
-        return AttributeConstraints(
-            min: min, max: max, minLength: attribute.minLength, maxLength: attribute.maxLength,
-            regex: regex(attribute, place["regex"]), allowed: allowed(attribute, place["enum"]))
-    }
-
-    private mutating func regex(_ attribute: AttributeDefinition, _ place: SchemaPlace) -> LinearRegex? {
-        guard let pattern = attribute.regex else { return nil }
-        guard attribute.type == .string || attribute.type == .uri else {
-            mistakes.add(place.pointer, "only text can be matched with a regular expression")
-            return nil
-        }
-        do {
-            return try LinearRegex(pattern)
-        } catch {
-            mistakes.add(place.pointer, "\(error.message), at byte \(error.offset) of the pattern")
-            return nil
-        }
-    }
-
-    private mutating func allowed(_ attribute: AttributeDefinition, _ place: SchemaPlace) -> [Value]? {
-        guard let allowed = attribute.allowed else { return nil }
-        if allowed.isEmpty { mistakes.add(place.pointer, "a list without values allows nothing") }
-        var values: [Value] = []
-        for (index, json) in allowed.enumerated() {
-            guard let value = value(json, attribute.type, place[index]) else { continue }
-            if values.contains(value) { mistakes.add(place[index].pointer, "the value is in the list already") }
-            values.append(value)
-        }
-        return values
-    }
-
-    private mutating func value(_ json: JSONValue, _ type: AttributeType, _ place: SchemaPlace) -> Value? {
-        do {
-            return try Value(json: json, type: type)
-        } catch {
-            mistakes.add(place.pointer, error.message)
-            return nil
-        }
     }
 
     // MARK: Sets
 
-    private mutating func checkSets(_ entity: EntityDefinition) {
+    private mutating func checkSets(_ index: Int) {
+        let entity = definition.entities[index]
+        if entity.identity.isEmpty, entity.unique.isEmpty, entity.indexes.isEmpty { return }
         let place = SchemaPlace.entity(entity.name)
-        let names = Set(lineage(of: entity).flatMap { $0.attributes.map(\.name) })
+        let lineage = tree.ancestors(of: index)
+        let names = Set(([index] + lineage).flatMap { definition.entities[$0].attributes.map(\.name) })
         func check(_ set: [String], _ place: SchemaPlace, _ mistakes: inout SchemaMistakes) {
+            var known: Set<String> = []
             for (index, name) in set.enumerated() {
                 if !names.contains(name) {
                     mistakes.add(place[index].pointer, "'\(entity.name)' has no attribute '\(name)'")
-                } else if set.prefix(index).contains(name) {
+                } else if !known.insert(name).inserted {
                     mistakes.add(place[index].pointer, "'\(name)' is in the list already")
                 }
             }
@@ -211,36 +202,48 @@ struct SchemaResolver {
                 check(set, place[key][index], &mistakes)
             }
         }
-        if !entity.identity.isEmpty, let other = ancestors(of: entity).first(where: { !$0.identity.isEmpty }) {
-            mistakes.add(place["identity"].pointer, "the identity is inherited from '\(other.name)' and cannot be another one")
+        if !entity.identity.isEmpty, let other = lineage.first(where: { !definition.entities[$0].identity.isEmpty }) {
+            let name = definition.entities[other].name
+            mistakes.add(place["identity"].pointer, "the identity is inherited from '\(name)' and cannot be another one")
         }
     }
 
     // MARK: Entities
 
-    private func number(of entity: EntityDefinition) -> EntityNumber { EntityNumber(rawValue: entity.number ?? 0) }
+    private func number(ofEntity place: Int) -> EntityNumber { EntityNumber(rawValue: definition.entities[place].number ?? 0) }
 
-    private func entity(
-        _ entity: EntityDefinition, _ attributes: [String: [Attribute]], _ families: [String: Set<EntityNumber>], _ pairs: LinkResolver
-    ) -> Entity {
-        let lineage = lineage(of: entity)
-        let all = lineage.flatMap { attributes[$0.name] ?? [] }
-        let identity = lineage.first { !$0.identity.isEmpty }?.identity ?? []
-        return Entity(
-            number: number(of: entity), name: entity.name, formerName: entity.formerName, root: number(of: lineage[0]),
-            parent: entity.parent.flatMap { byName[$0] }.map(number), isAbstract: entity.isAbstract,
-            family: families[entity.name] ?? [], attributes: all,
-            relationships: lineage.flatMap { pairs.relationships[$0.name] ?? [] },
-            identity: identity.compactMap { name in all.first { $0.name == name } },
-            uniqueSets: lineage.flatMap { uniqueSets(of: $0, all) }, userInfo: entity.userInfo)
+    /// - Parameter attributes: those that each entity declares.
+    private func entities(_ attributes: [[Attribute]], _ pairs: LinkResolver) -> [Entity] {
+        var made = [Entity?](repeating: nil, count: definition.entities.count)
+        for place in tree.order {
+            let parent = tree.parents[place].flatMap { made[$0] }
+            made[place] = entity(place, parent, attributes[place], pairs.relationships[place])
+        }
+        return made.compactMap(\.self)
     }
 
-    private func uniqueSets(of entity: EntityDefinition, _ attributes: [Attribute]) -> [UniqueSet] {
+    private func entity(_ place: Int, _ parent: Entity?, _ attributes: [Attribute], _ relationships: [Relationship]) -> Entity {
+        let entity = definition.entities[place]
+        let all = (parent?.attributes ?? []) + attributes
+        let hasSets = !entity.identity.isEmpty || !entity.unique.isEmpty
+        let byName = hasSets ? Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }) : [:]
+        let identity = entity.identity.compactMap { byName[$0] }
+        return Entity(
+            number: number(ofEntity: place), name: entity.name, formerName: entity.formerName, root: number(ofEntity: tree.roots[place]),
+            parent: parent?.number,
+            isAbstract: entity.isAbstract, family: Set(tree.family(of: place).map(number(ofEntity:))), attributes: all,
+            relationships: (parent?.relationships ?? []) + relationships,
+            identity: identity.isEmpty ? parent?.identity ?? [] : identity,
+            uniqueSets: (parent?.uniqueSets ?? []) + uniqueSets(of: entity, byName), userInfo: entity.userInfo)
+    }
+
+    private func uniqueSets(of entity: EntityDefinition, _ attributes: [String: Attribute]) -> [UniqueSet] {
         var sets: [UniqueSet] = []
+        var known: Set<[PropertyNumber]> = []
         for (names, isIdentity) in [(entity.identity, true)] + entity.unique.map({ ($0, false) }) where !names.isEmpty {
-            let numbers = names.compactMap { name in attributes.first { $0.name == name }?.number }
-            if !isIdentity, sets.contains(where: { $0.attributes == numbers }) { continue }
-            sets.append(UniqueSet(entity: number(of: entity), attributes: numbers, isIdentity: isIdentity))
+            let numbers = names.compactMap { attributes[$0]?.number }
+            guard known.insert(numbers).inserted else { continue }
+            sets.append(UniqueSet(entity: EntityNumber(rawValue: entity.number ?? 0), attributes: numbers, isIdentity: isIdentity))
         }
         return sets
     }

@@ -1,0 +1,74 @@
+/// Finds the attributes that objects may follow: those of entities that have a relationship to an entity, to one above it or below it.
+///
+/// Each of many entities may be the parent of each of many others, so the steps are counted and limited.
+struct CloneParents {
+    private let tree: SchemaTree
+    /// For each entity the places in `tree.order` of those with a relationship to it.
+    private var sources: [[Int]]
+    private var declared: [String: [(place: Int, type: AttributeType)]] = [:]
+    /// For an entity the places in `tree.order` of those with a relationship to its line, ascending.
+    private var parents: (place: Int, positions: [Int])?
+    private var stepCount = 0
+    static let stepCountMax = 1 << 24
+
+    init(_ definition: SchemaDefinition, _ tree: SchemaTree) {
+        self.tree = tree
+        sources = [[Int]](repeating: [], count: definition.entities.count)
+        let places = Dictionary(definition.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for (place, entity) in definition.entities.enumerated() {
+            for destination in Set(entity.relationships.map(\.destination)) {
+                if let target = places[destination] { sources[target].append(tree.subtrees[place].lowerBound) }
+            }
+            for attribute in entity.attributes { declared[attribute.name, default: []].append((place, attribute.type)) }
+        }
+    }
+
+    /// The types of the attributes of this name that parents of an entity may have.
+    mutating func types(of name: String, above place: Int) throws(CambiumError) -> Set<AttributeType> {
+        let positions = try positions(ofParentsOf: place)
+        var types: Set<AttributeType> = []
+        for (holder, type) in declared[name] ?? [] where !types.contains(type) {
+            try count(tree.depths[holder] + 1)
+            if Self.has(positions, in: tree.subtrees[holder])
+                || tree.ancestors(of: holder).contains(where: { Self.has(positions, at: tree.subtrees[$0].lowerBound) })
+            {
+                types.insert(type)
+            }
+        }
+        return types
+    }
+
+    private mutating func positions(ofParentsOf place: Int) throws(CambiumError) -> [Int] {
+        if let parents, parents.place == place { return parents.positions }
+        var found: Set<Int> = []
+        for member in tree.ancestors(of: place) + tree.family(of: place) {
+            try count(sources[member].count + 1)
+            found.formUnion(sources[member])
+        }
+        let positions = found.sorted()
+        parents = (place, positions)
+        return positions
+    }
+
+    private mutating func count(_ steps: Int) throws(CambiumError) {
+        stepCount += steps
+        guard stepCount <= Self.stepCountMax else {
+            throw CambiumError(
+                .limitExceeded,
+                "Too many entities may be the parents that 'followParent' names: checking them takes more than \(Self.stepCountMax) steps. "
+                    + "Name fewer attributes, or lead fewer relationships to the entities that follow.")
+        }
+    }
+
+    private static func has(_ positions: [Int], at position: Int) -> Bool { has(positions, in: position..<position + 1) }
+
+    /// Whether one of the ascending positions lies in a range. Complexity: O(log n) for n positions.
+    private static func has(_ positions: [Int], in range: Range<Int>) -> Bool {
+        var (low, high) = (0, positions.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if positions[middle] < range.lowerBound { low = middle + 1 } else { high = middle }
+        }
+        return low < positions.count && positions[low] < range.upperBound
+    }
+}

@@ -1,0 +1,46 @@
+/// Finds properties of old entities that stood above or below an entity, or whose new ones stand there now.
+struct OldRelatives {
+    private let matcher: SchemaMatcher
+    /// For each name the old entities that declare it, in the order of the old schema.
+    private var declaring: [String: [(place: Int, entity: Entity)]] = [:]
+    /// For each name the old properties of it.
+    private var declared: Set<SchemaMatcher.Key> = []
+    /// The new names of old entities that stay.
+    private let newNames: [String: String]
+
+    init(_ matcher: SchemaMatcher) {
+        self.matcher = matcher
+        newNames = Dictionary(matcher.entities.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+        for (place, entity) in matcher.old.definition.entities.enumerated() {
+            guard let old = matcher.old.entity(entity.name) else { continue }
+            for name in entity.attributes.map(\.name) + entity.relationships.map(\.name) {
+                declaring[name, default: []].append((place, old))
+                declared.insert(.init(entity: entity.name, property: name))
+            }
+        }
+    }
+
+    /// The properties of the name, or the former one, that such entities declare.
+    ///
+    /// Complexity: O(old entities that declare the name).
+    func places(of name: NameMatch.Name, _ entity: Entity) -> [SchemaMatcher.Key] {
+        guard let oldRoot = matcher.new.entity(entity.root).flatMap({ matcher.oldEntity($0.name) }) else { return [] }
+        let before = matcher.oldEntity(entity.name)
+        var found: [(place: Int, key: SchemaMatcher.Key)] = []
+        for wanted in [name.formerName, name.name].compactMap(\.self) {
+            for (place, old) in declaring[wanted] ?? [] where old.root == oldRoot.number && isRelative(old, before, entity) {
+                // The former name goes first.
+                if let former = name.formerName, former != wanted, declared.contains(.init(entity: old.name, property: former)) { continue }
+                found.append((place, .init(entity: old.name, property: wanted)))
+            }
+            if name.formerName == name.name { break }
+        }
+        return found.sorted { $0.place < $1.place }.map(\.key)
+    }
+
+    private func isRelative(_ old: Entity, _ before: Entity?, _ entity: Entity) -> Bool {
+        if let before, old.number != before.number, old.family.contains(before.number) || before.family.contains(old.number) { return true }
+        guard let now = newNames[old.name].flatMap({ matcher.new.entity($0) }), now.number != entity.number else { return false }
+        return now.family.contains(entity.number) || entity.family.contains(now.number)
+    }
+}

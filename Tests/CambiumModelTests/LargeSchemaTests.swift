@@ -1,0 +1,87 @@
+import CambiumJSON
+import Testing
+
+@testable import CambiumModel
+
+/// Schemas of sizes that take minutes where anything is looked for by walking through everything.
+@Suite struct LargeSchemaTests {
+    private static func entities(_ count: Int, _ words: (Int) -> String) -> String {
+        (0..<count).map { "\"E\($0)\":{\(words($0))}" }.joined(separator: ",")
+    }
+
+    /// What the log keeps of a schema is read back, as every opening of a store does.
+    private func reopen(_ schema: Schema) throws -> Schema { try Schema(catalog: schema.catalog) }
+
+    @Test func `an enum of 40,000 values is a set`() throws {
+        let values = (0..<40_000).map { "\"v\($0)\"" }.joined(separator: ",")
+        let schema = try reopen(SchemaFixture.schema(SchemaFixture.attribute(#""type":"string","enum":[\#(values)]"#)))
+        let constraints = try #require(schema.entity("E")?.attribute("a")?.constraints)
+        #expect((0..<40_000).allSatisfy { constraints.check(.string("v\($0)")) == nil })
+        #expect(constraints.check(.string("w"))?.hasSuffix("and 39950 more") == true)
+    }
+
+    @Test func `5,000 entities with relationships to a hub load`() throws {
+        let hub = (1..<5_000).map { #""r\#($0)":{"to":"E\#($0)","many":true}"# }.joined(separator: ",")
+        let schema = try SchemaFixture.schema(
+            Self.entities(5_000) { $0 == 0 ? "\"relationships\":{\(hub)}" : #""relationships":{"up":{"to":"E0","inverse":"r\#($0)"}}"# })
+        #expect(try reopen(schema).links.count == 4_999)
+    }
+
+    @Test func `parents 300 deep load with all that they inherit`() throws {
+        let schema = try SchemaFixture.schema(
+            Self.entities(300) { number in
+                (number == 0 ? "" : #""parent":"E\#(number - 1)","#)
+                    + #""attributes":{"a\#(number)":{"type":"int32","optional":true}},"unique":[["a\#(number)"]]"#
+            })
+        let last = try #require(reopen(schema).entity("E299"))
+        #expect(last.attributes.map(\.name) == (0..<300).map { "a\($0)" } && last.uniqueSets.count == 300)
+        #expect(schema.entity("E0")?.family.count == 300 && last.root == schema.entity("E0")?.number)
+    }
+
+    @Test func `parents that multiply properties without end are refused`() {
+        let words = { (number: Int) in
+            number == 0 ? "" : #""parent":"E\#(number - 1)","attributes":{"a\#(number)":{"type":"bool"}}"#
+        }
+        let error = SchemaFixture.error(Self.entities(3000, words))
+        #expect(error?.code == .limitExceeded && error?.message.contains("inherit") == true)
+    }
+
+    @Test func `an expression is compiled when it is first used`() throws {
+        let schema = try reopen(SchemaFixture.schema(SchemaFixture.attribute(#""type":"string","regex":"a*""#)))
+        let constraints = try #require(schema.entity("E")?.attribute("a")?.constraints)
+        #expect(constraints.regex?.isCompiled == false)
+        #expect(constraints.check(.string("aa")) == nil && constraints.check(.string("b")) != nil)
+        #expect(constraints.regex?.isCompiled == true)
+    }
+
+    @Test func `a large schema is compared with another one`() throws {
+        func definition(_ renamed: String) throws -> SchemaDefinition {
+            try SchemaFixture.definition(
+                Self.entities(1000) { number in
+                    (number == 0 || number % 100 != 0 ? "" : #""parent":"E0","#)
+                        + #""attributes":{"\#(renamed)\#(number)":{"type":"int32","optional":true}},"#
+                        + #""relationships":{"next\#(number)":{"to":"E\#((number + 1) % 1000)"}}"#
+                })
+        }
+        let migration = try SchemaMigration(from: Schema(definition("a")), to: definition("b"))
+        #expect(migration.changes.count == 2000)
+    }
+
+    @Test func `2,000 attributes that follow a parent are checked`() throws {
+        let schema = try SchemaFixture.schema(
+            #""P":{"attributes":{"id":{"type":"int32"}},"relationships":{"c":{"to":"E0","many":true}}},"#
+                + Self.entities(1) { _ in
+                    let attributes = (0..<2000).map {
+                        #""a\#($0)":{"type":"int32","userInfo":{"followParent":"id","withoutParent":"keep"}}"#
+                    }
+                    return "\"attributes\":{\(attributes.joined(separator: ","))}"
+                })
+        #expect(schema.entity("E0")?.attributes.count == 2000)
+    }
+
+    @Test func `minus zero is among the values where zero is`() throws {
+        let schema = try SchemaFixture.schema(SchemaFixture.attribute(#""type":"double","enum":[0,1]"#))
+        #expect(schema.entity("E")?.attribute("a")?.constraints.check(.double(-0.0)) == nil)
+        #expect(SchemaFixture.error(SchemaFixture.attribute(#""type":"double","enum":[0,-0.0]"#)) != nil)
+    }
+}
