@@ -1,6 +1,8 @@
 /// The constants of the format, version 1. `Docs/FORMAT.md` tells what they mean; a test compares the two.
 enum Format {
     static let version: UInt16 = 1
+    /// The last number that a transaction can have, so that there is always a next one.
+    static let transactionMax: UInt64 = 1 << 62
 
     enum Segment {
         static let magic = Array("CAMBLOG1".utf8)

@@ -22,6 +22,8 @@ public struct LogTuning: Sendable {
     public var checkpointInterval: Int64 = 300_000_000
     /// From how many on one is made when the store is closed.
     public var closingCheckpointByteCount = 1 << 20
+    /// Stored graphs of at most so many bytes are checked in whole when they are opened, pages and values; larger ones where they are read.
+    public var checkedByteCountMax = 8 << 20
     /// How many checkpoints are kept whatever the settings say: the newest, and one to go back to.
     public var newestRootCount = 2
     /// What checkpoints of the past may take however little the newest one has.

@@ -40,6 +40,8 @@ final class ChunkStorage: ChunkSource, PageStorage, @unchecked Sendable {
 
     func discard(_ chunks: Range<Int>) {}
 
+    func refuse(_ reason: String) -> Never { preconditionFailure(reason) }
+
     func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         guard let chunk = chunks[index] else { preconditionFailure("Chunk \(index) was not stored.") }
         return chunk

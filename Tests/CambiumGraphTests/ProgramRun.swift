@@ -152,6 +152,7 @@ struct ProgramRun {
         let layout = timeline.head.layout
         let opened = try Timeline(
             image, layout: layout.fingerprint, schema: reference.schema.catalog, source: storage.copy(), memory: memory)
+        try Finding.check(opened.storedFlaws(), "proof of what was stored")
         if opened.head.digest() != timeline.head.digest() { throw Finding("what was stored has another digest") }
         try Finding.check(opened.head.invariantFindings(), "invariants of what was stored")
         try Finding.check(PageChecker.findings(in: opened), "pages of what was stored")

@@ -152,7 +152,7 @@ import Testing
             try store.checkpoint()
             try store.close()
             // What is smaller is checked in whole.
-            #expect(byteCount(volume.contents, "pages-") > PageFile.checkedByteCountMax)
+            #expect(byteCount(volume.contents, "pages-") > LogTuning.standard.checkedByteCountMax)
             counts.append(try readByteCount(volume.contents))
         }
         // 6 bytes for each chunk, and the chunks of the way to one object.

@@ -1,4 +1,8 @@
 import Cambium
+import CambiumLog
+import CambiumModel
+import CambiumTesting
+import Foundation
 import FuzzTargets
 import Testing
 
@@ -23,4 +27,91 @@ import Testing
         #expect(store.recovery.notes == [] && store.graph.digest() == sample.digest)
         try store.close()
     }
+
+    /// The error that opening the store of these files ends with; nil if the store opens.
+    private static func refusal(of files: [String: [UInt8]]) throws -> CambiumError? {
+        do {
+            try ForgedSample.open(files).store.close()
+            return nil
+        } catch let error as CambiumError {
+            return error
+        }
+    }
+
+    @Test func `a forged value is refused wherever an op holds it, with its file and transaction`() throws {
+        let sample = try Self.sample.get()
+        for forgery in try ForgedOps.values() {
+            let files = try ForgedLog.append([forgery.payload], to: sample.files)
+            let error = try Self.refusal(of: files)
+            let file = error?.place?.file ?? ""
+            #expect(error?.code == .damaged && file.hasPrefix("log/"), "\(forgery): \(error?.description ?? "it opens")")
+            #expect(error?.message.contains("Transaction \(sample.checkpoint.rawValue + 2) ") == true, "\(forgery)")
+            #expect(try !Verification(MemoryVolume(contents: files)).isSound, "\(forgery)")
+        }
+        let sound = try #require(try ForgedOps.soundClone())
+        #expect(try Self.refusal(of: ForgedLog.append([sound.payload], to: sample.files)) == nil)
+    }
+
+    @Test(arguments: [0, 1]) func `a forged number in an op is refused or does no harm`(kind: Int) throws {
+        let sample = try Self.sample.get()
+        let step = kind == 0 ? 1 : max(1, 2000 / Self.count)
+        let forgeries = try kind == 0 ? ForgedOps.limits() : ForgedOps.bytes()
+        for index in stride(from: 0, to: forgeries.count, by: step) {
+            let files = try ForgedLog.append([forgeries[index].payload], to: sample.files)
+            do {
+                try Exercise.run(MemoryVolume(contents: files))
+            } catch let error as CambiumError where error.code == .damaged {
+                continue  // Refused.
+            } catch {
+                Issue.record("\(forgeries[index]): \(error)")
+            }
+        }
+    }
+
+    @Test func `forged pages are passed over, and the log says the same`() throws {
+        let sample = try Self.sample.get()
+        let pages = try ForgedPages(sample.files)
+        for mutation in Self.mutations(of: pages, Self.count) {
+            var forged = pages
+            forged.apply(mutation)
+            let files = try forged.files()
+            do {
+                let outcome = try Exercise.run(MemoryVolume(contents: files))
+                let isUsed = outcome.checkpoint == sample.checkpoint
+                #expect(isUsed || outcome.digest == sample.digest && outcome.notes.count == 1, "\(mutation): \(outcome.notes)")
+                #expect(try Verification(MemoryVolume(contents: files)).isSound == (isUsed && outcome.digest == sample.digest), "\(mutation)")
+            } catch let error as CambiumError where error.code == .ruleViolated {
+                continue  // A value became another one, which a rule of the schema does not go with.
+            } catch {
+                Issue.record("\(mutation): \(error)")
+            }
+        }
+    }
+
+    @Test func `forged pages that are read one by one end the process with a message, and the next one uses the log`() throws {
+        let sample = try Self.sample.get()
+        let pages = try ForgedPages(sample.files)
+        for mutation in Self.mutations(of: pages, Self.count / 10) {
+            var forged = pages
+            forged.apply(mutation)
+            let reader = try ForgedReader(forged.files())
+            let (code, message) = try reader.run()
+            #expect(code == 0 || code == 74, "\(mutation): \(code) \(message)")
+            if code == 0 { continue }
+            #expect(message.contains("The next opening uses an older checkpoint, or the log."), "\(mutation): \(message)")
+            #expect(try reader.run().code == 0, "\(mutation)")
+        }
+    }
+
+    /// Some of the mutations, and some that are random.
+    private static func mutations(of pages: ForgedPages, _ count: Int) -> [PageMutation] {
+        let all = PageMutation.all(of: pages)
+        var random = SplitMix64(seed: seed)
+        return (0..<count).compactMap { $0 % 3 == 0 ? PageMutation.random(of: pages, using: &random) : all.randomElement(using: &random) }
+    }
+
+    private static let seed = ProcessInfo.processInfo.environment["CAMBIUM_SEED"].flatMap { UInt64($0) } ?? 1
+
+    /// How many forgeries of each kind are tried.
+    private static let count = ProcessInfo.processInfo.environment["CAMBIUM_FORGERIES"].flatMap { Int($0) } ?? 100
 }

@@ -143,7 +143,7 @@ final class Checkpointer: @unchecked Sendable {
             if state.isQueued || !tuning.checkpointsInBackground { return false }
             let limit = max(tuning.checkpointByteCount, state.storedByteCount / 16)
             let isMemoryShort = budget.isTight && heap > state.heapByteCount + budget.byteCount / 8
-            let isOld = state.tailByteCount >= tuning.oldByteCount && time - (state.doneTime ?? time) >= tuning.checkpointInterval
+            let isOld = state.tailByteCount >= tuning.oldByteCount && time &- (state.doneTime ?? time) >= tuning.checkpointInterval
             if state.doneTime == nil { state.doneTime = time }
             guard state.tailByteCount >= limit || isMemoryShort || isOld else { return false }
             state.isQueued = true

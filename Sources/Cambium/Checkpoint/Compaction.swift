@@ -131,8 +131,7 @@ extension Checkpointer {
 
     /// Throws where the stored graph with what the log has behind it is not what the whole log comes to, as far as it is there.
     private func compare(_ anchor: TransactionNumber, with reader: LogReader) throws {
-        let stored = try StoredGraph(reader, of: anchor)
-        try stored.pages?.checkAll()
+        let stored = try StoredGraph(reader, of: anchor, checksAll: true)
         for finding in stored.timeline.head.invariantFindings() + PageChecker.findings(in: stored.timeline) {
             throw CambiumError(.damaged, "The checkpoint of transaction \(anchor) is not sound, so nothing is retired: \(finding)")
         }

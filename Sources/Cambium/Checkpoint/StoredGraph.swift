@@ -39,14 +39,16 @@ struct StoredGraph {
     /// Throws `.ioFailure` where the system refuses. Complexity: O(chunks).
     ///
     /// - Parameter memory: what pages are kept in; those for which there is none in a file without a name.
-    init(_ reader: LogReader, notAfter moment: PastMoment = .latest, memory: MemoryBudget = .standard) throws(CambiumError) {
+    init(
+        _ reader: LogReader, notAfter moment: PastMoment = .latest, memory: MemoryBudget = .standard, tuning: LogTuning = .standard
+    ) throws(CambiumError) {
         let told = try PageFile.damageTold(reader.volume)
         var flaws = told.map { ["the checkpoints are checked in whole: \($0)"] } ?? []
         var passedOver: [TransactionNumber] = []
         for number in try RootRecord.list(reader.volume) {
             if try Self.isBehind(moment, number, reader) { continue }
             do throws(CambiumError) {
-                let found = try StoredGraph(reader, of: number, checksAll: told != nil, memory: memory)
+                let found = try StoredGraph(reader, of: number, checksAll: told != nil, memory: memory, tuning: tuning)
                 (timeline, pages) = (found.timeline, found.pages)
                 (self.flaws, self.passedOver) = (flaws, passedOver)
                 return
@@ -98,10 +100,15 @@ struct StoredGraph {
     }
 
     /// The stored graph of one transaction. Throws `.notFound` and `.damaged`.
-    init(_ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false, memory: MemoryBudget = .standard) throws(CambiumError)
-    {
+    ///
+    /// - Parameter checksAll: whether pages and values are checked in whole however many they are.
+    init(
+        _ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false, memory: MemoryBudget = .standard,
+        tuning: LogTuning = .standard
+    ) throws(CambiumError) {
         let pages = try PageFile(
-            reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift, checksAll: checksAll,
+            reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift,
+            checkedByteCountMax: checksAll ? .max : tuning.checkedByteCountMax,
             // Chunks come in any order, so none is mapped ahead.
             room: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
         timeline = try Timeline(
@@ -111,6 +118,8 @@ struct StoredGraph {
         guard timeline.head.transaction == number else {
             throw CambiumError(.damaged, "The pages of checkpoint \(number) are those of transaction \(timeline.head.transaction).")
         }
+        let found = pages.isCheckedInWhole ? timeline.storedFlaws() : timeline.storedTableFlaws()
+        guard found.isEmpty else { throw pages.flaw(found.prefix(3).joined(separator: " ")) }
         timeline.keepPages(in: PageFileMemory(reader.volume, nil))
         self.pages = pages
         (flaws, passedOver) = ([], [])

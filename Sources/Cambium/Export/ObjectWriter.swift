@@ -12,6 +12,8 @@ public final class ObjectWriter {
     private let options: ExportOptions
     let table: ExportTable
     let order: ExportOrder
+    /// For graphs whose pages are not proven, so that what is written is JSON all the same.
+    private var check: StoredValueCheck?
 
     /// Where in an export an object is.
     struct Position {
@@ -29,6 +31,7 @@ public final class ObjectWriter {
         self.options = options
         table = ExportTable(graph)
         order = ExportOrder(table, options.references)
+        check = graph.isProven ? nil : StoredValueCheck(.string)
     }
 
     /// Writes one object. Complexity: O(attributes and members), included objects too.
@@ -78,6 +81,9 @@ public final class ObjectWriter {
                 if cell.kind == .null {
                     null(key, &writer)
                 } else {
+                    if let flaw = check?.flaw(bytes: cell.bytes) {
+                        graph.refuse("\(graph.schema.text(of: graph.id(of: place), entity: graph.entity(of: place))): '\(key.name)' \(flaw)")
+                    }
                     writer.quotedKey(key.quoted)
                     writer.string(utf8: cell.bytes)
                 }

@@ -108,7 +108,7 @@ public struct Verification: Sendable {
         if retiredEnd == .none { return StoredGraph(before: reader) }
         for number in try RootRecord.list(reader.volume).reversed() where number >= retiredEnd {
             do throws(CambiumError) {
-                return try StoredGraph(reader, of: number)
+                return try StoredGraph(reader, of: number, checksAll: true)
             } catch {
                 guard error.code == .damaged else { throw error }
             }
@@ -121,8 +121,7 @@ public struct Verification: Sendable {
         _ number: TransactionNumber, _ reader: LogReader, transaction: TransactionNumber, _ digest: GraphDigest
     ) throws {
         do throws(any Error) {
-            let stored = try StoredGraph(reader, of: number)
-            try stored.pages?.checkAll()
+            let stored = try StoredGraph(reader, of: number, checksAll: true)
             var replay = Replay(stored)
             _ = try replay.run(reader, makesDurable: true) { $0.number > transaction }
             if stored.timeline.head.digest() != digest {

@@ -89,12 +89,14 @@ extension Draft {
     /// - Parameter observe: sees each op that was applied.
     mutating func replay(_ record: LogRecord, observe: (Op) -> Void = { _ in }) throws {
         beginReplayed(record.number.rawValue)
+        var count = 0
         try OpDecoding.forEachOp(of: record) { op in
+            count += 1
             do throws(CambiumError) {
                 try apply(op)
                 observe(op)
             } catch {
-                let message = "Transaction \(record.number) cannot be applied: \(error.message)"
+                let message = "Transaction \(record.number) cannot be applied, because of its op \(count): \(error.message)"
                 throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
             }
         }

@@ -155,7 +155,7 @@ extension Store {
         memory: MemoryBudget, isNew: Bool = false
     ) throws -> Store {
         let reader = try LogReader(volume)
-        let stored = try StoredGraph(reader, memory: memory)
+        let stored = try StoredGraph(reader, memory: memory, tuning: tuning)
         let newFile = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
         let leases = try ChunkLeases(of: volume, store: reader.settings.store)
         // Before the file is known: what is not needed was given back to the system when it came to be so.

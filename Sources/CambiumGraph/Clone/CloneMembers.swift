@@ -50,6 +50,9 @@ struct CloneMembers {
         return member
     }
 
+    /// Whether a number is that of a concrete entity of the schema.
+    func has(_ entity: EntityNumber) -> Bool { Int(entity.rawValue) < byEntity.count && byEntity[Int(entity.rawValue)] != nil }
+
     var all: some Sequence<Member> { byEntity.lazy.compactMap { $0 } }
 }
 
@@ -107,7 +110,9 @@ struct CloneBranches {
     }
 
     @inline(__always) func range(_ entity: EntityNumber, isRoot: Bool) -> Range<Int> {
-        isRoot ? rootRanges[Int(entity.rawValue)] : ranges[Int(entity.rawValue)]
+        // A row of no entity leads nowhere, and is refused when the rows are counted.
+        guard Int(entity.rawValue) < ranges.count else { return 0..<0 }
+        return isRoot ? rootRanges[Int(entity.rawValue)] : ranges[Int(entity.rawValue)]
     }
 
     @inline(__always) subscript(_ place: Int) -> CloneBranch { all[place] }

@@ -36,7 +36,7 @@ struct ClonePlanner {
         var (rows, entries) = walk.take()
         var hierarchies: [CloneOp.Hierarchy] = []
         for table in layout.tables where rows[table.index].count > 0 {
-            hierarchies.append(try settle(table, &rows[table.index]))
+            hierarchies.append(try settle(table, &rows[table.index], members))
         }
         hierarchies.sort { $0.root < $1.root }
         try checkRoom(rows)
@@ -66,13 +66,15 @@ struct ClonePlanner {
 
     func member(_ table: Int, _ row: UInt32) -> Entity {
         guard let entity = layout.schema.entity(reader.rows(table).entity(row, layout.tables[table])) else {
-            preconditionFailure("A row is of an entity of its schema.")
+            reader.chunks.refuse("an object is of no entity")
         }
         return entity
     }
 
     /// Gives the copies of a table their serials, and counts them by entity.
-    private func settle(_ table: TableLayout, _ rows: inout CloneRows) throws(CambiumError) -> CloneOp.Hierarchy {
+    private func settle(
+        _ table: TableLayout, _ rows: inout CloneRows, _ members: CloneMembers
+    ) throws(CambiumError) -> CloneOp.Hierarchy {
         let first = reader.nextSerial(table.index)
         let groupCount = reader.groupCount(table.index) + rows.count / PageLayout.fanOut + 2
         guard first + UInt64(rows.count) <= ObjectID.serialMax + 1, groupCount < TableLayout.groupCountMax else {
@@ -94,6 +96,7 @@ struct ClonePlanner {
                 }
             }
         }
+        guard counts.keys.allSatisfy(members.has) else { reader.chunks.refuse("an object is of no entity") }
         return CloneOp.Hierarchy(
             root: layout.root(ofTable: table.index), firstSerial: first,
             counts: counts.map { CloneOp.EntityCount($0.key, $0.value) }.sorted { $0.entity < $1.entity })

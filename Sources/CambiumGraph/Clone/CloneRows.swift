@@ -24,7 +24,7 @@ struct CloneRows: Sendable {
     /// The groups of the copies, from that of the first serial on.
     private(set) var targets: [UInt32] = []
 
-    init(groupCount: Int) { chosen = CloneBits(groupCount: groupCount) }
+    init(groupCount: Int, _ chunks: Chunks) { chosen = CloneBits(groupCount: groupCount, chunks) }
 
     var count: Int { chosen.count }
 
@@ -60,6 +60,7 @@ struct CloneRows: Sendable {
     @inline(__always) func copy(of row: UInt32) -> UInt32 {
         let serial = firstSerial &+ UInt64(chosen.rank(of: row))
         let page = Int((serial &>> UInt64(PageLayout.fanOutShift)) &- (firstSerial &>> UInt64(PageLayout.fanOutShift)))
+        if page >= targets.count { chosen.refuse() }
         return targets[page] &<< PageLayout.rowShift | UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
     }
 
@@ -88,7 +89,7 @@ struct CloneRows: Sendable {
 
 /// A set of rows of one table, and how many of them stand before each.
 ///
-/// SAFETY: a row is of the table whose number of groups the set was made with.
+/// SAFETY: each row is compared with the number of groups that the set was made with, because pages that nobody has proven may name any.
 ///
 /// SENDABLE: it changes while it is filled and ranked only, by the one thread that made it and gives it on afterwards.
 final class CloneBits: @unchecked Sendable {
@@ -97,13 +98,17 @@ final class CloneBits: @unchecked Sendable {
     // Zeroed by the system when they are touched.
     private let words: UnsafeMutablePointer<UInt64>
     private let ranks: UnsafeMutablePointer<UInt32>
+    private let wordCount: Int
+    private let chunks: Chunks
     @exclusivity(unchecked) private(set) var count = 0
     /// The ranks of rows in groups that are shared.
     @exclusivity(unchecked) private var ranksByRow: [UInt32: UInt32] = [:]
     /// The groups of which anything is in the set, in the order in which they came.
     @exclusivity(unchecked) private(set) var groups: [UInt32] = []
 
-    init(groupCount: Int) {
+    init(groupCount: Int, _ chunks: Chunks) {
+        self.chunks = chunks
+        wordCount = groupCount * Self.wordsPerGroup
         guard let words = calloc(max(1, groupCount * Self.wordsPerGroup), 8), let ranks = calloc(max(1, groupCount), 4) else {
             preconditionFailure("The system refused memory for a clone.")
         }
@@ -116,9 +121,13 @@ final class CloneBits: @unchecked Sendable {
         free(ranks)
     }
 
+    /// Ends the process: a page names a row that its table does not have.
+    @inline(never) func refuse() -> Never { chunks.refuse("a link leads to a row that there is not") }
+
     /// Returns whether the row was not there before.
     @inline(__always) func insert(_ row: UInt32) -> Bool {
         let place = Int(row &>> 6)
+        if place >= wordCount { refuse() }
         let mask: UInt64 = 1 &<< UInt64(row & 63)
         let word = words[place]
         if word & mask != 0 { return false }
@@ -134,6 +143,7 @@ final class CloneBits: @unchecked Sendable {
         var added = 0
         while let row = chain.next() {
             let place = Int(row &>> 6)
+            if place >= wordCount { refuse() }
             let word = words[place]
             let mask: UInt64 = 1 &<< UInt64(row & 63)
             if word & mask != 0 { continue }
@@ -145,7 +155,11 @@ final class CloneBits: @unchecked Sendable {
         return added
     }
 
-    @inline(__always) func contains(_ row: UInt32) -> Bool { words[Int(row &>> 6)] &>> UInt64(row & 63) & 1 != 0 }
+    @inline(__always) func contains(_ row: UInt32) -> Bool {
+        let place = Int(row &>> 6)
+        if place >= wordCount { refuse() }
+        return words[place] &>> UInt64(row & 63) & 1 != 0
+    }
 
     /// The rows of a group that are in the set, the first one in the lowest bit.
     @inline(__always) func bits(ofGroup group: UInt32) -> UInt128 {
@@ -172,6 +186,7 @@ final class CloneBits: @unchecked Sendable {
     /// How many rows of the set stand before a row: those of its group, and as many as its group was given.
     @inline(__always) func rank(of row: UInt32) -> UInt32 {
         let place = Int(row &>> 6)
+        if place >= wordCount { refuse() }
         var rank = ranks[Int(row &>> PageLayout.rowShift)]
         if rank == Self.isByRow { return ranksByRow[row] ?? 0 }
         rank &+= UInt32(truncatingIfNeeded: (words[place] & ((1 &<< UInt64(row & 63)) &- 1)).nonzeroBitCount)

@@ -40,7 +40,7 @@ struct CloneWalk {
         self.reader = reader
         self.layout = layout
         self.objectCountMax = objectCountMax ?? Int.max
-        rows = layout.tables.map { CloneRows(groupCount: $0.root == nil ? 0 : reader.groupCount($0.index)) }
+        rows = layout.tables.map { CloneRows(groupCount: $0.root == nil ? 0 : reader.groupCount($0.index), reader.chunks) }
         single = layout.tables.map { $0.entities.count == 1 ? $0.entities[0] : nil }
         var leadsOn = [Bool](repeating: false, count: layout.tables.count)
         for member in members.all where !members.branches.range(member.entity.number, isRoot: false).isEmpty {

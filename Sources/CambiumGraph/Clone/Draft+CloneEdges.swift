@@ -7,7 +7,7 @@ private struct CloneEdges {
     /// Their copies, in the order of the ranks.
     var copies: [UInt32] = []
 
-    init(groupCount: Int) { originals = CloneBits(groupCount: groupCount) }
+    init(groupCount: Int, _ chunks: Chunks) { originals = CloneBits(groupCount: groupCount, chunks) }
 
     func copy(of edge: UInt32) -> UInt32 { copies[Int(originals.rank(of: edge))] }
 
@@ -33,7 +33,7 @@ extension Draft {
     ) {
         let rows = Pair(plan.rows[lists[0].ownerTable], plan.rows[lists[1].ownerTable])
         if rows[0].count == 0, rows[1].count == 0 { return }
-        var edges = CloneEdges(groupCount: reader.groupCount(table.index))
+        var edges = CloneEdges(groupCount: reader.groupCount(table.index), chunks)
         for sides in isSymmetric ? [[0, 1]] : [[0], [1]] { choose(edges.originals, sides, number, table, lists, rows, rules) }
         let source = reader.rows(table.index)
         var copies: [UInt32] = []

@@ -26,7 +26,7 @@ extension Draft {
             setLink(chain.members, first, chain.previous, before)
         }
         setLink(chain.owners, owner, chain.last, last)
-        setLink(chain.owners, owner, chain.count, link(chain.owners, owner, chain.count) + UInt32(count))
+        setLink(chain.owners, owner, chain.count, link(chain.owners, owner, chain.count) &+ UInt32(truncatingIfNeeded: count))
     }
 
     mutating func remove(_ chain: Chain, owner: UInt32, member: UInt32) {
@@ -44,7 +44,7 @@ extension Draft {
             setLink(chain.members, next, chain.previous, previous)
             setLink(chain.members, member, chain.next, noRow)
         }
-        setLink(chain.owners, owner, chain.count, link(chain.owners, owner, chain.count) - 1)
+        setLink(chain.owners, owner, chain.count, link(chain.owners, owner, chain.count) &- 1)
     }
 }
 

@@ -96,8 +96,15 @@ extension Draft {
 
     /// Calls `body` with the rows of a table, by ascending serial.
     package borrowing func forEachRow(_ table: ImportTable, _ body: (UInt32) -> Void) {
-        for serial in 1..<max(1, reader.nextSerial(table.number)) {
-            if let row = reader.row(table.number, serial: serial) { body(row) }
+        let map = reader.vector(table.number, TablePage.virtualPagesOffset)
+        var next = 0
+        // Serials that are far apart leave pages between them that are not there.
+        while let page = map.firstIndex(from: next, reader.chunks) {
+            let first = UInt64(page) << UInt64(PageLayout.fanOutShift)
+            for serial in first...first | UInt64(PageLayout.fanOutMask) {
+                if let row = reader.row(table.number, serial: serial) { body(row) }
+            }
+            next = page + 1
         }
     }
 
@@ -284,6 +291,7 @@ extension Draft {
             all.forEach { row in
                 if hasDeleted, !rows.isLive(row) { return }
                 let entity = Int(rows.entity(row, table).rawValue)
+                if entity >= counts.count { reader.chunks.refuse("an object is of no entity") }
                 if rows.serial(row) >= firstNew {
                     if rows.isStub(row) {
                         counts[entity].stubs += 1

@@ -28,7 +28,7 @@ extension Draft {
                 return refill(Bucket(chunks[first.pointee]), reference.pointee, Bucket.fragment(hash))
             }
             let overflow = (bucket + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
-            precondition(overflow.pointee != 0, "A row that is in the graph is in each index that covers it.")
+            if overflow.pointee == 0 { chunks.refuse("a row is not in an index that covers it") }
             own(&overflow.pointee)
             reference = overflow
         }
@@ -39,7 +39,7 @@ extension Draft {
         var reference = ownedBucketSlot(table, index, hash)
         while !Bucket(chunks[reference.pointee]).replace(Bucket.fragment(hash), row, by: other) {
             let overflow = (chunks[reference.pointee] + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
-            precondition(overflow.pointee != 0, "A row that is in the graph is in each index that covers it.")
+            if overflow.pointee == 0 { chunks.refuse("a row is not in an index that covers it") }
             own(&overflow.pointee)
             reference = overflow
         }
@@ -86,6 +86,9 @@ extension Draft {
     mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {
         let depth = Bucket(chunks[page]).depth
         let place = ownedTable(table) + TablePage.indexesOffset + TablePage.indexStride * index
+        if depth > Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)) {
+            chunks.refuse("a bucket is deeper than its directory")
+        }
         if depth == Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)) { doubleDirectory(place) }
         let bits = Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self))
         let lower = newBucket(depth: depth + 1)

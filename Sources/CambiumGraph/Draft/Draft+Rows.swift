@@ -21,7 +21,7 @@ extension Draft {
         let group = ownedGroup(table.index, row)
         Rows.setBit(group, GroupLayout.liveBitsOffset, row, false)
         Rows.setBit(group, GroupLayout.stubBitsOffset, row, false)
-        let live = group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self) - 1
+        let live = group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self) &- 1
         group.storeBytes(of: live, toByteOffset: GroupLayout.liveCountOffset, as: UInt32.self)
         let rows = reader.rows(table.index)
         let lastSerial = rows.serial(row) | UInt64(PageLayout.rowMask)
@@ -60,7 +60,7 @@ extension Draft {
         let group = ownedGroup(table.index, row)
         Rows.setBit(group, GroupLayout.liveBitsOffset, row, false)
         Rows.setBit(group, GroupLayout.stubBitsOffset, row, false)
-        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee -= 1
+        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee &-= 1
     }
 
     private mutating func newRow(_ table: TableLayout, serial: UInt64) -> UInt32 {
@@ -80,7 +80,7 @@ extension Draft {
         let row = (mapped.pointee - 1) << PageLayout.rowShift | place
         let group = ownedGroup(table.index, row)
         Rows.setBit(group, GroupLayout.liveBitsOffset, row, true)
-        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += 1
+        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee &+= 1
         return row
     }
 
@@ -101,6 +101,7 @@ extension Draft {
             freeCount.pointee -= 1
             let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
             index = slot(&free.pointee, Int(freeCount.pointee)).pointee
+            if Int(index) >= reader.groupCount(table.index) { chunks.refuse("a table uses a group again that it does not have") }
         } else {
             let groupCount = (page + TablePage.groupCountOffset).assumingMemoryBound(to: UInt32.self)
             index = groupCount.pointee
@@ -204,6 +205,7 @@ extension Draft {
             freeCount.pointee -= 1
             let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
             row = slot(&free.pointee, Int(freeCount.pointee)).pointee
+            if UInt64(row) >= reader.nextSerial(table.index) { chunks.refuse("a table uses a row again that it does not have") }
         } else {
             let next = (page + TablePage.nextSerialOffset).assumingMemoryBound(to: UInt64.self)
             row = UInt32(next.pointee)
@@ -212,7 +214,7 @@ extension Draft {
         }
         let group = ownedGroup(table.index, row)
         Rows.setBit(group, GroupLayout.liveBitsOffset, row, true)
-        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += 1
+        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee &+= 1
         (ownedTable(table.index) + TablePage.liveCountOffset).assumingMemoryBound(to: Int.self).pointee += 1
         setLink(table.index, row, 0, first)
         setLink(table.index, row, 1, second)
@@ -228,7 +230,7 @@ extension Draft {
         }
         let group = ownedGroup(table.index, row)
         Rows.setBit(group, GroupLayout.liveBitsOffset, row, false)
-        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee -= 1
+        (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee &-= 1
         let page = ownedTable(table.index)
         (page + TablePage.liveCountOffset).assumingMemoryBound(to: Int.self).pointee -= 1
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)

@@ -18,8 +18,10 @@ extension Draft {
         var node = link(tree.owners, owner, tree.root)
         if node == noRow { return setLink(tree.owners, owner, tree.root, member) }
         var index = index
+        var restCount = reader.rows(tree.members).rowCountEnd
         while true {
-            setLink(tree.members, node, tree.size, link(tree.members, node, tree.size) + 1)
+            countDown(&restCount)
+            setLink(tree.members, node, tree.size, link(tree.members, node, tree.size) &+ 1)
             let left = link(tree.members, node, tree.left)
             let leftCount = count(tree, left)
             let goesLeft = index <= leftCount
@@ -35,12 +37,21 @@ extension Draft {
         while true {
             let parent = link(tree.members, member, tree.up)
             if parent == noRow || Self.priority(parent) >= Self.priority(member) { return }
+            countDown(&restCount)
             rotateUp(tree, owner, member, parent)
         }
     }
 
+    /// No way through a tree has more steps than its table has rows; one that has goes in circles.
+    @inline(__always) private func countDown(_ restCount: inout Int) {
+        restCount &-= 1
+        if restCount < 0 { chunks.refuse("an ordered list goes in circles") }
+    }
+
     mutating func remove(_ tree: Tree, owner: UInt32, member: UInt32) {
+        var restCount = reader.rows(tree.members).rowCountEnd
         while true {
+            countDown(&restCount)
             let left = link(tree.members, member, tree.left)
             let right = link(tree.members, member, tree.right)
             if left == noRow || right == noRow {
@@ -51,7 +62,8 @@ extension Draft {
         }
         var node = link(tree.members, member, tree.up)
         while node != noRow {
-            setLink(tree.members, node, tree.size, link(tree.members, node, tree.size) - 1)
+            countDown(&restCount)
+            setLink(tree.members, node, tree.size, link(tree.members, node, tree.size) &- 1)
             node = link(tree.members, node, tree.up)
         }
         for slot in [tree.left, tree.right, tree.up] { setLink(tree.members, member, slot, noRow) }
@@ -88,7 +100,7 @@ extension Draft {
         setLink(tree.members, node, tree.size, total)
         let left = count(tree, link(tree.members, parent, tree.left))
         let right = count(tree, link(tree.members, parent, tree.right))
-        setLink(tree.members, parent, tree.size, UInt32(left + right + 1))
+        setLink(tree.members, parent, tree.size, UInt32(truncatingIfNeeded: left + right + 1))
     }
 
     /// Has another row stand where a member stands. Its priority is another one, so it may rise or sink; the order stays.
@@ -103,12 +115,15 @@ extension Draft {
         for child in [link(tree.members, target, tree.left), link(tree.members, target, tree.right)] where child != noRow {
             setLink(tree.members, child, tree.up, target)
         }
+        var restCount = reader.rows(tree.members).rowCountEnd
         while true {
+            countDown(&restCount)
             let parent = link(tree.members, target, tree.up)
             if parent == noRow || Self.priority(parent) >= Self.priority(target) { break }
             rotateUp(tree, owner, target, parent)
         }
         while true {
+            countDown(&restCount)
             let children = [link(tree.members, target, tree.left), link(tree.members, target, tree.right)].filter { $0 != noRow }
             guard let child = children.max(by: { Self.priority($0) < Self.priority($1) }), Self.priority(child) > Self.priority(target)
             else { return }

@@ -10,7 +10,7 @@ extension Draft {
         guard let entity = schema.entity(block.entity), !entity.isAbstract, let table = layout.table(of: entity.root) else {
             throw CambiumError(.damaged, "A block names \(block.entity), which the schema does not have.")
         }
-        for column in block.columns { try check(column, block, entity, table) }
+        for column in block.identity + block.columns { try check(column, block, entity, table) }
         let isInsert = block.kind == .insert || block.kind == .insertStub
         let rows =
             isInsert
@@ -39,31 +39,23 @@ extension Draft {
     ) throws(CambiumError) {
         let count = block.serials.count
         let fits: Bool
-        let type = entity.attribute(column.property)?.type
-        if type == nil || column.presence.count != (count + 63) / 64 {
+        let attribute = entity.attribute(column.property)
+        if attribute == nil || column.presence.count != (count + 63) / 64 {
             fits = false
         } else {
             switch (column.content, table.columns[table.slot(of: column.property)]) {
-            case (.fixed(let width, let bytes), .fixed(let wanted)):
-                fits = width == wanted && bytes.count == width * count && (type != .date || areDates(bytes))
+            case (.fixed(let width, let bytes), .fixed(let wanted)): fits = width == wanted && bytes.count == width * count
             case (.variable(let counts, let bytes), .string):
-                fits =
-                    counts.count == count && counts.reduce(0, { $0 + Int($1) }) == bytes.count
-                    && counts.allSatisfy { $0 <= Blob.byteCountMax }
+                fits = counts.count == count && counts.reduce(0, { $0 + Int($1) }) == bytes.count
             default: fits = false
             }
         }
-        guard fits else {
+        guard fits, let attribute else {
             throw CambiumError(.damaged, "A block of '\(entity.name)' has a column, \(column.property), that does not fit it.")
         }
-    }
-
-    /// Of the values of fixed width a date is the only one that has bits which nothing can write.
-    private func areDates(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { bytes in
-            stride(from: 0, to: bytes.count, by: 8).allSatisfy { offset in
-                StoredForm.isDate(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
-            }
+        var check = StoredValueCheck(attribute.type)
+        if let flaw = check.flaw(in: column) {
+            throw CambiumError(.damaged, "A block of '\(entity.name)' has a value of '\(attribute.name)' that \(flaw).")
         }
     }
 

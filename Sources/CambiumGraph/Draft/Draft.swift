@@ -145,6 +145,7 @@ extension Draft {
         // The size and the kind, without the link of a free page.
         let tail = UInt64(source.load(fromByteOffset: PageLayout.granulesOffset, as: UInt32.self))
         let granules = Int(truncatingIfNeeded: tail & 0xFFFF)
+        if !space.isProven { space.checkCopied(page, source) }
         let copy = space.allocate(tail: tail, granules: granules, birth: epoch)
         born.append(copy)
         memcpy(chunks[copy] + PageLayout.header, source + PageLayout.header, (granules - 1) * PageLayout.granule)

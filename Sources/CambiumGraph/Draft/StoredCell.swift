@@ -19,17 +19,17 @@ enum StoredCell {
             self = .text(text)
             return
         }
-        switch StoredForm(value, type: attribute.type) {
-        case nil:
+        guard let form = StoredForm(value, type: attribute.type) else {
             throw CambiumError(.invalidInput, "'\(attribute.name)' is \(attribute.type.rawValue), and the value given is not.")
-        case .fixed(let low, let high):
-            guard attribute.type != .date || StoredForm.isDate(low) else {
-                throw CambiumError(.invalidInput, "'\(attribute.name)' is a date of the years 1 to 9999, and the value given is not.")
-            }
-            self = .fixed(low, high)
-        case .bytes(let stored):
-            try Self.checkLength(stored.count, attribute)
-            self = .bytes(stored)
+        }
+        if case .bytes(let stored) = form { try Self.checkLength(stored.count, attribute) }
+        var check = StoredValueCheck(attribute.type)
+        if let flaw = check.flaw(form) {
+            throw CambiumError(.invalidInput, "The value that is given for '\(attribute.name)' \(flaw).")
+        }
+        switch form {
+        case .fixed(let low, let high): self = .fixed(low, high)
+        case .bytes(let stored): self = .bytes(stored)
         }
     }
 

@@ -14,6 +14,9 @@ struct LeafDirectory {
         leaves = (0..<reader.groupCount(table)).map { index in rows.group(at: index).map { rows.leaf($0, slot) } ?? empty }
     }
 
+    /// More rows than there are.
+    var rowCountEnd: Int { leaves.count << PageLayout.fanOutShift }
+
     /// Traps where the row is of another graph and beyond this one.
     @inline(__always) func leaf(_ row: UInt32) -> UnsafeMutableRawPointer { leaves[Int(row &>> PageLayout.rowShift)] }
 

@@ -90,12 +90,26 @@ extension Reader {
     func value(of field: Field, at place: ObjectPlace) -> Value {
         if !field.isIn(place) { return .null }
         return rows(field.table).withCell(place.row, field.slot, field.kind) { cell in
+            let form: StoredForm
             switch cell.kind {
-            case .null: .null
-            case .fixed: Value(stored: .fixed(cell.low, cell.high), type: field.type) ?? .null
-            case .bytes: Value(stored: .bytes([UInt8](cell.bytes)), type: field.type) ?? .null
+            case .null: return .null
+            case .fixed: form = .fixed(cell.low, cell.high)
+            case .bytes: form = .bytes([UInt8](cell.bytes))
             }
+            guard let value = Value(stored: form, type: field.type) else { refuse(field, place) }
+            if field.type == .json, !chunks.isProven, !Self.isJSON(form) { refuse(field, place) }
+            return value
         }
+    }
+
+    private static func isJSON(_ form: StoredForm) -> Bool {
+        var check = StoredValueCheck(.json)
+        return check.flaw(form) == nil
+    }
+
+    /// Ends the process: a page holds what is no value of its attribute.
+    private func refuse(_ field: Field, _ place: ObjectPlace) -> Never {
+        chunks.refuse("row \(place.row) of table \(place.table) has no \(field.type.rawValue) in column \(field.slot)")
     }
 
     func find(_ entity: Entity, identity values: [Value], _ layout: GraphLayout) -> ObjectPlace? {

@@ -13,6 +13,10 @@ public struct Graph: Sendable {
     init(version: Version) { self.version = version }
 
     var reader: Reader { version.reader }
+    /// Whether all pages were proven to be a graph before they were read; otherwise each value has to be checked.
+    package var isProven: Bool { version.space.isProven }
+    /// Ends the process: a page that was stored holds what cannot be.
+    package func refuse(_ reason: String) -> Never { version.space.refuse(reason) }
     package var layout: GraphLayout { version.layout }
 
     public var schema: Schema { version.layout.schema }
@@ -65,7 +69,7 @@ public struct Graph: Sendable {
     public func entity(of place: ObjectPlace) -> Entity {
         let table = layout.tables[Int(place.table)]
         guard let entity = schema.entity(reader.rows(table.index).entity(place.row, table)) else {
-            preconditionFailure("The place is not one of this graph.")
+            reader.chunks.refuse("row \(place.row) of table \(place.table) is of no entity")
         }
         return entity
     }

@@ -33,11 +33,14 @@ struct ChainRows: Sequence, IteratorProtocol {
     private var nextSlot: Int
     private var nextRow: UInt32
     private var cache = LeafCache()
+    /// No chain has more rows than its table; one that has goes in circles.
+    private var restCount: Int
 
     @inline(__always) init(_ rows: Rows, from first: UInt32, next slot: Int) {
         self.rows = rows
         nextRow = first
         nextSlot = slot
+        restCount = rows.rowCountEnd
     }
 
     /// Goes through another chain of the same column.
@@ -45,12 +48,15 @@ struct ChainRows: Sequence, IteratorProtocol {
         self.rows = rows
         nextRow = first
         nextSlot = slot
+        restCount = rows.rowCountEnd
     }
 
     @inline(__always)
     mutating func next() -> UInt32? {
         let row = nextRow
         if row == noRow { return nil }
+        restCount &-= 1
+        if restCount < 0 { rows.chunks.refuse("a list goes in circles") }
         nextRow = cache.link(row, rows, nextSlot)
         return row
     }
@@ -62,9 +68,12 @@ struct ListRows: Sequence, IteratorProtocol {
     private var chain: ChainRows
     private var nextRow = noRow
     private let tree: (left: Int, right: Int, up: Int)?
+    /// A tree has each of its nodes below another one, once, so that it is left after few steps for each.
+    private var restCount: Int
 
     init(_ reader: Reader, _ list: ListLayout, owner: UInt32) {
         rows = reader.rows(list.memberTable)
+        restCount = 4 * rows.rowCountEnd
         let owners = reader.rows(list.ownerTable)
         switch list.shape {
         case .chain(let first, _, _, _, let next):
@@ -93,11 +102,18 @@ struct ListRows: Sequence, IteratorProtocol {
             let left = rows.link(nextRow, tree.left)
             if left == noRow { return }
             nextRow = left
+            step()
         }
+    }
+
+    private mutating func step() {
+        restCount &-= 1
+        if restCount < 0 { rows.chunks.refuse("an ordered list goes in circles") }
     }
 
     private mutating func advance(from row: UInt32) {
         guard let tree else { return }
+        step()
         let right = rows.link(row, tree.right)
         if right != noRow {
             nextRow = right
@@ -108,6 +124,7 @@ struct ListRows: Sequence, IteratorProtocol {
         while parent != noRow, rows.link(parent, tree.right) == child {
             child = parent
             parent = rows.link(parent, tree.up)
+            step()
         }
         nextRow = parent
     }
@@ -131,7 +148,10 @@ extension Reader {
         let members = rows(list.memberTable)
         var node = rows(list.ownerTable).link(owner, root)
         var index = index
+        var restCount = members.rowCountEnd
         while node != noRow {
+            restCount &-= 1
+            if restCount < 0 { chunks.refuse("an ordered list goes in circles") }
             let leftNode = members.link(node, left)
             let leftCount = leftNode == noRow ? 0 : Int(members.link(leftNode, size))
             if index == leftCount { return node }
@@ -152,7 +172,10 @@ extension Reader {
         func count(_ node: UInt32) -> Int { node == noRow ? 0 : Int(members.link(node, size)) }
         var index = count(members.link(member, left))
         var node = member
+        var restCount = members.rowCountEnd
         while true {
+            restCount &-= 1
+            if restCount < 0 { chunks.refuse("an ordered list goes in circles") }
             let parent = members.link(node, up)
             if parent == noRow { return index }
             if members.link(parent, right) == node { index += count(members.link(parent, left)) + 1 }

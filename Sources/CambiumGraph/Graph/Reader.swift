@@ -70,6 +70,9 @@ struct Rows {
     let chunks: Chunks
     let groups: RadixVector
 
+    /// More rows than the table can have.
+    @inline(__always) var rowCountEnd: Int { groups.elementCountEnd &<< PageLayout.fanOutShift }
+
     @inline(__always) func group(_ row: UInt32) -> UnsafeMutableRawPointer {
         chunks[groups.existing(Int(row &>> PageLayout.rowShift), chunks)]
     }

@@ -70,7 +70,10 @@ public struct Relation {
             if row != noRow { body(ObjectPlace(table: targetTable, row: row)) }
         case .chain:
             var row = owners.link(place.row)
+            var restCount = members.rowCountEnd
             while row != noRow {
+                restCount &-= 1
+                if restCount < 0 { version.space.refuse("a list goes in circles") }
                 body(ObjectPlace(table: targetTable, row: row))
                 row = members.link(row)
             }

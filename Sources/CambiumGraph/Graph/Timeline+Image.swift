@@ -53,6 +53,9 @@ extension Timeline {
         // Pages that are made from here on have to be younger than all that are there.
         Self.epochs.max(image.epoch, ordering: .relaxed)
         let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source), budget: memory)
+        if let flaw = space.supplied(Int(image.directory) / PageLayout.chunkGranules).flaw {
+            throw CambiumError(.damaged, "The pages of the checkpoint are not those of a graph: \(flaw).")
+        }
         guard Self.isDirectory(image.directory, in: space, layout, epoch: image.epoch) else {
             throw CambiumError(.damaged, "The checkpoint names a page as its directory that is none.")
         }

@@ -55,7 +55,7 @@ extension Draft {
     }
 
     private func hasBlob(_ victims: [Bool], _ page: PageRef) -> Bool {
-        let head = chunks[page]
+        let head = Blob.head(page, chunks).head
         return Self.has(victims, page) || (0..<Blob.extentCount(head)).contains { Self.has(victims, Blob.extent(head, $0)) }
     }
 

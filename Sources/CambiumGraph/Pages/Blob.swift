@@ -1,3 +1,5 @@
+import CambiumModel
+
 #if canImport(Glibc)
     import Glibc
 #endif
@@ -9,7 +11,7 @@ enum Blob {
     static let extentsOffset = 32
     static let extentByteCountMax = PageLayout.chunkByteCount - PageLayout.header
     /// The longest value: what the references in one head page can reach.
-    static let byteCountMax = 256 << 20
+    static let byteCountMax = StoredValueCheck.byteCountMax
 
     /// The place of a head in the vector of those that are shared: heads have three granules at least.
     static func place(_ page: PageRef) -> Int { Int(page >> 1) }
@@ -22,10 +24,19 @@ enum Blob {
         head.load(fromByteOffset: extentsOffset + 4 * index, as: PageRef.self)
     }
 
+    /// The address of a head, and how many bytes there are. Refuses one whose numbers do not fit each other.
+    static func head(_ page: PageRef, _ chunks: Chunks) -> (head: UnsafeMutableRawPointer, byteCount: Int) {
+        let head = chunks[page]
+        let byteCount = head.load(fromByteOffset: byteCountOffset, as: UInt64.self)
+        guard byteCount <= UInt64(byteCountMax), extentCount(head) == (Int(byteCount) + extentByteCountMax - 1) / extentByteCountMax else {
+            chunks.refuse("a long value does not have the extents that its length wants")
+        }
+        return (head, Int(byteCount))
+    }
+
     /// All the bytes, in one array.
     static func bytes(_ page: PageRef, _ chunks: Chunks) -> [UInt8] {
-        let head = chunks[page]
-        let byteCount = Int(head.load(fromByteOffset: byteCountOffset, as: UInt64.self))
+        let (head, byteCount) = head(page, chunks)
         return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, initialized in
             var done = 0
             for index in 0..<extentCount(head) {
@@ -39,10 +50,8 @@ enum Blob {
     }
 
     static func equals(_ page: PageRef, _ bytes: UnsafeRawBufferPointer, _ chunks: Chunks) -> Bool {
-        let head = chunks[page]
-        guard let start = bytes.baseAddress,
-            Int(head.load(fromByteOffset: byteCountOffset, as: UInt64.self)) == bytes.count
-        else { return false }
+        let (head, byteCount) = head(page, chunks)
+        guard let start = bytes.baseAddress, byteCount == bytes.count else { return false }
         var done = 0
         for index in 0..<extentCount(head) {
             let count = min(extentByteCountMax, bytes.count - done)
@@ -110,7 +119,7 @@ extension Draft {
             }
             return
         }
-        let head = chunks[page]
+        let head = Blob.head(page, chunks).head
         for index in 0..<Blob.extentCount(head) { discard(Blob.extent(head, index)) }
         discard(page)
     }

@@ -141,6 +141,7 @@ struct Bucket {
         var entryCount = 0
         for number in 0..<Self.blockCount {
             let block = Block(self, home: UInt16(number))
+            if block.count > Self.blockCapacity { return false }
             entryCount += block.count
             for lane in 0..<block.count {
                 var home = Int(block.fragments[lane]) % Self.blockCount
@@ -150,7 +151,7 @@ struct Bucket {
                 }
             }
         }
-        return entryCount == count && passed.indices.allSatisfy { Block(self, home: UInt16($0)).passedCount == passed[$0] }
+        return entryCount == count && count <= Self.capacity && passed.indices.allSatisfy { Block(self, home: UInt16($0)).passedCount == passed[$0] }
     }
 }
 

@@ -41,6 +41,18 @@ struct Chunks {
     /// The place in the table behind all chunks, which has the address of the space itself.
     static let spacePlace = PageLayout.chunkCountMax
 
+    /// Whether all pages were proven to be a graph before they were read.
+    var isProven: Bool {
+        guard let space = self[chunk: Self.spacePlace] else { return false }
+        return Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().isProven
+    }
+
+    /// Ends the process: what a page that was stored says cannot be.
+    @inline(never) func refuse(_ reason: String) -> Never {
+        guard let space = self[chunk: Self.spacePlace] else { preconditionFailure("A table of chunks belongs to a space.") }
+        Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().refuse(reason)
+    }
+
     @inline(never) private func supply(_ chunk: Int) -> UnsafeMutableRawPointer {
         guard let space = self[chunk: Self.spacePlace] else { preconditionFailure("A table of chunks belongs to a space.") }
         return Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().supply(chunk)

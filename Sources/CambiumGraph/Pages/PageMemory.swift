@@ -60,9 +60,9 @@ final class PageMemory {
     private static let regionByteCountMin = 262_144
 
     private func mapRegion(_ byteCount: Int) -> (base: UnsafeMutableRawPointer, byteCount: Int) {
-        let base = Self.map(byteCount)
+        let base = Self.map(byteCount + PageLayout.slackByteCount)
         if byteCount >= 2 << 20 { madvise(base, byteCount, MADV_HUGEPAGE) }
-        regions.append((base, byteCount))
+        regions.append((base, byteCount + PageLayout.slackByteCount))
         take(byteCount)
         return (base, byteCount)
     }

@@ -26,6 +26,8 @@ enum PageLayout {
     static let chunkByteCount = 65_536
     static let chunkGranules = chunkByteCount / granule
     static let chunkCountMax = 1 << 20
+    /// What can be read after the last chunk of a piece of memory: a page that was not proven may say that it goes on there.
+    static let slackByteCount = 2 * chunkByteCount
 
     static let header = 16
     static let birthOffset = 0

@@ -7,6 +7,8 @@ package protocol ChunkSource: AnyObject, Sendable {
     /// The address of 65,536 bytes that are what was stored and stay there as long as the source does. Does not return where they
     /// cannot be supplied.
     func chunk(_ index: Int) -> UnsafeMutableRawPointer
+    /// Ends the process, because what was stored is no graph.
+    func refuse(_ reason: String) -> Never
 }
 
 /// Whose file a space's chunks are in, or will be: chunk `c` at byte `c` x 65,536. One thread at a time.
@@ -48,10 +50,42 @@ struct StoredSpace {
 extension PageSpace {
     /// The address of a chunk that is touched for the first time since the space was opened.
     func supply(_ chunk: Int) -> UnsafeMutableRawPointer {
-        guard let source else { preconditionFailure("A page refers to a chunk that this space does not have.") }
-        let base = source.chunk(chunk)
+        let (base, flaw) = supplied(chunk)
+        if let flaw { refuse(flaw) }
         chunks[chunk: chunk] = base
         return base
+    }
+
+    /// The address of a chunk that was stored, and what is wrong with the headers of its pages. Any thread.
+    func supplied(_ chunk: Int) -> (base: UnsafeMutableRawPointer, flaw: String?) {
+        guard let source else { preconditionFailure("A page refers to a chunk that this space does not have.") }
+        let base = source.chunk(chunk)
+        let flaw = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: PageMap.wordCount) { words in
+            words.initialize(repeating: 0)
+            return PageMap.read(chunk, at: base, epoch: storedEpoch, to: words)
+        }
+        return (base, flaw.map { "chunk \(chunk) is not cut into pages: \($0)" })
+    }
+
+    /// Refuses a page of a source that is not proven, if it cannot be copied and written to.
+    @inline(never) func checkCopied(_ page: PageRef, _ pointer: UnsafeMutableRawPointer) {
+        guard memories[Int(page >> 12)] == .source else { return }
+        let granules = Int(pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
+        guard let kind = PageKind(rawValue: pointer.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self)), kind != .free,
+            granules >= kind.granuleCountMin, Int(page & 4095) + granules <= PageLayout.chunkGranules,
+            pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) <= storedEpoch
+        else { refuse("reference \(page) leads to no page") }
+        switch kind {
+        case .bucket where !Bucket(pointer).isConsistent: refuse("bucket \(page) miscounts its entries")
+        case .stringLeaf where !StringLeaf.isConsistent(pointer): refuse("leaf \(page) has values outside its heap")
+        default: break
+        }
+    }
+
+    /// Ends the process: what a page says cannot be. A graph that is proven is what drafts have made of it, or what a caller takes for it.
+    func refuse(_ reason: String) -> Never {
+        guard let source, !isProven else { preconditionFailure("The graph is not one, or the place is of another graph: \(reason).") }
+        source.refuse(reason)
     }
 
     /// Ends all open chunks: nothing is written into them from here on. Between two drafts only.

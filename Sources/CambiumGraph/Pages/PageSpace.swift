@@ -28,6 +28,10 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var memories: [ChunkMemory] = []
     /// What supplies the chunks that the table does not have; nil where it has them all.
     let source: (any ChunkSource)?
+    /// No page of the source was born later.
+    let storedEpoch: UInt64
+    /// Whether the pages of the source were proven to be a graph, or there is no source. What is not proven is checked where it is read.
+    @exclusivity(unchecked) var isProven: Bool
 
     /// For each size in granules, the first free page of it.
     let freeHeads: UnsafeMutablePointer<PageRef>
@@ -49,6 +53,8 @@ final class PageSpace: @unchecked Sendable {
         freeHeads = .allocate(capacity: PageLayout.chunkGranules + 1)
         freeHeads.initialize(repeating: 0, count: PageLayout.chunkGranules + 1)
         source = root?.source
+        storedEpoch = root?.epoch ?? 0
+        isProven = root == nil
         chunks[chunk: Chunks.spacePlace] = Unmanaged.passUnretained(self).toOpaque()
         guard let root else {
             constants = ConstantPages(in: self)

@@ -21,6 +21,9 @@ struct RadixVector {
         return node
     }
 
+    /// More elements than the vector can have: who goes from one to the next more often goes in circles.
+    @inline(__always) var elementCountEnd: Int { 1 &<< (Int(min(height, 8)) &* PageLayout.fanOutShift) }
+
     /// An element that is known to be there: all nodes on the way to it are.
     @inline(__always) func existing(_ index: Int, _ chunks: Chunks) -> UInt32 {
         let shift = PageLayout.fanOutShift
@@ -30,6 +33,7 @@ struct RadixVector {
     }
 
     @inline(never) private func existing(_ index: Int, _ level: UInt32, _ node: PageRef, _ chunks: Chunks) -> UInt32 {
+        if level >= UInt32(GraphProof.heightMax) { chunks.refuse("a row is of a table that has none") }
         let next = Self.element(node, index &>> (Int(level) &* PageLayout.fanOutShift), chunks)
         return level == 0 ? next : existing(index, level - 1, next, chunks)
     }

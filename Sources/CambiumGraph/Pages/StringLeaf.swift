@@ -28,7 +28,7 @@ enum StringLeaf {
     static func blob(_ leaf: UnsafeMutableRawPointer, _ cell: UInt32) -> (page: PageRef, byteCount: Int) {
         let entry = leaf + Int(cell & 0xFFFF)
         let page = entry.loadUnaligned(as: PageRef.self)
-        return (page, Int(entry.loadUnaligned(fromByteOffset: 4, as: UInt64.self)))
+        return (page, Int(truncatingIfNeeded: entry.loadUnaligned(fromByteOffset: 4, as: UInt64.self)))
     }
 
     static func heapUsed(_ leaf: UnsafeMutableRawPointer) -> Int {
@@ -37,6 +37,24 @@ enum StringLeaf {
 
     static func garbage(_ leaf: UnsafeMutableRawPointer) -> Int {
         Int(leaf.load(fromByteOffset: PageLayout.heapGarbageOffset, as: UInt32.self))
+    }
+
+    /// Whether cells lie in the heap, which has room for all of them together.
+    static func isConsistent(_ leaf: UnsafeMutableRawPointer) -> Bool {
+        let byteCount = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) * PageLayout.granule
+        let (used, garbage) = (heapUsed(leaf), garbage(leaf))
+        guard PageLayout.heapOffset + used <= byteCount, garbage <= used else { return false }
+        var sum = 0
+        for place in 0..<PageLayout.fanOut {
+            let cell = cell(leaf, UInt32(place))
+            if cell == 0 { continue }
+            let (offset, count, tag) = (Int(cell & 0xFFFF), Int(cell >> 16 & 0xFF), cell >> 24)
+            guard offset >= PageLayout.heapOffset, offset + count <= PageLayout.heapOffset + used, tag == 1 || tag == 2,
+                tag == 1 || count == blobEntryByteCount
+            else { return false }
+            sum += count
+        }
+        return sum <= used - garbage
     }
 
     /// Sizes that pages are made in: four for each doubling, so that few sizes are in use and little is wasted.

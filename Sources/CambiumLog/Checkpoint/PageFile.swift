@@ -21,10 +21,10 @@ public final class PageFile: @unchecked Sendable {
     /// The directory of roots has this file where a stored graph was found to be damaged: then each is checked in whole before it is used.
     static let damageMark = RootRecord.directory + "/DAMAGED"
     public static let chunkByteCount = 65_536
-    /// What has fewer bytes is checked in whole when it is opened.
-    static let checkedByteCountMax = 8 << 20
 
     public let root: RootRecord
+    /// Whether all of it was compared with its checksums when it was opened, because it is small or because that was asked for.
+    public let isCheckedInWhole: Bool
     private let volume: any Volume
     private let path: String
     private let share: any VolumeLock
@@ -62,10 +62,12 @@ public final class PageFile: @unchecked Sendable {
     /// Opens the stored graph of a transaction. Throws `.damaged` where it is none that this program can read, `.notFound` where it
     /// is gone.
     ///
-    /// - Parameter room: where chunks are that are compressed; nil for who does not ask for them.
+    /// - Parameters:
+    ///   - checkedByteCountMax: the most bytes of chunks that are compared with their checksums at once.
+    ///   - room: where chunks are that are compressed; nil for who does not ask for them.
     public init(
-        _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int, checksAll: Bool = false,
-        room: (any ChunkRoom)? = nil
+        _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int,
+        checkedByteCountMax: Int = LogTuning.standard.checkedByteCountMax, room: (any ChunkRoom)? = nil
     ) throws(CambiumError) {
         let record = RootRecord.path(transaction)
         self.volume = volume
@@ -89,7 +91,8 @@ public final class PageFile: @unchecked Sendable {
         }
         mapping = end > 0 ? try file.map(byteCount: end * Self.chunkByteCount) : nil
         let chunkCount = root.chunks.count { $0.live > 0 }
-        if checksAll || chunkCount * Self.chunkByteCount <= Self.checkedByteCountMax { try checkAll() }
+        isCheckedInWhole = chunkCount <= checkedByteCountMax / Self.chunkByteCount
+        if isCheckedInWhole { try checkAll() }
     }
 
     /// The root of a transaction, and the bytes of its record; nil for one that is damaged. Throws where it cannot be read.
@@ -160,16 +163,37 @@ public final class PageFile: @unchecked Sendable {
     /// and ends the process, as `DamagedPages` says.
     public func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         do throws(CambiumError) {
+            guard index < root.chunks.count, root.chunks[index].live > 0 else {
+                throw flaw("a page refers to chunk \(index), which the checkpoint does not have")
+            }
             beginReading(index)
             let base = try address(index)
             // What is compressed was checked before it came there.
             if root.chunks[index].packedByteCount == 0 { try check(index, base) }
             return base
         } catch {
-            // Where the mark cannot be made the next opening comes here again, and tells the same.
-            try? volume.replace(Self.damageMark, Array("\(error)\n".utf8))
-            DamagedPages.end(error)
+            end(error)
         }
+    }
+
+    /// Has the next opening check what is stored in whole, and ends the process, as `DamagedPages` says.
+    ///
+    /// - Parameter reason: what is wrong with the pages, in words.
+    public func refuse(_ reason: String) -> Never { end(flaw(reason)) }
+
+    private func end(_ error: CambiumError) -> Never {
+        // If the mark cannot be made, the next opening comes here again, and reports the same.
+        try? volume.replace(Self.damageMark, Array("\(error)\n".utf8))
+        DamagedPages.end(error)
+    }
+
+    /// The error for pages that have their checksums and are no graph.
+    public func flaw(_ reason: String) -> CambiumError {
+        CambiumError(
+            .damaged,
+            "The pages of checkpoint \(root.transaction) are not those of a graph: \(reason). "
+                + "The next opening uses an older checkpoint, or the log.",
+            place: .init(file: "\(volume.name)/\(path)"))
     }
 
     private func check(_ index: Int, _ base: UnsafeMutableRawPointer) throws(CambiumError) {
@@ -224,8 +248,9 @@ public final class PageFile: @unchecked Sendable {
             if let pointer = read[index] { return pointer }
             let bytes = isPacked ? try unpacked(index) : try file.read(at: index * Self.chunkByteCount, count: Self.chunkByteCount)
             if isPacked { try check(index, bytes) }
-            let pointer = room?.memory(ofChunk: index) ?? .allocate(byteCount: Self.chunkByteCount, alignment: 4096)
-            pointer.initializeMemory(as: UInt8.self, repeating: 0, count: Self.chunkByteCount)
+            let pointer = room?.memory(ofChunk: index) ?? .allocate(byteCount: 3 * Self.chunkByteCount, alignment: 4096)
+            // What follows the chunk can be read, too, because a page that nobody has proven may say that it goes on there.
+            pointer.initializeMemory(as: UInt8.self, repeating: 0, count: (room == nil ? 3 : 1) * Self.chunkByteCount)
             bytes.withUnsafeBytes { pointer.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(pointer), byteCount: $0.count) }
             read[index] = pointer
             return pointer

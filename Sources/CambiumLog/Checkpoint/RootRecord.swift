@@ -165,6 +165,9 @@ public struct RootRecord: Sendable {
         let isPacked = kind == 1
         guard try reader.readBytes(16).elementsEqual(store) else { throw .invalid("the root of another store", offset: 12) }
         let transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
+        guard (1...Format.transactionMax).contains(transaction.rawValue) else {
+            throw .invalid("a number that no transaction has", offset: 28)
+        }
         let time = try reader.read(Int64.self)
         let layout = try reader.read(UInt64.self)
         let logChecksum = try reader.read(UInt32.self)

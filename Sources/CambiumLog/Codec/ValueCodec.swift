@@ -100,13 +100,22 @@ enum ValueCodec {
         case .false: return .bool(false)
         case .true: return .bool(true)
         case .int: return .int(try reader.readZigzag())
-        case .float: return .float(Float(bitPattern: try reader.read(UInt32.self)))
-        case .double: return .double(Double(bitPattern: try reader.read(UInt64.self)))
+        case .float:
+            let number = Float(bitPattern: try reader.read(UInt32.self))
+            guard number.isFinite else { throw .invalid("a number that is not finite", offset: offset) }
+            return .float(number)
+        case .double:
+            let number = Double(bitPattern: try reader.read(UInt64.self))
+            guard number.isFinite else { throw .invalid("a number that is not finite", offset: offset) }
+            return .double(number)
         case .string: return .string(try decodeText(&reader))
         case .data: return .data(Array(try reader.readBlob("data")))
         case .uri: return .uri(try decodeText(&reader))
         case .json: return .json(try decodeText(&reader))
-        case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: try reader.read(UInt64.self))))
+        case .date:
+            let bits = try reader.read(UInt64.self)
+            guard StoredForm.isDate(bits) else { throw .invalid("a date outside the years 1 to 9999", offset: offset) }
+            return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)))
         case .uuid:
             let form = StoredForm.fixed(try reader.read(UInt64.self), try reader.read(UInt64.self))
             return Value(stored: form, type: .uuid) ?? .null

@@ -75,6 +75,9 @@ struct SegmentHeader: Equatable {
             kind: kind, store: Array(try reader.readBytes(16)), firstTransaction: TransactionNumber(rawValue: try reader.read(UInt64.self)),
             creationTime: try reader.read(Int64.self), saltSeed: Array(try reader.readBytes(16)),
             previousChecksum: try reader.read(UInt32.self))
+        guard (1...Format.transactionMax).contains(header.firstTransaction.rawValue) else {
+            throw DecodingError.invalid("a number that no transaction has", offset: Format.Segment.firstTransactionOffset)
+        }
         return (header, checksum)
     }
 }

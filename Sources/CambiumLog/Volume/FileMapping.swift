@@ -10,6 +10,7 @@
 public final class FileMapping: @unchecked Sendable {
     public let base: UnsafeMutableRawPointer
     public let byteCount: Int
+    private let slackByteCount: Int
     package var bytes: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: byteCount) }
 
     /// Memory that is no file's, for volumes that only look like the system's. All of it is zero.
@@ -21,13 +22,15 @@ public final class FileMapping: @unchecked Sendable {
         self.init(base: base, byteCount: byteCount)
     }
 
-    init(base: UnsafeMutableRawPointer, byteCount: Int) {
+    /// - Parameter slackByteCount: what is mapped after the file.
+    init(base: UnsafeMutableRawPointer, byteCount: Int, slackByteCount: Int = 0) {
         self.base = base
         self.byteCount = byteCount
+        self.slackByteCount = slackByteCount
     }
 
     /// Has the system read a part of the file that is touched soon, and not what is around it.
     func beginReading(offset: Int, byteCount: Int) { _ = madvise(base + offset, byteCount, MADV_WILLNEED) }
 
-    deinit { munmap(base, byteCount) }
+    deinit { munmap(base, byteCount + slackByteCount) }
 }

@@ -97,11 +97,20 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
-        guard let base = mmap(nil, byteCount, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
+        // Pages that nobody has proven may say that they go on after the last one: what is read there is zero.
+        let whole = byteCount + Self.slackByteCount
+        guard let base = mmap(nil, whole, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), base != MAP_FAILED else {
             throw SystemFailure.error("map", path, errno)
         }
-        return FileMapping(base: base, byteCount: byteCount)
+        guard mmap(base, byteCount, PROT_READ, MAP_SHARED | MAP_FIXED, descriptor, 0) == base else {
+            let code = errno
+            munmap(base, whole)
+            throw SystemFailure.error("map", path, code)
+        }
+        return FileMapping(base: base, byteCount: byteCount, slackByteCount: Self.slackByteCount)
     }
+
+    private static let slackByteCount = 2 * PageFile.chunkByteCount
 
     func takeRoom(offset: Int, byteCount: Int) throws(CambiumError) {
         // It returns its error, and leaves `errno` alone.

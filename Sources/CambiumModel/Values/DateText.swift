@@ -7,9 +7,10 @@ package enum DateText {
 
     // MARK: Writing
 
-    /// UTC with a `Z`, and as many digits of a second as read back to the same value: none for whole seconds.
+    /// UTC with a `Z`, and as many digits of a second as read back to the same value: none for whole seconds. A time outside `range`,
+    /// which no store holds, is written as the nearest one in it.
     package static func text(_ seconds: Double) -> String {
-        let (whole, fraction) = split(seconds)
+        let (whole, fraction) = split(seconds.isNaN ? range.lowerBound : min(max(seconds, range.lowerBound), range.upperBound.nextDown))
         return text(whole: whole, fraction: fraction)
     }
 

@@ -54,10 +54,11 @@ extension AttributeType {
 }
 
 extension Value {
-    /// Nil where the stored bytes are not those of a value of the type.
+    /// Returns `nil` if the stored bytes are not those of a value of the type. Of a JSON text only the encoding is checked.
     public init?(stored: StoredForm, type: AttributeType) {
+        if case .fixed(let low, let high) = stored, StoredValueCheck(type).flaw(fixed: low, high) != nil { return nil }
         switch (stored, type) {
-        case (.fixed(let low, _), .bool) where low <= 1: self = .bool(low == 1)
+        case (.fixed(let low, _), .bool): self = .bool(low == 1)
         case (.fixed(let low, _), .int16): self = .int(Int64(Int16(truncatingIfNeeded: low)))
         case (.fixed(let low, _), .int32): self = .int(Int64(Int32(truncatingIfNeeded: low)))
         case (.fixed(let low, _), .int64): self = .int(Int64(bitPattern: low))
@@ -69,9 +70,9 @@ extension Value {
             guard let number = DecimalNumber(storedBytes: bytes) else { return nil }
             self = .decimal(number)
         case (.bytes(let bytes), .data): self = .data(bytes)
-        case (.bytes(let bytes), .string): self = .string(String(decoding: bytes, as: UTF8.self))
-        case (.bytes(let bytes), .uri): self = .uri(String(decoding: bytes, as: UTF8.self))
-        case (.bytes(let bytes), .json): self = .json(String(decoding: bytes, as: UTF8.self))
+        case (.bytes(let bytes), .string), (.bytes(let bytes), .uri), (.bytes(let bytes), .json):
+            guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+            self = type == .string ? .string(text) : type == .uri ? .uri(text) : .json(text)
         default: return nil
         }
     }

@@ -24,7 +24,10 @@ public struct ForgedOps: Sendable, CustomStringConvertible {
     }
 
     /// Those that hold a value which no attribute can have.
-    public static func values() throws -> [ForgedOps] { try Forgery().values() }
+    public static func values() throws -> [ForgedOps] { try Array(Forgery().values().dropFirst()) }
+
+    /// A clone like those, whose values are sound.
+    public static func soundClone() throws -> ForgedOps? { try Forgery().values().first }
 
     /// Those that name something which is not there, or a number that cannot be.
     public static func limits() throws -> [ForgedOps] { try Forgery().limits() }
@@ -57,14 +60,17 @@ extension SampleStore {
 
 /// What the forged ops are made of.
 private struct Forgery {
-    let schema: Schema
     let thing: Entity
-    let tag: Entity
+    /// A clone of the first object that can be carried out.
+    let sampleClone: CloneOp
 
     init() throws {
-        schema = try SampleStore.schema()
-        guard let thing = schema.entity("Thing"), let tag = schema.entity("Tag") else { throw Finding("the sample lacks its entities") }
-        (self.thing, self.tag) = (thing, tag)
+        let (store, _) = try ForgedSample.open(ForgedSample().files)
+        guard let thing = store.schema.entity("Thing") else { throw Finding("the sample lacks its entities") }
+        self.thing = thing
+        let request = CloneRequest(rootValues: ["id": .int(6000)])
+        sampleClone = try store.graph.planClone([ObjectID(root: thing.root, serial: 1)], request).op(time: 1) { CloneSeed(low: 1, high: 2) }
+        try store.close()
     }
 
     var first: ObjectID { ObjectID(root: thing.root, serial: 1) }
@@ -104,7 +110,7 @@ private struct Forgery {
     private static func bytes(_ word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) } }
 
     func values() throws -> [ForgedOps] {
-        var forgeries: [ForgedOps] = []
+        var forgeries = [ForgedOps("clone of values that are sound", [.clone(sampleClone)])]
         for (number, (name, value)) in badValues.enumerated() {
             guard let attribute = thing.attribute(name) else { throw Finding("the sample lacks '\(name)'") }
             let assignment = Assignment(attribute.number, value)
@@ -113,7 +119,7 @@ private struct Forgery {
             let identity = try identity(5000)
             forgeries.append(
                 ForgedOps("insert with \(name), value \(number)", [.insert(id, entity: thing.number, [identity, assignment])]))
-            forgeries.append(try clone(attribute, value, number))
+            forgeries.append(clone(attribute, value, number))
         }
         for (name, bytes) in badBytes {
             guard let attribute = thing.attribute(name) else { throw Finding("the sample lacks '\(name)'") }
@@ -131,13 +137,9 @@ private struct Forgery {
         return Assignment(id.number, .int(number))
     }
 
-    private func clone(_ attribute: Attribute, _ value: Value, _ number: Int) throws -> ForgedOps {
-        let options = CloneOptions(rootValues: [
-            .init(root: thing.root, attribute: try identity(1).property, value: .int(6000)),
-            .init(root: thing.root, attribute: attribute.number, value: value),
-        ])
-        let hierarchy = CloneOp.Hierarchy(root: thing.root, firstSerial: 7, counts: [.init(thing.number, 1)])
-        let op = CloneOp(roots: [first], options: options, time: nil, seed: nil, hierarchies: [hierarchy], setHash: 0)
+    private func clone(_ attribute: Attribute, _ value: Value, _ number: Int) -> ForgedOps {
+        var op = sampleClone
+        op.options.rootValues.append(.init(root: thing.root, attribute: attribute.number, value: value))
         return ForgedOps("clone with \(attribute.name), value \(number)", [.clone(op)])
     }
 

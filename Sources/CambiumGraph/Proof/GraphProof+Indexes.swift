@@ -1,0 +1,43 @@
+/// Indexes have each object with a key once, where it is looked for, and nothing else.
+extension GraphProof {
+    mutating func proveIndexes() {
+        for table in tables {
+            for index in table.layout.indexes where isSound { prove(index, table) }
+        }
+    }
+
+    private mutating func prove(_ index: IndexLayout, _ table: ProvenTable) {
+        let rows = reader.rows(table.layout.index)
+        let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
+        let bits = table.number(offset + TablePage.indexBitsOffset)
+        let vector = table.vector(offset)
+        var seen = RowSet()
+        var count = 0
+        var place = 0
+        while place < 1 << bits, isSound {
+            var page = vector.get(place, chunks)
+            if page == 0 { break }
+            let depth = Bucket(chunks[page]).depth
+            while page != 0 {
+                Bucket(chunks[page]).forEach { fragment, row in
+                    count += 1
+                    guard table.isLive(row), seen.insert(row), index.coversTable || index.family.contains(rows.entity(row, table.layout)),
+                        let hash = reader.keyHash(index, rows, row), Bucket.fragment(hash) == fragment,
+                        depth == 0 || Int(hash >> UInt64(64 - depth)) == place >> (bits - depth)
+                    else { return note("An index of '\(table.name)' has an entry that leads to no object with its key.") }
+                }
+                page = Bucket(chunks[page]).overflow
+            }
+            place += 1 << (bits - depth)
+        }
+        var expected = 0
+        table.forEachRow { row in
+            guard index.coversTable || index.family.contains(rows.entity(row, table.layout)) else { return }
+            let hasKey = zip(index.slots, index.kinds).allSatisfy { slot, kind in !rows.isNull(row, slot, kind) }
+            if hasKey { expected += 1 }
+        }
+        if count != expected || count != Int(clamping: table.field(offset + TablePage.indexEntryCountOffset)) {
+            note("An index of '\(table.name)' has \(count) entries of \(expected).")
+        }
+    }
+}

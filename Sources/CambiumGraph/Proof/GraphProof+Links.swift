@@ -1,0 +1,122 @@
+import CambiumModel
+
+/// Links from both sides.
+extension GraphProof {
+    mutating func proveLinks() {
+        for link in layout.links where isSound {
+            switch link {
+            case .pair(let tables, let slots):
+                for side in 0...1 { provePair(tables, slots, side) }
+            case .list(let list, _): proveList(list, isSymmetric: false)
+            case .edges(let table, let lists, let isSymmetric):
+                proveEnds(table, lists, isSymmetric)
+                if isSound { proveList(lists[0], isSymmetric: false) }
+                if isSound { proveList(lists[1], isSymmetric: isSymmetric) }
+            }
+        }
+    }
+
+    private func link(_ table: Int, _ row: UInt32, _ slot: Int) -> UInt32 { reader.rows(table).link(row, slot) }
+
+    private mutating func provePair(_ sides: Pair<Int>, _ slots: Pair<Int>, _ side: Int) {
+        let (here, there) = (tables[sides[side]], tables[sides[1 - side]])
+        here.forEachRow { row in
+            let partner = link(sides[side], row, slots[side])
+            if partner == noRow { return }
+            guard there.isLive(partner), link(sides[1 - side], partner, slots[1 - side]) == row else {
+                return note("A link of '\(here.name)' is not there from the other side.")
+            }
+        }
+    }
+
+    /// Each link of a many-to-many relationship has an object at both ends.
+    private mutating func proveEnds(_ number: Int, _ lists: Pair<ListLayout>, _ isSymmetric: Bool) {
+        let (edges, first, second) = (tables[number], tables[lists[0].ownerTable], tables[lists[1].ownerTable])
+        edges.forEachRow { edge in
+            let owners = (link(number, edge, lists[0].ownerSlot), link(number, edge, lists[1].ownerSlot))
+            guard first.isLive(owners.0), second.isLive(owners.1), !isSymmetric || owners.0 <= owners.1 else {
+                return note("A link between '\(first.name)' and '\(second.name)' has an end that is not there.")
+            }
+        }
+    }
+
+    // MARK: Lists
+
+    /// Each member is in its owner's list once, and each list has the members that name its owner.
+    ///
+    /// - Parameter isSymmetric: whether the link of an object with itself is in the other list only.
+    private mutating func proveList(_ list: ListLayout, isSymmetric: Bool) {
+        let (owners, members) = (tables[list.ownerTable], tables[list.memberTable])
+        var seen = RowSet()
+        var listed = 0
+        owners.forEachRow { owner in
+            if !isSound { return }
+            switch list.shape {
+            case .chain(let first, let last, let count, let previous, let next):
+                let chain = Draft.Chain(
+                    owners: list.ownerTable, members: list.memberTable, first: first, last: last, count: count, previous: previous,
+                    next: next)
+                listed += proveChain(chain, list, owner, members, &seen)
+            case .tree: listed += proveTree(list, owner, members, &seen)
+            }
+        }
+        var expected = 0
+        members.forEachRow { member in
+            let owner = link(list.memberTable, member, list.ownerSlot)
+            if owner == noRow { return }
+            if !owners.isLive(owner) { return note("A member of '\(owners.name)' names an owner that is not there.") }
+            if isSymmetric, link(list.memberTable, member, 0) == link(list.memberTable, member, 1) { return }
+            expected += 1
+        }
+        if expected != listed { note("Lists of '\(owners.name)' have \(listed) members, and \(expected) name an owner.") }
+    }
+
+    /// Returns how many members a list has.
+    private mutating func proveChain(
+        _ chain: Draft.Chain, _ list: ListLayout, _ owner: UInt32, _ members: ProvenTable, _ seen: inout RowSet
+    ) -> Int {
+        var count = 0
+        var before = noRow
+        var row = link(chain.owners, owner, chain.first)
+        while row != noRow {
+            guard members.isLive(row), seen.insert(row), link(chain.members, row, list.ownerSlot) == owner,
+                link(chain.members, row, chain.previous) == before
+            else {
+                note("A list has a member in two places, or one that is not its own.")
+                return count
+            }
+            count += 1
+            before = row
+            row = link(chain.members, row, chain.next)
+        }
+        if link(chain.owners, owner, chain.last) != before || Int(link(chain.owners, owner, chain.count)) != count {
+            note("A list miscounts its members, or ends with another one.")
+        }
+        return count
+    }
+
+    /// Returns how many members an ordered list has.
+    private mutating func proveTree(_ list: ListLayout, _ owner: UInt32, _ members: ProvenTable, _ seen: inout RowSet) -> Int {
+        guard case .tree(let root, let left, let right, let up, let size) = list.shape else { return 0 }
+        let table = list.memberTable
+        var count = 0
+        var pending = [(node: link(list.ownerTable, owner, root), parent: noRow)]
+        while let (node, parent) = pending.popLast() {
+            if node == noRow { continue }
+            guard members.isLive(node), seen.insert(node), link(table, node, list.ownerSlot) == owner, link(table, node, up) == parent,
+                parent == noRow || Draft.priority(parent) >= Draft.priority(node)
+            else {
+                note("An ordered list has a member in two places, or one that is not its own.")
+                return count
+            }
+            count += 1
+            pending += [(link(table, node, left), node), (link(table, node, right), node)]
+            // Each of the sizes below is looked at, too.
+            let below = [link(table, node, left), link(table, node, right)].reduce(0) { sum, child in
+                sum + (child != noRow && members.isLive(child) ? Int(link(table, child, size)) : 0)
+            }
+            if Int(link(table, node, size)) != below + 1 { note("An ordered list miscounts its members.") }
+        }
+        return count
+    }
+}

@@ -1,0 +1,132 @@
+import CambiumModel
+
+/// From the directory to each leaf.
+extension GraphProof {
+    mutating func provePages() {
+        proveTables()
+        for number in tables.indices where isSound {
+            let groupCount = tables[number].number(TablePage.groupCountOffset)
+            tables[number].groups = [UnsafeMutableRawPointer?](repeating: nil, count: groupCount)
+            proveGroups(number)
+        }
+    }
+
+    /// The pages of the tables, which have no counts that the pages of the graph cannot hold.
+    mutating func proveTables() {
+        let size = PageLayout.granules(DirectoryPage.byteCount(layout))
+        guard let directory = claim(reader.directory, .directory, granules: size, notAfter: epoch) else { return }
+        let birth = directory.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+        guard reader.sharedBlobs.height <= Self.heightMax else { return note("The vector of long values is too high.") }
+        for layout in layout.tables {
+            let reference = directory.load(fromByteOffset: DirectoryPage.tablesOffset + 4 * layout.index, as: PageRef.self)
+            let granules = PageLayout.granules(layout.pageByteCount)
+            guard let page = claim(reference, .table, granules: granules, notAfter: birth) else { return }
+            let table = ProvenTable(layout, page, self.layout.schema)
+            guard hasPossibleCounts(table) else { return note("'\(table.name)' has more of something than its pages hold.") }
+            tables.append(table)
+        }
+    }
+
+    private func hasPossibleCounts(_ table: ProvenTable) -> Bool {
+        let serialMax = table.isEdges ? TableLayout.rowCountMax : ObjectID.serialMax + 1
+        let indexes = table.layout.indexes.map { TablePage.indexesOffset + TablePage.indexStride * $0.number }
+        let vectors = [TablePage.rowsOffset, TablePage.virtualPagesOffset, TablePage.freeOffset] + indexes
+        let counts = [TablePage.liveCountOffset] + indexes.map { $0 + TablePage.indexEntryCountOffset }
+        return table.number(TablePage.groupCountOffset) <= min(elementCountMax, TableLayout.groupCountMax)
+            && table.number(TablePage.freeCountOffset) <= elementCountMax
+            && (table.isEdges ? 0...serialMax : 1...serialMax).contains(table.field(TablePage.nextSerialOffset))
+            && vectors.allSatisfy { table.vector($0).height <= Self.heightMax }
+            && (counts + table.layout.entities.map(table.layout.countOffset)).allSatisfy { table.field($0) <= TableLayout.rowCountMax }
+            && indexes.allSatisfy { offset in
+                let bits = table.number(offset + TablePage.indexBitsOffset)
+                return bits <= Bucket.depthMax && 1 << bits <= max(1, elementCountMax)
+            }
+    }
+
+    private mutating func proveGroups(_ number: Int) {
+        let table = tables[number]
+        let birth = table.field(PageLayout.birthOffset)
+        let size = PageLayout.granules(table.layout.groupByteCount)
+        walk(table.vector(TablePage.rowsOffset), notAfter: birth) { proof, index, reference, birth in
+            guard index < table.groups.count else { return proof.note("'\(table.name)' has a group beyond the last one.") }
+            guard let group = proof.claim(reference, .rowGroup, granules: size, notAfter: birth) else { return }
+            proof.tables[number].groups[index] = group
+            proof.proveLeaves(group, table.layout)
+        }
+        // What their elements are is looked at with the rows.
+        for offset in [TablePage.virtualPagesOffset, TablePage.freeOffset] {
+            walk(table.vector(offset), notAfter: birth) { _, _, _, _ in }
+        }
+        for index in table.layout.indexes { proveDirectory(index, table, birth) }
+    }
+
+    private mutating func proveLeaves(_ group: UnsafeMutableRawPointer, _ table: TableLayout) {
+        let birth = group.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+        for (slot, kind) in table.columns.enumerated() {
+            let leaf = group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+            if leaf == kind.emptyLeaf(space.constants) { continue }
+            switch kind {
+            case .fixed(let width):
+                _ = claim(leaf, .fixedLeaf, granules: PageLayout.granules(PageLayout.fixedLeafByteCount(width: width)), notAfter: birth)
+            case .string: _ = claim(leaf, .stringLeaf, notAfter: birth)
+            case .rows: _ = claim(leaf, .linkLeaf, granules: PageLayout.granules(PageLayout.linkLeafByteCount), notAfter: birth)
+            case .numbers:
+                let isProvenance = table.root != nil && slot <= TableLayout.changedSlot
+                let isWide = isProvenance && pageKind(leaf) == .wideLeaf
+                let byteCount = isWide ? PageLayout.wideLeafByteCount : PageLayout.linkLeafByteCount
+                _ = claim(leaf, isWide ? .wideLeaf : .linkLeaf, granules: PageLayout.granules(byteCount), notAfter: birth)
+            }
+        }
+    }
+
+    /// The kind that a reference's page says it has, if there may be one.
+    private func pageKind(_ page: PageRef) -> PageKind? {
+        let chunk = Int(page >> 12)
+        return chunk < space.chunkCount && space.live[chunk] > 0 ? chunks.kind(page) : nil
+    }
+
+    // MARK: Directories of indexes
+
+    /// Each bucket is in as many places as its depth says, side by side, and has no overflow that another one has.
+    private mutating func proveDirectory(_ index: IndexLayout, _ table: ProvenTable, _ birth: UInt64) {
+        let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
+        let bits = table.number(offset + TablePage.indexBitsOffset)
+        var last: (place: Int, reference: PageRef, end: Int) = (-1, 0, 0)
+        var count = 0
+        walk(table.vector(offset), notAfter: birth) { proof, place, reference, birth in
+            count += 1
+            guard place < 1 << bits, place == last.place + 1 || place == 0 else {
+                return proof.note("An index of '\(table.name)' has gaps, or places beyond its last one.")
+            }
+            last.place = place
+            if reference == last.reference, place < last.end { return }
+            guard place == last.end else { return proof.note("A bucket of '\(table.name)' is in fewer places than its depth says.") }
+            guard let depth = proof.proveBucket(reference, birth), depth <= bits, place & (1 << (bits - depth) - 1) == 0 else {
+                return proof.note("A bucket of '\(table.name)' is deeper than its directory.")
+            }
+            (last.reference, last.end) = (reference, place + 1 << (bits - depth))
+        }
+        // An index that had no entry yet has no bucket.
+        guard count == 1 << bits || count == 0 && bits == 0, count == 0 || last.end == 1 << bits else {
+            return note("An index of '\(table.name)' has \(count) places of \(1 << bits).")
+        }
+    }
+
+    /// Returns the depth of a bucket with all that overflows it; `nil` for what is none.
+    private mutating func proveBucket(_ reference: PageRef, _ birth: UInt64) -> Int? {
+        var (reference, birth) = (reference, birth)
+        var depth: Int?
+        let size = PageLayout.granules(Bucket.byteCount)
+        while reference != 0 {
+            guard let page = claim(reference, .bucket, granules: size, notAfter: birth) else { return nil }
+            guard Bucket(page).isConsistent else {
+                note("Bucket \(reference) miscounts its entries.")
+                return nil
+            }
+            depth = depth ?? Bucket(page).depth
+            birth = page.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+            reference = Bucket(page).overflow
+        }
+        return depth
+    }
+}

@@ -1,0 +1,223 @@
+import CambiumModel
+
+/// Rows, serials and values.
+extension GraphProof {
+    mutating func proveRows() {
+        for number in tables.indices where isSound {
+            let table = tables[number]
+            proveLive(table)
+            if table.isEdges { proveEdgeRows(table) } else { proveSerials(table) }
+            guard isSound else { return }
+            for case let group? in table.groups where !isFull { proveColumns(table, group) }
+        }
+    }
+
+    /// The bits and counts of live rows.
+    private mutating func proveLive(_ table: ProvenTable) {
+        var liveCount = 0
+        var counts = [Int](repeating: 0, count: table.layout.entities.count)
+        for (index, group) in table.groups.enumerated() {
+            guard let group else { continue }
+            let live = ProvenTable.live(group)
+            let count = Int(group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self))
+            let stubs = ProvenTable.bits(group, GroupLayout.stubBitsOffset)
+            guard live.nonzeroBitCount == count, stubs & ~live == 0 else {
+                return note("Group \(index) of '\(table.name)' miscounts its rows.")
+            }
+            liveCount += count
+            if !table.isEdges { proveEntities(table, index, group, live, &counts) }
+        }
+        guard liveCount == Int(clamping: table.field(TablePage.liveCountOffset)) else {
+            return note("'\(table.name)' has \(liveCount) rows, and another number is noted.")
+        }
+        for (entity, count) in zip(table.layout.entities, counts) {
+            guard count == Int(clamping: table.field(table.layout.countOffset(of: entity))) else {
+                return note("'\(table.name)': the count of \(entity) is wrong.")
+            }
+        }
+    }
+
+    private mutating func proveEntities(
+        _ table: ProvenTable, _ index: Int, _ group: UnsafeMutableRawPointer, _ live: UInt128, _ counts: inout [Int]
+    ) {
+        guard let slot = table.layout.entitySlot else {
+            counts[0] += live.nonzeroBitCount
+            return
+        }
+        let leaf = leaf(group, slot)
+        var bits = live
+        while bits != 0 {
+            let place = UInt32(bits.trailingZeroBitCount)
+            bits &= bits - 1
+            let value = leaf.load(fromByteOffset: PageLayout.valuesOffset + 2 * Int(place), as: UInt16.self)
+            let number = EntityNumber(rawValue: value)
+            guard Rows.bit(leaf, PageLayout.presenceOffset, place), let known = table.layout.entities.firstIndex(of: number),
+                layout.schema.entity(number)?.isAbstract == false
+            else { return note("Row \(UInt32(index) << PageLayout.rowShift | place) of '\(table.name)' is of no entity.") }
+            counts[known] += 1
+        }
+    }
+
+    func leaf(_ group: UnsafeMutableRawPointer, _ slot: Int) -> UnsafeMutableRawPointer {
+        chunks[group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)]
+    }
+
+    // MARK: Serials
+
+    /// Each object is found by its serial, which was handed out; groups that were given up are used again, once each.
+    private mutating func proveSerials(_ table: ProvenTable) {
+        let map = table.vector(TablePage.virtualPagesOffset)
+        let next = table.field(TablePage.nextSerialOffset)
+        var mapped = 0
+        for (index, group) in table.groups.enumerated() {
+            guard let group else { continue }
+            var bits = ProvenTable.live(group)
+            let own = group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+            let isShared = reader.rows(table.layout.index).isShared(UInt32(index))
+            let column = leaf(group, TableLayout.virtualPageSlot)
+            var pages = Set<UInt32>()
+            if !isShared { pages.insert(own) }
+            while bits != 0 {
+                let place = bits.trailingZeroBitCount
+                bits &= bits - 1
+                let page = isShared ? column.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self) : own
+                if isShared { pages.insert(page) }
+                let serial = UInt64(page) << UInt64(PageLayout.fanOutShift) | UInt64(place)
+                guard serial > 0, serial < next else { return note("'\(table.name)' has an object whose serial was not handed out.") }
+            }
+            for page in pages where map.get(Int(page), chunks) != UInt32(index) + 1 {
+                return note("Group \(index) of '\(table.name)' is not found by its serials.")
+            }
+            mapped += pages.count
+        }
+        guard mapped == count(map) else { return note("'\(table.name)' has serials that lead to no group.") }
+        proveFree(table, countMax: table.groups.count) { index in index < table.groups.count && table.groups[index] == nil }
+        let inUse = table.groups.count { $0 != nil }
+        if inUse + table.number(TablePage.freeCountOffset) != table.groups.count { note("'\(table.name)' has lost groups.") }
+    }
+
+    /// How many elements of a vector that is proven are not 0.
+    private func count(_ vector: RadixVector) -> Int {
+        var (count, next) = (0, 0)
+        while let index = vector.firstIndex(from: next, chunks) { (count, next) = (count + 1, index + 1) }
+        return count
+    }
+
+    private mutating func proveEdgeRows(_ table: ProvenTable) {
+        let next = Int(table.field(TablePage.nextSerialOffset))
+        guard table.groups.count == (next + PageLayout.fanOut - 1) / PageLayout.fanOut, table.groups.allSatisfy({ $0 != nil }) else {
+            return note("The links of a relationship are in other groups than they are counted in.")
+        }
+        var last = -1
+        table.forEachRow { last = Int($0) }
+        guard last < next else { return note("A link of a relationship is beyond the last one.") }
+        proveFree(table, countMax: next) { row in row < next && !table.isLive(UInt32(row)) }
+        if Int(table.field(TablePage.liveCountOffset)) + table.number(TablePage.freeCountOffset) != next {
+            note("A relationship has lost places for links.")
+        }
+    }
+
+    /// The list of what is used again has each once, and only what is free.
+    private mutating func proveFree(_ table: ProvenTable, countMax: Int, where isFree: (Int) -> Bool) {
+        let freeCount = table.number(TablePage.freeCountOffset)
+        let free = table.vector(TablePage.freeOffset)
+        guard freeCount <= countMax else { return note("'\(table.name)' has more free places than places.") }
+        var seen = RowSet()
+        for place in 0..<freeCount {
+            let element = free.get(place, chunks)
+            guard isFree(Int(element)), seen.insert(element) else { return note("'\(table.name)' uses a place again that is in use.") }
+        }
+    }
+
+    // MARK: Columns
+
+    private mutating func proveColumns(_ table: ProvenTable, _ group: UnsafeMutableRawPointer) {
+        let live = ProvenTable.live(group)
+        for (slot, kind) in table.layout.columns.enumerated() {
+            let leaf = leaf(group, slot)
+            if leaf == chunks[kind.emptyLeaf(space.constants)] { continue }
+            switch kind {
+            case .fixed(let width): if slot != table.layout.entitySlot { proveFixed(table, slot, width, leaf, live, group) }
+            case .string: proveStrings(table, slot, leaf, live, group)
+            case .rows, .numbers: proveNumbers(table, slot, kind, leaf, live, group)
+            }
+        }
+    }
+
+    private mutating func proveFixed(
+        _ table: ProvenTable, _ slot: Int, _ width: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
+    ) {
+        let present = ProvenTable.bits(leaf, PageLayout.presenceOffset)
+        guard present & ~live == 0 else { return note("'\(table.name)' has a value of an object that is not there.") }
+        // The serial of the original of a copy is a number of its own.
+        let check = StoredValueCheck(table.types[slot] ?? .int64)
+        if table.types[slot] == .uuid { return }
+        var bits = present
+        while bits != 0 {
+            let place = bits.trailingZeroBitCount
+            bits &= bits - 1
+            let value: UInt64
+            let offset = PageLayout.valuesOffset + width * place
+            switch width {
+            case 1: value = UInt64(leaf.load(fromByteOffset: offset, as: UInt8.self))
+            case 2: value = UInt64(leaf.load(fromByteOffset: offset, as: UInt16.self))
+            case 4: value = UInt64(leaf.load(fromByteOffset: offset, as: UInt32.self))
+            default: value = leaf.load(fromByteOffset: offset, as: UInt64.self)
+            }
+            if let flaw = check.flaw(fixed: value, 0) { return note("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).") }
+            if table.types[slot] == nil, value > ObjectID.serialMax { return note("\(object(table, group, place)) is a copy of no object.") }
+        }
+    }
+
+    /// Rows that are not live have no links, so that the next object there begins without.
+    private mutating func proveNumbers(
+        _ table: ProvenTable, _ slot: Int, _ kind: ColumnKind, _ leaf: UnsafeMutableRawPointer, _ live: UInt128,
+        _ group: UnsafeMutableRawPointer
+    ) {
+        if !table.isEdges, slot <= TableLayout.changedSlot { return proveProvenance(table, slot, leaf, live, group) }
+        if !table.isEdges, slot == TableLayout.virtualPageSlot { return }
+        let empty: UInt32 = kind == .rows ? noRow : 0
+        for place in 0..<PageLayout.fanOut where live >> UInt128(place) & 1 == 0 {
+            guard leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self) == empty else {
+                return note("'\(table.name)' has a link of an object that is not there.")
+            }
+        }
+    }
+
+    private mutating func proveProvenance(
+        _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
+    ) {
+        let base = group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
+        let isWide = leaf.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self) == PageKind.wideLeaf.rawValue
+        var bits = live
+        while bits != 0 {
+            let place = bits.trailingZeroBitCount
+            bits &= bits - 1
+            let offset =
+                isWide
+                ? leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
+                : UInt64(leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self))
+            guard base &+ offset <= reader.transaction else {
+                return note("\(object(table, group, place)) was changed by a transaction that was not.")
+            }
+        }
+    }
+
+    // MARK: Names
+
+    /// The name of an object for a sentence.
+    func object(_ table: ProvenTable, _ group: UnsafeMutableRawPointer, _ place: Int) -> String {
+        guard let index = table.groups.firstIndex(of: group) else { return table.name }
+        let row = UInt32(index) << PageLayout.rowShift | UInt32(place)
+        return "\(table.name)/\(reader.rows(table.layout.index).serial(row))"
+    }
+
+    func attribute(_ table: ProvenTable, _ slot: Int) -> String {
+        for number in table.layout.entities {
+            for attribute in layout.schema.entity(number)?.attributes ?? [] where table.layout.slot(of: attribute.number) == slot {
+                return attribute.name
+            }
+        }
+        return "source"
+    }
+}

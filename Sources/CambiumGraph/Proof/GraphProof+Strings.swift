@@ -1,0 +1,80 @@
+import CambiumModel
+
+/// Values that differ in length.
+extension GraphProof {
+    /// Cells lie in the heap, which has room for all of them together, and hold values of the attribute's type.
+    mutating func proveStrings(
+        _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
+    ) {
+        guard StringLeaf.isConsistent(leaf) else { return note("A leaf of '\(table.name)' has values outside its heap.") }
+        var check = StoredValueCheck(table.types[slot] ?? .data)
+        for place in 0..<PageLayout.fanOut {
+            let cell = StringLeaf.cell(leaf, UInt32(place))
+            if cell == 0 { continue }
+            guard live >> UInt128(place) & 1 != 0 else { return note("'\(table.name)' has a value of an object that is not there.") }
+            let flaw =
+                !StringLeaf.isBlob(cell)
+                ? check.flaw(bytes: StringLeaf.inlineBytes(leaf, cell)) : blobFlaw(leaf, cell, table.types[slot] ?? .data, &check)
+            if let flaw { return note("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).") }
+        }
+    }
+
+    /// What is wrong with a value in extents of its own, several cells of which may refer to it.
+    private mutating func blobFlaw(
+        _ leaf: UnsafeMutableRawPointer, _ cell: UInt32, _ type: AttributeType, _ check: inout StoredValueCheck
+    ) -> String? {
+        let entry = leaf + Int(cell & 0xFFFF)
+        let reference = entry.loadUnaligned(as: PageRef.self)
+        let byteCount = entry.loadUnaligned(fromByteOffset: 4, as: UInt64.self)
+        let birth = leaf.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+        if let known = blobs[reference] {
+            blobs[reference]?.sharerCount += 1
+            guard chunks.birth(reference) <= birth else { return "is younger than a leaf that refers to it" }
+            guard headByteCount(reference) == byteCount else { return "has another length than its leaf says" }
+            if known.types.contains(type) { return nil }
+        } else {
+            guard proveBlob(reference, birth) else { return "is in extents that are none" }
+            guard headByteCount(reference) == byteCount else { return "has another length than its leaf says" }
+            blobs[reference] = (0, [])
+        }
+        blobs[reference]?.types.insert(type)
+        return type == .data ? nil : Blob.bytes(reference, chunks).withUnsafeBytes { check.flaw(bytes: $0) }
+    }
+
+    private func headByteCount(_ page: PageRef) -> UInt64 {
+        chunks[page].load(fromByteOffset: Blob.byteCountOffset, as: UInt64.self)
+    }
+
+    private mutating func proveBlob(_ reference: PageRef, _ birth: UInt64) -> Bool {
+        guard let head = claim(reference, .blobHead, notAfter: birth) else { return false }
+        let own = head.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+        let size = Int(head.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) * PageLayout.granule
+        let told = head.load(fromByteOffset: Blob.byteCountOffset, as: UInt64.self)
+        guard told > UInt64(StringLeaf.inlineMax), told <= UInt64(Blob.byteCountMax) else { return false }
+        let byteCount = Int(told)
+        let extentCount = (byteCount + Blob.extentByteCountMax - 1) / Blob.extentByteCountMax
+        guard Blob.extentCount(head) == extentCount, Blob.extentsOffset + 4 * extentCount <= size else { return false }
+        for index in 0..<extentCount {
+            let count = min(Blob.extentByteCountMax, byteCount - index * Blob.extentByteCountMax)
+            let granules = PageLayout.granules(PageLayout.header + count)
+            guard claim(Blob.extent(head, index), .blobExtent, granules: granules, notAfter: own) != nil else { return false }
+        }
+        return true
+    }
+
+    /// Each blob has as many cells as the vector of shared ones says.
+    mutating func proveBlobs() {
+        let birth = chunks.birth(reader.directory)
+        var noted: UInt64 = 0
+        walk(reader.sharedBlobs, notAfter: birth) { _, _, count, _ in noted += UInt64(count) }
+        guard isSound else { return }
+        var counted: UInt64 = 0
+        for (head, blob) in blobs {
+            counted += UInt64(blob.sharerCount)
+            guard reader.sharedBlobs.get(Blob.place(head), chunks) == blob.sharerCount else {
+                return note("A long value has \(blob.sharerCount + 1) cells, and another number is noted.")
+            }
+        }
+        if counted != noted { note("Long values have \(counted) cells beside the first, and \(noted) are noted.") }
+    }
+}

@@ -1,0 +1,58 @@
+/// Where the pages of a chunk begin, read off their headers: from one to the next, because pages fill a chunk without gaps.
+enum PageMap {
+    static let wordCount = PageLayout.chunkGranules / 64
+
+    /// Sets a bit for each granule of a chunk that a page begins at.
+    ///
+    /// - Parameters:
+    ///   - base: the address of the chunk's bytes.
+    ///   - epoch: no page was born later.
+    ///   - words: all zero.
+    /// - Returns: what is wrong with the headers; `nil` for nothing. Complexity: O(pages of the chunk).
+    static func read(
+        _ chunk: Int, at base: UnsafeMutableRawPointer, epoch: UInt64, to words: UnsafeMutableBufferPointer<UInt64>
+    ) -> String? {
+        // Reference 0 stands for no page.
+        var granule = chunk == 0 ? 1 : 0
+        // One granule at the end is too little for a page, and has no header.
+        while granule < PageLayout.chunkGranules - 1 {
+            let header = base + granule * PageLayout.granule
+            let count = Int(header.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
+            guard count >= granuleCountMin, granule + count <= PageLayout.chunkGranules else {
+                return "a page at granule \(granule) says that it has \(count) granules"
+            }
+            guard let kind = PageKind(rawValue: header.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self)) else {
+                return "a page at granule \(granule) is of no kind"
+            }
+            if kind != .free {
+                let birth = header.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+                guard birth <= epoch else { return "a page at granule \(granule) was born later than the graph" }
+                guard count >= kind.granuleCountMin else { return "a page at granule \(granule) is smaller than its kind" }
+            }
+            words[granule >> 6] |= 1 << UInt64(granule & 63)
+            granule += count
+        }
+        return nil
+    }
+
+    private static let granuleCountMin = 2
+}
+
+extension PageKind {
+    /// The size of the smallest page of the kind.
+    var granuleCountMin: Int {
+        switch self {
+        case .free, .blobExtent: 2
+        case .directory: PageLayout.granules(DirectoryPage.tablesOffset)
+        case .table: PageLayout.granules(TablePage.indexesOffset)
+        case .vectorNode: PageLayout.granules(PageLayout.vectorNodeByteCount)
+        case .rowGroup: PageLayout.granules(GroupLayout.columnsOffset)
+        case .fixedLeaf: PageLayout.granules(PageLayout.fixedLeafByteCount(width: 1))
+        case .linkLeaf: PageLayout.granules(PageLayout.linkLeafByteCount)
+        case .wideLeaf: PageLayout.granules(PageLayout.wideLeafByteCount)
+        case .stringLeaf: PageLayout.granules(PageLayout.heapOffset)
+        case .blobHead: PageLayout.granules(Blob.extentsOffset)
+        case .bucket: PageLayout.granules(Bucket.byteCount)
+        }
+    }
+}

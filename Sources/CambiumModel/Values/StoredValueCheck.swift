@@ -1,0 +1,189 @@
+internal import CambiumJSON
+
+/// Decides whether stored bits or bytes are a value of an attribute's type: one rule for the values of ops, for the columns of blocks and
+/// for pages. FORMAT.md 4, "Stored values", has the rule of each type. What the schema demands beyond the type is not looked at.
+///
+///     var check = StoredValueCheck(.double)
+///     check.flaw(fixed: Double.nan.bitPattern, 0)  // "is not a finite number"
+package struct StoredValueCheck {
+    /// The most bytes of a value.
+    package static let byteCountMax = 256 << 20
+
+    private let type: AttributeType
+    /// Made when the first JSON text is checked.
+    private var parser: JSONParser?
+
+    package init(_ type: AttributeType) { self.type = type }
+
+    // MARK: One value
+
+    /// What is wrong with the bits of a value of fixed width, to follow its name in a sentence; nil for nothing.
+    @inline(__always)
+    package func flaw(fixed low: UInt64, _ high: UInt64) -> String? { Self.isValid(type, low, high) ? nil : Self.flaw(type) }
+
+    @inline(__always) private static func isValid(_ type: AttributeType, _ low: UInt64, _ high: UInt64) -> Bool {
+        switch type {
+        case .uuid: true
+        case .bool: low <= 1 && high == 0
+        case .int16: low <= UInt64(UInt16.max) && high == 0
+        case .int32: low <= UInt64(UInt32.max) && high == 0
+        case .int64: high == 0
+        case .float: low <= UInt64(UInt32.max) && high == 0 && low & floatExponent != floatExponent
+        case .double: low & doubleExponent != doubleExponent && high == 0
+        case .date: StoredForm.isDate(low) && high == 0
+        case .decimal, .string, .data, .uri, .json: false
+        }
+    }
+
+    private static let floatExponent: UInt64 = 0x7F80_0000
+    private static let doubleExponent: UInt64 = 0x7FF0_0000_0000_0000
+
+    /// What is wrong with the bytes of a value; nil for nothing.
+    package mutating func flaw(bytes: UnsafeRawBufferPointer) -> String? {
+        if bytes.count > Self.byteCountMax { return "has more than \(Self.byteCountMax) bytes" }
+        let isValid: Bool =
+            switch type {
+            case .data: true
+            case .string, .uri: Self.encoding(bytes).isUTF8
+            case .decimal: Self.isDecimal(bytes)
+            case .json: isJSON(bytes)
+            default: false
+            }
+        return isValid ? nil : Self.flaw(type)
+    }
+
+    package mutating func flaw(_ form: StoredForm) -> String? {
+        switch form {
+        case .fixed(let low, let high): flaw(fixed: low, high)
+        case .bytes(let bytes): bytes.withUnsafeBytes { flaw(bytes: $0) }
+        }
+    }
+
+    private static func flaw(_ type: AttributeType) -> String {
+        switch type {
+        case .bool: "is neither true nor false"
+        case .int16, .int32, .int64: "is not \(type.wanted)"
+        case .float, .double: "is not a finite number"
+        case .date: "is not a date of the years 1 to 9999"
+        case .decimal: "is not a decimal number in its shortest form"
+        case .string, .uri: "is not UTF-8"
+        case .json: "is not one JSON value without spaces between its parts"
+        case .data, .uuid: "does not fit its type"
+        }
+    }
+
+    /// Whether bytes are UTF-8, and whether all of them are ASCII.
+    private static func encoding(_ bytes: UnsafeRawBufferPointer) -> (isUTF8: Bool, isASCII: Bool) {
+        do throws(UTF8.ValidationError) {
+            // SAFETY: bytes are bound to no type, and the span ends before the call that the buffer is passed to.
+            let text = try UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span)
+            return (true, text.isKnownASCII)
+        } catch {
+            return (false, false)  // Where in the text the flaw is has no effect.
+        }
+    }
+
+    /// Most numbers have a coefficient of 64 bits that does not end in zero: those need no division of 128 bits.
+    private static func isDecimal(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if (3...10).contains(bytes.count), bytes[0] == 1 || bytes[0] == 2, bytes[2] != 0 {
+            let coefficient = bytes[2...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            if coefficient % 10 != 0 { return true }
+        }
+        return DecimalNumber(storedBytes: bytes) != nil
+    }
+
+    // MARK: JSON
+
+    private mutating func isJSON(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if bytes.isEmpty { return false }
+        let parser = self.parser ?? JSONParser()
+        self.parser = parser
+        // Why it is refused is not told apart: one sentence says what a text has to be.
+        guard (try? parser.parse(bytes)) != nil else { return false }
+        return Self.isCompact(bytes)
+    }
+
+    /// Whether a JSON text has no space outside its strings.
+    private static func isCompact(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.contains(where: { $0 <= 0x20 }) else { return true }
+        var (isInString, isEscaped) = (false, false)
+        for byte in text {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\"") {
+                isInString.toggle()
+            } else if isInString {
+                isEscaped = byte == UInt8(ascii: "\\")
+            } else if byte <= 0x20 {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+// MARK: - Columns
+
+extension StoredValueCheck {
+    /// What is wrong with the first value of a column of a block that is none; nil for nothing. The column has as many values as it
+    /// says. Complexity: O(bytes), in passes over all of them for numbers and texts.
+    package mutating func flaw(in column: AttributeColumn) -> String? {
+        switch column.content {
+        case .fixed(_, let bytes):
+            // Nulls are zeros, which are a value of each type.
+            return bytes.withUnsafeBytes { Self.areValid(type, $0) } ? nil : Self.flaw(type)
+        case .variable(let counts, let bytes):
+            return bytes.withUnsafeBytes { flaw(in: $0, counts, column.presence) }
+        }
+    }
+
+    private static func areValid(_ type: AttributeType, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        switch type {
+        case .uuid, .int16, .int32, .int64: return true
+        case .bool: return bytes.allSatisfy { $0 <= 1 }
+        case .float:
+            var isBad = false
+            for offset in stride(from: 0, to: bytes.count, by: 4) {
+                let bits = UInt64(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+                isBad = isBad || bits & floatExponent == floatExponent
+            }
+            return !isBad
+        case .double, .date:
+            var isBad = false
+            for offset in stride(from: 0, to: bytes.count, by: 8) {
+                let bits = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+                isBad = isBad || !isValid(type, bits, 0)
+            }
+            return !isBad
+        case .decimal, .string, .data, .uri, .json: return false
+        }
+    }
+
+    private mutating func flaw(in heap: UnsafeRawBufferPointer, _ counts: [UInt32], _ presence: [UInt64]) -> String? {
+        if let most = counts.max(), most > Self.byteCountMax { return "has more than \(Self.byteCountMax) bytes" }
+        switch type {
+        case .data: return nil
+        case .string, .uri: return Self.areUTF8(heap, counts) ? nil : Self.flaw(type)
+        default: break
+        }
+        var offset = 0
+        for (index, count) in counts.enumerated() where presence[index >> 6] >> UInt64(index & 63) & 1 != 0 {
+            let value = UnsafeRawBufferPointer(rebasing: heap[offset..<offset + Int(count)])
+            if let flaw = flaw(bytes: value) { return flaw }
+            offset += Int(count)
+        }
+        return nil
+    }
+
+    /// All texts at once: where all of them together are UTF-8, each is if it does not begin in the middle of a character.
+    private static func areUTF8(_ heap: UnsafeRawBufferPointer, _ counts: [UInt32]) -> Bool {
+        let (isUTF8, isASCII) = encoding(heap)
+        if !isUTF8 || isASCII { return isUTF8 }
+        var offset = 0
+        for count in counts {
+            if count > 0, heap[offset] & 0xC0 == 0x80 { return false }
+            offset += Int(count)
+        }
+        return true
+    }
+}

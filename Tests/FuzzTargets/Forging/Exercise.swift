@@ -1,0 +1,77 @@
+import Cambium
+import CambiumGraph
+import CambiumJSON
+import CambiumLog
+import CambiumModel
+
+/// Does with a store everything that a program may do: reads all of it, exports it, checks it, changes it, stores it and opens it again.
+public enum Exercise {
+    /// Throws the error that the store is refused with, or a `Finding` for what must not be.
+    ///
+    /// - Parameter isLazy: whether pages are checked where they are read, as those of large graphs are. Then the process ends, as
+    ///   `Store.onDamagedPages` says, where a page is not what it has to be.
+    @discardableResult
+    public static func run(_ volume: any Volume, isLazy: Bool = false) throws -> Outcome {
+        var tuning = LogTuning()
+        if isLazy { tuning.checkedByteCountMax = 0 }
+        let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings, tuning: tuning)
+        defer { try? store.close() }  // A store that was closed may be closed again.
+        let outcome = Outcome(notes: store.recovery.notes, checkpoint: store.recovery.checkpoint, digest: store.graph.digest())
+        try read(store.graph)
+        try change(store)
+        try store.checkpoint()
+        _ = try store.compact(.all)
+        try read(store.graph)
+        let digest = store.graph.digest()
+        try store.close()
+        let again = try ReadOnlyStore(volume)
+        guard again.graph.digest() == digest else { throw Finding("the store opens as another one") }
+        return outcome
+    }
+
+    /// What a store was opened as, before anything was changed.
+    public struct Outcome {
+        public let notes: [String]
+        public let checkpoint: TransactionNumber
+        public let digest: GraphDigest
+    }
+
+    /// Reads whatever can be read of a graph.
+    public static func read(_ graph: Graph) throws {
+        try Finding.check(graph)
+        _ = graph.digest()
+        for entity in graph.schema.entities {
+            for id in graph.objects(of: entity) {
+                for relationship in entity.relationships { _ = graph.members(relationship, of: id) }
+            }
+        }
+        let objects = ObjectWriter(graph)
+        var writer = JSONWriter()
+        var failure: (any Error)?
+        graph.forEachObject(of: nil) { place in
+            objects.write(place, to: &writer)
+            do { _ = try JSONValue(parsing: writer.bytes) } catch { failure = error }
+            writer.removeAll()
+        }
+        if let failure { throw Finding("an object is exported as what is no JSON: \(failure)") }
+    }
+
+    private static func change(_ store: Store) throws {
+        let schema = store.schema
+        guard let thing = schema.entity("Thing"), let tag = schema.entity("Tag") else { throw Finding("the sample lacks its entities") }
+        let rows = "{\"id\":1,\"title\":\"changed\",\"tags\":[\"tag 0\",\"new\"],\"steps\":[{\"text\":\"b\"}],\"friends\":[2,3]}"
+        _ = try store.importRows(thing, from: [.bytes(Array(rows.utf8))])
+        for id in Array(store.graph.objects(of: tag).prefix(6)) { try store.write { try $0.delete(id) } }
+        try store.write { transaction in
+            for number in 0..<10 { _ = try transaction.insert("Tag", ["name": .string("more \(number)")]) }
+        }
+        guard let first = store.graph.objects(of: thing).first(where: { store.graph.entity(of: $0) === thing }) else { return }
+        try store.write { transaction in
+            let step = try transaction.insert("Step", ["text": .string("a")])
+            try transaction.link(first, "steps", step, at: 0)
+            try transaction.set(first, "tree", to: .json("[1]"))
+            _ = try transaction.clone([first], CloneRequest(rootValues: ["id": .int(7_000_000)]))
+        }
+        try store.write { try $0.delete(first) }
+    }
+}
