@@ -52,7 +52,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: ["Cambium", "CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"],
             path: "Tests/FuzzTargets"),
-        .executableTarget(name: "ForgedReader", dependencies: ["Cambium", "CambiumLog", "CambiumModel", "FuzzTargets"], path: "Tests/ForgedReader"),
+        .executableTarget(
+            name: "ForgedReader", dependencies: ["Cambium", "CambiumLog", "CambiumModel", "FuzzTargets"], path: "Tests/ForgedReader"),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["FuzzTargets", "ForgedReader", "CambiumTesting"]),
         .testTarget(name: "RepositoryTests"),
     ],

@@ -4,13 +4,16 @@ import Testing
 @Suite struct StoredValueCheckTests {
     private static let nan = Double.nan.bitPattern
 
-    @Test(arguments: [
-        (AttributeType.bool, UInt64(1), true), (.bool, 2, false), (.int16, 0xFFFF, true), (.int16, 0x1_0000, false), (.int32, 1 << 32, false),
+    private static let bits: [(AttributeType, UInt64, Bool)] = [
+        (.bool, 1, true), (.bool, 2, false), (.int16, 0xFFFF, true), (.int16, 0x1_0000, false),
+        (.int32, 1 << 32, false),
         (.int64, .max, true), (.float, UInt64(Float.greatestFiniteMagnitude.bitPattern), true), (.float, 0x7F80_0000, false),
         (.float, 0xFFC0_0000, false), (.double, (-0.0).bitPattern, true), (.double, nan, false), (.double, 0xFFF0 << 48, false),
         (.date, 0, true), (.date, nan, false), (.date, (252_423_993_600.0).bitPattern, false), (.date, (1e300).bitPattern, false),
         (.uuid, .max, true),
-    ])
+    ]
+
+    @Test(arguments: bits)
     func `bits are a value of their type or have a flaw`(type: AttributeType, bits: UInt64, isValue: Bool) {
         #expect((StoredValueCheck(type).flaw(fixed: bits, 0) == nil) == isValue)
         guard let width = type.byteCount, width <= 8, bits >> UInt64(8 * width - 1) <= 1 else { return }
@@ -20,13 +23,16 @@ import Testing
         #expect((check.flaw(in: column(.fixed(width: width, bytes: zeros + bytes + zeros), 3)) == nil) == isValue)
     }
 
-    @Test(arguments: [
-        (AttributeType.string, "é\0", true), (.uri, "", true), (.json, "{\"a\":[1.50,\" \"]}", true), (.json, "1e5", true), (.json, "", false),
+    private static let texts: [(AttributeType, String, Bool)] = [
+        (.string, "é\0", true), (.uri, "", true), (.json, "{\"a\":[1.50,\" \"]}", true), (.json, "1e5", true),
+        (.json, "", false),
         (.json, "{\"a\": 1}", false), (.json, "1\n", false), (.json, "1,\"b\":2", false), (.json, "[1][2]", false),
         (.json, "{\"a\":1,\"a\":2}", false), (.json, "[" + String(repeating: "[", count: 600), false), (.decimal, "\u{1}\0\u{7}", true),
         (.decimal, "\0", true), (.decimal, "\u{1}\0\u{A}", false), (.decimal, "\u{1}\u{7F}\u{A}", true), (.decimal, "\u{3}\0\u{1}", false),
         (.decimal, "\u{1}\0\0\u{1}", false), (.decimal, "", false), (.data, "any", true),
-    ])
+    ]
+
+    @Test(arguments: texts)
     func `a stored value is one of its type or has a flaw`(type: AttributeType, text: String, isValue: Bool) {
         #expect((flaw(Array(text.utf8), type) == nil) == isValue)
         #expect((columnFlaw([Array(text.utf8)], type) == nil) == isValue)

@@ -15,7 +15,8 @@ import FuzzTargets
 // takes over a minute goes in circles, and is ended by a signal.
 
 func end(_ code: Int32, _ message: String) -> Never {
-    fputs("\(message)\n", stderr)
+    let line = Array("\(message)\n".utf8)
+    _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     exit(code)
 }
 

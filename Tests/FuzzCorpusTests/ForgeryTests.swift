@@ -79,7 +79,8 @@ import Testing
                 let outcome = try Exercise.run(MemoryVolume(contents: files))
                 let isUsed = outcome.checkpoint == sample.checkpoint
                 #expect(isUsed || outcome.digest == sample.digest && outcome.notes.count == 1, "\(mutation): \(outcome.notes)")
-                #expect(try Verification(MemoryVolume(contents: files)).isSound == (isUsed && outcome.digest == sample.digest), "\(mutation)")
+                #expect(
+                    try Verification(MemoryVolume(contents: files)).isSound == (isUsed && outcome.digest == sample.digest), "\(mutation)")
             } catch let error as CambiumError where error.code == .ruleViolated {
                 continue  // A value became another one, which a rule of the schema does not go with.
             } catch {

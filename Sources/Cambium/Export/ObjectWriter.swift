@@ -82,7 +82,8 @@ public final class ObjectWriter {
                     null(key, &writer)
                 } else {
                     if let flaw = check?.flaw(bytes: cell.bytes) {
-                        graph.refuse("\(graph.schema.text(of: graph.id(of: place), entity: graph.entity(of: place))): '\(key.name)' \(flaw)")
+                        graph.refuse(
+                            "\(graph.schema.text(of: graph.id(of: place), entity: graph.entity(of: place))): '\(key.name)' \(flaw)")
                     }
                     writer.quotedKey(key.quoted)
                     writer.string(utf8: cell.bytes)

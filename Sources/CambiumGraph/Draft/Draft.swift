@@ -155,6 +155,7 @@ extension Draft {
 
     /// Notes that this draft no longer reaches a page. Constant pages stay for ever.
     private mutating func supersede(_ page: PageRef) {
+        if !space.isProven { space.checkCopied(page, chunks[page]) }
         if chunks.birth(page) != 0 { superseded.append(page) }
     }
 

@@ -3,12 +3,14 @@ public import CambiumModel
 /// Where the leaves of one column lie: an address for each group of rows, so that a cell is two loads away.
 struct LeafDirectory {
     private let leaves: [UnsafeMutableRawPointer]
+    private let chunks: Chunks
 
     /// The leaves of a column that the graph does not have.
-    init() { leaves = [] }
+    init(emptyOf reader: Reader) { (leaves, chunks) = ([], reader.chunks) }
 
     /// Complexity: O(rows / 128).
     init(_ reader: Reader, _ table: Int, _ slot: Int, _ kind: ColumnKind, _ constants: ConstantPages) {
+        chunks = reader.chunks
         let rows = reader.rows(table)
         let empty = reader.chunks[kind.emptyLeaf(constants)]
         leaves = (0..<reader.groupCount(table)).map { index in rows.group(at: index).map { rows.leaf($0, slot) } ?? empty }
@@ -17,8 +19,12 @@ struct LeafDirectory {
     /// More rows than there are.
     var rowCountEnd: Int { leaves.count << PageLayout.fanOutShift }
 
-    /// Traps where the row is of another graph and beyond this one.
-    @inline(__always) func leaf(_ row: UInt32) -> UnsafeMutableRawPointer { leaves[Int(row &>> PageLayout.rowShift)] }
+    /// Traps if the row is of another graph and beyond this one.
+    @inline(__always) func leaf(_ row: UInt32) -> UnsafeMutableRawPointer {
+        let group = Int(row &>> PageLayout.rowShift)
+        if group >= leaves.count { chunks.refuse("there is no row \(row)") }
+        return leaves[group]
+    }
 
     /// A row in a link column.
     @inline(__always) func link(_ row: UInt32) -> UInt32 {
@@ -53,7 +59,7 @@ public struct Column {
     init(_ field: Field, _ version: Version) {
         directory =
             field.table < 0
-            ? LeafDirectory() : LeafDirectory(version.reader, field.table, field.slot, field.kind, version.space.constants)
+            ? LeafDirectory(emptyOf: version.reader) : LeafDirectory(version.reader, field.table, field.slot, field.kind, version.space.constants)
         table = field.table
         kind = field.kind
         type = field.type

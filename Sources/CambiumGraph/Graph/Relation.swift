@@ -30,7 +30,7 @@ public struct Relation {
         if handle.ownerTable < 0 {
             shape = .other
             end = nil
-            owners = LeafDirectory()
+            owners = LeafDirectory(emptyOf: version.reader)
             members = owners
             return
         }

@@ -151,7 +151,8 @@ struct Bucket {
                 }
             }
         }
-        return entryCount == count && count <= Self.capacity && passed.indices.allSatisfy { Block(self, home: UInt16($0)).passedCount == passed[$0] }
+        return entryCount == count && count <= Self.capacity
+            && passed.indices.allSatisfy { Block(self, home: UInt16($0)).passedCount == passed[$0] }
     }
 }
 

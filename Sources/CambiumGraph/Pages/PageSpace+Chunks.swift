@@ -67,7 +67,7 @@ extension PageSpace {
         return (base, flaw.map { "chunk \(chunk) is not cut into pages: \($0)" })
     }
 
-    /// Refuses a page of a source that is not proven, if it cannot be copied and written to.
+    /// Refuses a page of a source that is not proven, if it cannot be copied and written to, or let go of.
     @inline(never) func checkCopied(_ page: PageRef, _ pointer: UnsafeMutableRawPointer) {
         guard memories[Int(page >> 12)] == .source else { return }
         let granules = Int(pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))

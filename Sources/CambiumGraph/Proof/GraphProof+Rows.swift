@@ -164,8 +164,12 @@ extension GraphProof {
             case 4: value = UInt64(leaf.load(fromByteOffset: offset, as: UInt32.self))
             default: value = leaf.load(fromByteOffset: offset, as: UInt64.self)
             }
-            if let flaw = check.flaw(fixed: value, 0) { return note("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).") }
-            if table.types[slot] == nil, value > ObjectID.serialMax { return note("\(object(table, group, place)) is a copy of no object.") }
+            if let flaw = check.flaw(fixed: value, 0) {
+                return note("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).")
+            }
+            if table.types[slot] == nil, value > ObjectID.serialMax {
+                return note("\(object(table, group, place)) is a copy of no object.")
+            }
         }
     }
 

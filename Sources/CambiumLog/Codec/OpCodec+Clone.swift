@@ -84,7 +84,9 @@ extension OpCodec {
             seed = CloneSeed(low: low, high: try reader.read(UInt64.self))
         }
         var hierarchies: [CloneOp.Hierarchy] = []
-        for _ in 0..<(try reader.readCount(max: min(reader.remaining, 65_536), "hierarchies")) { hierarchies.append(try decodeHierarchy(&reader)) }
+        for _ in 0..<(try reader.readCount(max: min(reader.remaining, 65_536), "hierarchies")) {
+            hierarchies.append(try decodeHierarchy(&reader))
+        }
         return CloneOp(
             roots: roots, options: options, time: time, seed: seed, hierarchies: hierarchies, setHash: try reader.read(UInt64.self),
             algorithm: algorithm)

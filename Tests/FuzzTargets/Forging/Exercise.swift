@@ -17,11 +17,11 @@ public enum Exercise {
         let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings, tuning: tuning)
         defer { try? store.close() }  // A store that was closed may be closed again.
         let outcome = Outcome(notes: store.recovery.notes, checkpoint: store.recovery.checkpoint, digest: store.graph.digest())
-        try read(store.graph)
+        try read(store.graph, isLazy: isLazy)
         try change(store)
         try store.checkpoint()
         _ = try store.compact(.all)
-        try read(store.graph)
+        try read(store.graph, isLazy: isLazy)
         let digest = store.graph.digest()
         try store.close()
         let again = try ReadOnlyStore(volume)
@@ -37,8 +37,10 @@ public enum Exercise {
     }
 
     /// Reads whatever can be read of a graph.
-    public static func read(_ graph: Graph) throws {
-        try Finding.check(graph)
+    ///
+    /// - Parameter isLazy: whether its pages are not proven. Then its invariants are not looked at, which rely on that proof.
+    public static func read(_ graph: Graph, isLazy: Bool = false) throws {
+        if !isLazy { try Finding.check(graph) }
         _ = graph.digest()
         for entity in graph.schema.entities {
             for id in graph.objects(of: entity) {
