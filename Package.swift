@@ -47,6 +47,9 @@ let package = Package(
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),
+        .executableTarget(
+            name: "Attacks", dependencies: ["Cambium", "CambiumBytes", "CambiumJSON", "CambiumLog", "CambiumModel", "CambiumTesting"],
+            path: "Tests/Attacks"),
         .testTarget(name: "KillTests", dependencies: ["Cambium", "KilledWriter"]),
         .target(
             name: "FuzzTargets",

@@ -1,0 +1,12 @@
+/// A family of attacks.
+struct AttackMatrix: Sendable {
+    /// The first part of the names of its attacks.
+    let name: String
+    let run: @Sendable (Attack) throws -> Void
+
+    static let all = [
+        AttackMatrix(name: "corruptions") { try CorruptionMatrix($0).run() },
+        AttackMatrix(name: "pairs") { try PairMatrix($0).run() },
+        AttackMatrix(name: "kills") { try KillMatrix($0).run() },
+    ]
+}

@@ -1,0 +1,107 @@
+/// A command that runs against an attacked store, in a `Site`.
+struct AttackCommand: Sendable {
+    enum Effect: Sendable, Equatable {
+        /// Prints what is in the store and changes nothing.
+        case reads
+        /// Makes `out` from the store, and changes nothing else.
+        case copies
+        /// Changes the store.
+        case writes
+        /// Is refused, whatever the state of the store.
+        case isRefused
+    }
+
+    /// How its output is compared with that of the sound store.
+    enum Comparison: Sendable {
+        case whole
+        /// The counts of objects, links and transactions. The sizes of files may differ.
+        case counts
+        /// Not at all.
+        case none
+    }
+
+    let name: String
+    let arguments: [String]
+    let effect: Effect
+    var comparison = Comparison.whole
+    /// Exit code 1 is an answer, with what was found on the output.
+    var tellsFindings = false
+
+    init(_ name: String, _ arguments: [String], _ effect: Effect, comparison: Comparison = .whole, tellsFindings: Bool = false) {
+        (self.name, self.arguments, self.effect) = (name, arguments, effect)
+        (self.comparison, self.tellsFindings) = (comparison, tellsFindings)
+    }
+
+    private init(reads name: String, _ arguments: String..., comparison: Comparison = .whole) {
+        self.init(name, arguments, .reads, comparison: comparison)
+    }
+
+    private init(copies name: String, _ arguments: String..., tellsFindings: Bool = false) {
+        self.init(name, arguments, .copies, comparison: .none, tellsFindings: tellsFindings)
+    }
+
+    private init(writes name: String, _ arguments: String...) { self.init(name, arguments, .writes, comparison: .none) }
+
+    static let export = AttackCommand(reads: "export", "export", "store")
+    static let exportThen = AttackCommand(reads: "export-then", "export", "store", "--at", "6")
+    static let verify = AttackCommand(
+        "verify", ["verify", "store", "--json"], .reads, comparison: .none, tellsFindings: true)
+
+    static let readers = [
+        export,
+        AttackCommand(reads: "show", "show", "store", "Note/1", "--include", "items,memos,tags", "--json"),
+        AttackCommand(reads: "show-then", "show", "store", "Note/1", "--at", "5"),
+        AttackCommand(reads: "find", "find", "store", "Note", "--json"),
+        AttackCommand(reads: "find-identity", "find", "store", "Note", "--identity", "3"),
+        AttackCommand(reads: "find-count", "find", "store", "Item", "--count"),
+        AttackCommand(reads: "export-csv", "export", "store", "Note", "--format", "csv"),
+        exportThen,
+        AttackCommand(reads: "export-label", "export", "store", "--at", "label:early"),
+        AttackCommand(reads: "log", "log", "store", "--json"),
+        AttackCommand(reads: "log-ops", "log", "store", "--ops"),
+        AttackCommand(reads: "log-object", "log", "store", "--object", "Note/1"),
+        AttackCommand(reads: "labels", "label", "store"),
+        AttackCommand(reads: "schema", "schema", "store"),
+        AttackCommand(reads: "stats", "stats", "store", "--json", comparison: .counts),
+    ]
+
+    static let copiers = [
+        AttackCommand(copies: "backup", "backup", "store", "out"),
+        AttackCommand(copies: "restore", "restore", "store", "out"),
+        AttackCommand(copies: "restore-then", "restore", "store", "out", "--at", "6"),
+        AttackCommand(copies: "restore-archive", "restore", "store", "out", "--archive", "archive"),
+        AttackCommand(copies: "apply-from", "apply", "store", "out"),
+        AttackCommand(copies: "repair", "repair", "store", "--to", "out", tellsFindings: true),
+    ]
+
+    static let writers = [
+        AttackCommand(writes: "insert", "insert", "store", "Note", "id=500", "title=inserted"),
+        AttackCommand(writes: "set", "set", "store", "Note/2", "title=set", "--request", "r2"),
+        AttackCommand(writes: "repeat", "set", "store", "Note/2", "title=never", "--request", "r1"),
+        AttackCommand(writes: "delete", "delete", "store", "Note/3"),
+        AttackCommand(writes: "link", "link", "store", "Note/1", "tags", "Tag/2"),
+        AttackCommand(writes: "unlink", "unlink", "store", "Note/1", "tags", "Tag/1"),
+        AttackCommand(writes: "move", "move", "store", "Note/1", "memos", "Memo/3", "--to", "0"),
+        AttackCommand(writes: "clone", "clone", "store", "Note/1", "--set", "id=600"),
+        AttackCommand(writes: "import", "import", "store", "Note", "input/rows.json"),
+        AttackCommand(writes: "import-dry", "import", "store", "Note", "input/rows.json", "--dry-run"),
+        AttackCommand(writes: "label", "label", "store", "late", "7"),
+        AttackCommand(writes: "migrate", "schema", "store", "--set", "input/next.json"),
+        AttackCommand(writes: "migrate-dry", "schema", "store", "--set", "input/next.json", "--dry-run"),
+        AttackCommand(writes: "checkpoint", "checkpoint", "store"),
+        AttackCommand(writes: "compress", "checkpoint", "store", "--compression", "lz4"),
+        AttackCommand(writes: "compact", "compact", "store", "--retain", "snapshots:1"),
+        AttackCommand(writes: "compact-since", "compact", "store", "--retain", "since:9"),
+        AttackCommand(writes: "compact-dry", "compact", "store", "--retain", "snapshots:1", "--dry-run"),
+        AttackCommand(writes: "compact-archive", "compact", "store", "--retain", "snapshots:1", "--archive", "archive"),
+        AttackCommand(writes: "apply-to", "apply", "input/copy", "store"),
+    ]
+
+    static let refused = [
+        AttackCommand("init", ["init", "store", "--schema", "input/schema.json"], .isRefused, comparison: .none),
+        AttackCommand("restore-onto", ["restore", "input/copy", "store"], .isRefused, comparison: .none),
+        AttackCommand("repair-onto", ["repair", "input/copy", "--to", "store"], .isRefused, comparison: .none),
+    ]
+
+    static let all = [verify] + readers + copiers + writers + refused
+}

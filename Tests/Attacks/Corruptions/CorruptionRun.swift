@@ -1,0 +1,183 @@
+import CambiumTesting
+import Foundation
+
+/// One corruption of one file, and the commands that meet it.
+struct CorruptionRun {
+    private let corruption: Corruption
+    private let store: SoundStore
+    private let attack: Attack
+    /// The corrupt store, which no command here changes.
+    private let site: Site
+    private let commands: [AttackCommand]
+
+    /// Nil if there is no such corruption of this file.
+    init?(_ corruption: Corruption, _ store: SoundStore, _ attack: Attack) throws {
+        (self.corruption, self.store, self.attack) = (corruption, store, attack)
+        var random = attack.random(for: corruption.name)
+        site = try Site(copying: store.site, attack)
+        commands = Self.choose(attack.options.isFull, &random)
+        if try corruption.apply(in: site.directory, earlier: store.earlier, other: store.otherSite, &random) { return }
+        try site.remove()
+        return nil
+    }
+
+    private static func choose(_ isFull: Bool, _ random: inout SplitMix64) -> [AttackCommand] {
+        if isFull { return AttackCommand.all }
+        var chosen = [.export] + AttackCommand.readers.dropFirst().shuffled(using: &random).prefix(2)
+        chosen += AttackCommand.copiers.shuffled(using: &random).prefix(1) + AttackCommand.writers.shuffled(using: &random).prefix(2)
+        if random.isTrue(1, outOf: 6) { chosen += AttackCommand.refused.shuffled(using: &random).prefix(1) }
+        return chosen
+    }
+
+    func run() throws {
+        let before = attack.findingCount
+        let verification = try verify()
+        for command in commands where attack.isWanted(name(command)) {
+            switch command.effect {
+            case .reads: try read(command, isSound: verification)
+            case .copies: try copy(command)
+            case .writes: try write(command)
+            case .isRefused: try refuse(command)
+            }
+        }
+        // With findings, their files stay.
+        if attack.findingCount == before { try site.remove() }
+    }
+
+    private func name(_ command: AttackCommand) -> String { corruption.name + "/" + command.name }
+
+    private func report(_ command: AttackCommand, _ sentence: String, _ outcome: Outcome) {
+        attack.report(name(command), sentence, outcome, directory: site.directory)
+    }
+
+    /// Runs a command in a site, and checks what holds for any command: how it ends, and that it touches nothing outside of the store.
+    private func attempt(_ command: AttackCommand, in site: Site, changes: Bool) throws -> Outcome {
+        let (storeBefore, outsideBefore) = (try site.tree("store"), try site.tree("outside"))
+        let archiveBefore = try site.tree("archive")
+        let outcome = try site.run(command.arguments)
+        attack.count("corruptions")
+        if let misconduct = outcome.misconduct(hasFindings: command.tellsFindings) {
+            report(command, misconduct, outcome)
+        } else if let code = outcome.code, code != 0, !outcome.errors.isEmpty, !namesPlace(outcome) {
+            report(command, "the error names neither the store nor a file", outcome)
+        }
+        if try site.tree("outside") != outsideBefore { report(command, "a file outside of the store was touched", outcome) }
+        let after = try site.tree("store")
+        if after.nodes["keep.txt"] != storeBefore.nodes["keep.txt"] { report(command, "a foreign file in the store was touched", outcome) }
+        // A writer that is refused has had the lock, whose file has its process number meanwhile.
+        let ignored: Set<String> = command.effect == .writes ? ["LOCK"] : []
+        if !changes || !outcome.isDone {
+            if let path = after.difference(from: storeBefore, ignoring: ignored) {
+                report(command, "\(changes ? "the command fails and" : "a command that reads") changes '\(path)'", outcome)
+            }
+            if try site.tree("archive").difference(from: archiveBefore, ignoring: ["LOCK"]) != nil, !changes {
+                report(command, "a command that reads changes the archive", outcome)
+            }
+        }
+        return outcome
+    }
+
+    private func namesPlace(_ outcome: Outcome) -> Bool {
+        let file = corruption.file.split(separator: "/").last.map(String.init) ?? ""
+        return [file, "store", "archive", "log/", "roots/"].contains { outcome.errors.contains($0) }
+    }
+
+    /// Whether an error is one that corruption explains.
+    private func explains(_ code: Int32?, _ command: AttackCommand, _ permitted: [SoundStore.Answer]) -> Bool {
+        guard let code else { return true }  // Reported before.
+        let isOfArchive = command.arguments.contains("--archive") || corruption.file.hasPrefix("archive/")
+        if permitted.contains(where: { $0.outcome.code == code }) { return true }
+        return [66, 73, 74].contains(code) || code == 1 && (command.tellsFindings || isOfArchive) || code == 75 && isOfArchive
+    }
+
+    // MARK: Reading
+
+    /// Whether verification calls the store sound. What it says then must be right.
+    private func verify() throws -> Bool {
+        let permitted = store.permitted(.verify, after: corruption.file)
+        let outcome = try attempt(.verify, in: site, changes: false)
+        guard outcome.isDone else { return false }
+        if Facts(outcome.text)["ok"] != "true" { report(.verify, "exit code 0, and the answer is not ok", outcome) }
+        let keys = ["digest", "transactions", "root"]
+        let isRight = permitted.contains { answer in keys.allSatisfy { Facts(answer.outcome.text)[$0] == Facts(outcome.text)[$0] } }
+        if !isRight { report(.verify, "verification calls another store sound", outcome) }
+        return true
+    }
+
+    private func read(_ command: AttackCommand, isSound: Bool) throws {
+        let permitted = store.permitted(command, after: corruption.file)
+        let outcome = try attempt(command, in: site, changes: false)
+        if permitted.contains(where: { Self.isSame(outcome, $0.outcome, command.comparison) }) { return }
+        if outcome.isDone { return report(command, "the answer is wrong", outcome) }
+        if isSound { return report(command, "verification calls the store sound, and the command fails", outcome) }
+        if !explains(outcome.code, command, permitted) { report(command, "the exit code is wrong for a corrupt store", outcome) }
+    }
+
+    private static func isSame(_ outcome: Outcome, _ other: Outcome, _ comparison: AttackCommand.Comparison) -> Bool {
+        guard outcome.code == other.code else { return false }
+        switch comparison {
+        case .whole: return outcome.output == other.output
+        case .none: return true
+        case .counts:
+            let (facts, others) = (Facts(outcome.text), Facts(other.text))
+            return ["objects", "links", "transactions"].allSatisfy { facts[$0] == others[$0] }
+        }
+    }
+
+    // MARK: Copying
+
+    private func copy(_ command: AttackCommand) throws {
+        let permitted = store.permitted(command, after: corruption.file)
+        try site.remove("out")
+        let outcome = try attempt(command, in: site, changes: false)
+        let isRepaired = command.name == "repair" && outcome.code == 1
+        guard outcome.isDone || isRepaired else {
+            if !explains(outcome.code, command, permitted) { report(command, "the exit code is wrong for a corrupt store", outcome) }
+            return try expectNoStore(after: command, outcome)
+        }
+        let verification = try site.run(["verify", "out", "--json"])
+        if !verification.isDone { return report(command, "the copy does not verify", verification) }
+        let exported = try site.run(["export", "out"])
+        let rights = isRepaired ? store.moments : exports(command)
+        if !exported.isDone || !rights.contains(exported.output) { report(command, "the copy is another store", exported) }
+    }
+
+    /// What the copy that a command makes may hold.
+    private func exports(_ command: AttackCommand) -> [[UInt8]] {
+        let source = command.name == "restore-then" ? AttackCommand.exportThen : .export
+        return store.permitted(source, after: corruption.file).map(\.outcome.output)
+    }
+
+    private func expectNoStore(after command: AttackCommand, _ outcome: Outcome) throws {
+        if FileManager.default.fileExists(atPath: site.path("out")), try site.run(["export", "out"]).isDone {
+            report(command, "the command fails and leaves a store", outcome)
+        }
+    }
+
+    // MARK: Writing
+
+    private func write(_ command: AttackCommand) throws {
+        let permitted = store.permitted(command, after: corruption.file)
+        let own = try Site(copying: site.directory, attack)
+        let before = attack.findingCount
+        let outcome = try attempt(command, in: own, changes: true)
+        if outcome.isDone {
+            let exported = try own.run(AttackCommand.export.arguments)
+            if !exported.isDone {
+                report(command, "the command succeeds, and the store cannot be read after it", exported)
+            } else if !permitted.contains(where: { $0.exportAfter == exported.output }) {
+                report(command, "the command succeeds, and leaves another store than in a sound one", exported)
+            }
+        } else if !explains(outcome.code, command, permitted) {
+            report(command, "the exit code is wrong for a corrupt store", outcome)
+        }
+        if attack.findingCount == before { try own.remove() }
+    }
+
+    private func refuse(_ command: AttackCommand) throws {
+        let own = try Site(copying: site.directory, attack)
+        let outcome = try attempt(command, in: own, changes: false)
+        if outcome.isDone { report(command, "the command makes a store over another one", outcome) }
+        try own.remove()
+    }
+}

@@ -1,0 +1,75 @@
+import CambiumTesting
+import Foundation
+
+/// A command that is killed once, at a moment that the seed chooses, and what must hold after it.
+struct KillRun {
+    private let command: KilledCommand
+    private let sound: SoundCommand
+    private let attack: Attack
+    private let site: Site
+    private let name: String
+    private let milliseconds: Int
+
+    init(_ command: KilledCommand, _ sound: SoundCommand, round: Int, _ attack: Attack) throws {
+        (self.command, self.sound, self.attack) = (command, sound, attack)
+        name = "kills/\(command.name)/\(round)"
+        var random = attack.random(for: name)
+        milliseconds = Int.random(in: 1...max(2, sound.milliseconds), using: &random)
+        site = try Site(copying: sound.site, attack)
+    }
+
+    private func report(_ sentence: String, _ outcome: Outcome) {
+        attack.report(name, "\(sentence) (killed after \(milliseconds) ms)", outcome, directory: site.directory)
+    }
+
+    func run() throws {
+        let before = attack.findingCount
+        let outcome = try site.start(command.arguments).finish(milliseconds: milliseconds)
+        attack.count("kills")
+        if outcome.ending != .killed, let misconduct = outcome.misconduct() { report(misconduct, outcome) }
+        try checkStore(isAcknowledged: outcome.isDone)
+        try runAgain(isAcknowledged: outcome.isDone)
+        if attack.findingCount == before { try site.remove() }
+    }
+
+    /// The store is sound, and has all of the command or nothing.
+    private func checkStore(isAcknowledged: Bool) throws {
+        try expectSound("store")
+        guard !command.makesOut else {
+            if FileManager.default.fileExists(atPath: site.path("out")) { try checkOut() }
+            return
+        }
+        let exported = try site.run(["export", "store"])
+        let rights = isAcknowledged ? [sound.after] : [sound.before, sound.after]
+        if !exported.isDone || !command.hasParts && !rights.contains(exported.output) || isAcknowledged && exported.output != sound.after {
+            report(isAcknowledged ? "what was acknowledged is not there" : "the store has a part of the command", exported)
+        }
+    }
+
+    /// What a killed command has made so far is the whole store, or none that opens.
+    private func checkOut() throws {
+        let exported = try site.run(["export", "out"])
+        if let misconduct = exported.misconduct() { return report(misconduct, exported) }
+        // Transactions that were applied are there one by one, and the schema is the first.
+        if exported.isDone, exported.output != sound.after, command.name != "apply" { report("a part of a store opens", exported) }
+    }
+
+    private func expectSound(_ store: String) throws {
+        let verification = try site.run(["verify", store, "--json"])
+        if !verification.isDone { report("'\(store)' is not sound", verification) }
+    }
+
+    /// The same command succeeds now, unless it did before and cannot twice.
+    private func runAgain(isAcknowledged: Bool) throws {
+        let isDone = try !command.isRepeatable && site.run(["export", "store"]).output == sound.after
+        // What was made whole is in the way of the next one.
+        let isMade = try command.makesOut && command.name != "apply" && site.run(["export", "out"]).isDone
+        if isDone || isMade { return }
+        let outcome = try site.run(command.arguments)
+        if !outcome.isDone { return report("the command fails when it is run again", outcome) }
+        let target = command.makesOut ? "out" : "store"
+        let exported = try site.run(["export", target])
+        if exported.output != sound.after { report("the command comes to another store when it is run again", exported) }
+        try expectSound(target)
+    }
+}

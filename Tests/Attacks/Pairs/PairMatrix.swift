@@ -1,0 +1,28 @@
+/// Commands that run at the same time: each reader beside each writer, and writers beside writers.
+struct PairMatrix {
+    struct Pair: Sendable {
+        let first: PairSide
+        let second: PairSide
+
+        var name: String { "pairs/\(first.name)+\(second.name)" }
+    }
+
+    private let attack: Attack
+
+    init(_ attack: Attack) { self.attack = attack }
+
+    static let all =
+        PairSide.readers.flatMap { reader in PairSide.writers.map { Pair(first: reader, second: $0) } }
+        + PairSide.moreWriters.flatMap { writer in PairSide.writers.map { Pair(first: writer, second: $0) } }
+
+    func run() throws {
+        let pairs = Self.all.filter { attack.isWanted($0.name) }
+        let root = try attack.makeDirectory()
+        try SampleStore(kind: .checkpointed, seed: 1, word: "title").build(in: root + "/site", earlier: root + "/earlier")
+        try PairSide.writeRows(to: root + "/site/input/many.json")
+        // One after the other: each pair is two processes already.
+        for pair in pairs {
+            for round in 0..<attack.options.roundCount { try PairRun(pair, round: round, site: root + "/site", attack).run() }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import CambiumBytes
+import CambiumJSON
+import Dispatch
+import Foundation
+
+/// One pair of commands side by side, and what must hold while they run and after them.
+///
+/// SENDABLE: all that changes is in `state`, under its lock.
+final class PairRun: @unchecked Sendable {
+    /// What the two sides have learned.
+    private struct State {
+        /// The notes of commands that succeeded.
+        var acknowledged: Set<Int> = []
+        var isOver = false
+        var failure: (any Error)?
+    }
+
+    private let pair: PairMatrix.Pair
+    private let attack: Attack
+    private let site: Site
+    private let state = Guarded(State())
+    /// Objects of the entity `Note` before anything is written.
+    private static let noteCount = 48
+
+    init(_ pair: PairMatrix.Pair, round: Int, site: String, _ attack: Attack) throws {
+        (self.pair, self.attack) = (pair, attack)
+        self.site = try Site(copying: site, attack)
+    }
+
+    func run() throws {
+        let before = attack.findingCount
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            do {
+                try turns(index == 0 ? pair.first : pair.second)
+            } catch {
+                state.withLock { ($0.failure, $0.isOver) = ($0.failure ?? error, true) }
+            }
+        }
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+        try checkEnd()
+        if attack.findingCount == before { try site.remove() }
+    }
+
+    private func turns(_ side: PairSide) throws {
+        guard side.role == .writes else {
+            var turn = 0
+            repeat {
+                try turnOfReader(side, turn)
+                turn += 1
+            } while !state.withLock { $0.isOver }
+            return
+        }
+        for turn in 0..<side.count { try turnOfWriter(side, turn) }
+        state.withLock { $0.isOver = true }
+    }
+
+    private func report(_ sentence: String, _ outcome: Outcome) {
+        attack.report(pair.name, sentence, outcome, directory: site.directory)
+    }
+
+    private func turnOfWriter(_ side: PairSide, _ turn: Int) throws {
+        // A writer that finds the store locked is run again, as its user would; the other side ends some time.
+        for _ in 0..<200 {
+            let outcome = try site.run(side.arguments(turn, "out"))
+            attack.count("pairs")
+            if let misconduct = outcome.misconduct() { return report(misconduct, outcome) }
+            if outcome.code == 75 { continue }
+            if !outcome.isDone { return report("a command fails beside another one, and not because of the lock", outcome) }
+            return state.withLock { $0.acknowledged.formUnion(Self.notes(side.name, turn)) }
+        }
+        report("the store stays locked", try site.run(side.arguments(turn, "out")))
+    }
+
+    /// The notes that a turn of a writer inserts.
+    private static func notes(_ name: String, _ turn: Int) -> Set<Int> {
+        guard let first = PairSide.firstIDs[name] else { return [] }
+        return name == "import" ? Set(first..<first + PairSide.importRowCount) : [first + turn]
+    }
+
+    private func turnOfReader(_ side: PairSide, _ turn: Int) throws {
+        let out = "out-\(turn)"
+        let acknowledged = state.withLock { $0.acknowledged }
+        let outcome = try site.run(side.arguments(turn, out))
+        attack.count("pairs")
+        if let misconduct = outcome.misconduct(hasFindings: true) { return report(misconduct, outcome) }
+        if !outcome.isDone {
+            if side.role == .needsHistory, pair.second.name == "compactions", mayHaveBeenRetired(side, outcome) { return }
+            return report("a reader takes the work of a writer for corruption", outcome)
+        }
+        if let wrong = try wrong(side, outcome, out, acknowledged) { report(wrong, outcome) }
+        try site.remove(out)
+    }
+
+    /// Whether a command was refused because a compaction beside it has retired what it reads.
+    private func mayHaveBeenRetired(_ side: PairSide, _ outcome: Outcome) -> Bool {
+        let isCopy = ["backup", "restore"].contains(side.name)
+        return isCopy ? outcome.errors.contains("compacted") : outcome.errors.contains("retired") || outcome.errors.contains("compacted")
+    }
+
+    /// What is wrong with the answer of a reader; nil if it is one of a moment between its beginning and its end.
+    private func wrong(_ side: PairSide, _ outcome: Outcome, _ out: String, _ acknowledged: Set<Int>) throws -> String? {
+        switch side.name {
+        case "export": return missing(acknowledged, in: outcome.text)
+        case "find": return missing(acknowledged, in: outcome.text)
+        case "count":
+            let count = Int(outcome.text.filter(\.isNumber)) ?? 0
+            return count < Self.noteCount + acknowledged.count ? "\(count) notes are there, and more were acknowledged" : nil
+        case "verify", "repair":
+            return Facts(outcome.text)["findings"] == "[]" ? nil : "a sound store has findings"
+        case "log", "log-ops":
+            let numbers = outcome.text.split(separator: "\n").map { Facts(String($0))["transaction"].flatMap { Int($0) } ?? 0 }
+            return numbers == Array(1...max(1, numbers.count)) ? nil : "the log is not in order"
+        case "backup", "restore", "apply":
+            let copy = try site.run(["export", out])
+            if !copy.isDone { return "the copy cannot be read: \(copy.errors)" }
+            return missing(acknowledged, in: copy.text)
+        default: return nil
+        }
+    }
+
+    private func missing(_ acknowledged: Set<Int>, in export: String) -> String? {
+        let lost = acknowledged.subtracting(Self.ids(export))
+        return lost.isEmpty ? nil : "\(lost.count) acknowledged notes are missing, such as \(lost.min() ?? 0)"
+    }
+
+    /// The identities of the notes in an export.
+    static func ids(_ export: String) -> Set<Int> {
+        Set(
+            export.split(separator: "\n").compactMap { line in
+                guard let range = line.firstRange(of: "\"id\":") else { return nil }
+                return Int(line[range.upperBound...].prefix { $0.isNumber })
+            })
+    }
+
+    private func checkEnd() throws {
+        let verification = try site.run(["verify", "store", "--json"])
+        if !verification.isDone || Facts(verification.text)["findings"] != "[]" {
+            report("the store is not sound after the commands", verification)
+        }
+        let exported = try site.run(["export", "store"])
+        if let missing = missing(state.withLock { $0.acknowledged }, in: exported.text) { report(missing, exported) }
+        let count = Self.ids(exported.text).count
+        let expected = Self.noteCount + state.withLock { $0.acknowledged.count }
+        if count != expected { report("there are \(count) notes, and should be \(expected)", exported) }
+    }
+}

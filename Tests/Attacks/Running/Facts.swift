@@ -1,0 +1,13 @@
+import CambiumJSON
+
+/// The values of a JSON object that a command printed, as text.
+struct Facts {
+    private let object: JSONValue?
+
+    /// Text that is not a JSON object has no values.
+    init(_ text: String) {
+        do { object = try JSONValue(parsing: Array(text.utf8)) } catch { object = nil }
+    }
+
+    subscript(_ key: String) -> String? { object?[key]?.text }
+}

@@ -1,0 +1,55 @@
+/// How a command ended.
+struct Outcome: Sendable {
+    enum Ending: Sendable, Equatable {
+        case exited(Int32)
+        /// The system ended it, as it does after a trap.
+        case signalled(Int32)
+        /// It ran when its time was over, and was killed.
+        case killed
+    }
+
+    let arguments: [String]
+    let ending: Ending
+    let output: [UInt8]
+    let errors: String
+
+    /// The exit codes that the command line promises.
+    static let documentedCodes: Set<Int32> = [0, 1, 64, 65, 66, 73, 74, 75]
+
+    /// Nil if it did not end by itself.
+    var code: Int32? { if case .exited(let code) = ending { code } else { nil } }
+
+    var isDone: Bool { code == 0 }
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+
+    /// What is wrong with the way in which the command ended, whatever it was asked: a signal, a hang, an exit code that nobody knows, an
+    /// error without a sentence. Nil if nothing is.
+    ///
+    /// - Parameter hasFindings: the command prints what it found on its output when it exits with 1.
+    func misconduct(hasFindings: Bool = false) -> String? {
+        switch ending {
+        case .killed: return "the command hangs"
+        case .signalled(let signal): return "signal \(signal) ended the command"
+        case .exited(let code):
+            guard Self.documentedCodes.contains(code) else { return "the exit code \(code) is not documented" }
+            if code == 0 || code == 1 && hasFindings { return nil }
+            if !errors.hasPrefix("cambium: ") || errors.utf8.count < 24 { return "the error has no sentence" }
+            return nil
+        }
+    }
+
+    /// For people who read a finding.
+    var lines: [String] {
+        let ending =
+            switch ending {
+            case .exited(let code): "exit code \(code)"
+            case .signalled(let signal): "signal \(signal)"
+            case .killed: "no end within the time limit"
+            }
+        var lines = ["  command: cambium \(arguments.joined(separator: " "))", "  ended: \(ending)"]
+        if !errors.isEmpty { lines.append("  stderr: \(errors.prefix(600))") }
+        if !output.isEmpty { lines.append("  stdout: \(text.prefix(300))") }
+        return lines
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// The files below a directory, with their contents, as they are at a moment: nothing is followed, and only regular files are opened.
+struct Tree: Sendable, Equatable {
+    enum Node: Sendable, Equatable {
+        case directory
+        case file([UInt8], changed: ChangeTime, mode: UInt32)
+        case link(String)
+        /// A FIFO, a socket or a device.
+        case other(UInt32)
+    }
+
+    /// When a file was changed.
+    struct ChangeTime: Sendable, Equatable {
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    /// By path, relative to the directory.
+    private(set) var nodes: [String: Node] = [:]
+
+    /// Of a directory that is empty or absent.
+    init() {}
+
+    init(_ directory: String) throws { try add(directory, "") }
+
+    private mutating func add(_ root: String, _ directory: String) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory.isEmpty ? root : root + "/" + directory) {
+            let path = directory.isEmpty ? name : directory + "/" + name
+            let node = try Self.node(root + "/" + path)
+            nodes[path] = node
+            if node == .directory { try add(root, path) }
+        }
+    }
+
+    static func node(_ path: String) throws -> Node {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw Misuse("'\(path)' cannot be looked at: \(String(cString: strerror(errno)))") }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: return .directory
+        case S_IFREG:
+            let changed = ChangeTime(seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
+            return .file([UInt8](try Data(contentsOf: URL(filePath: path))), changed: changed, mode: status.st_mode)
+        case S_IFLNK: return .link(try FileManager.default.destinationOfSymbolicLink(atPath: path))
+        default: return .other(status.st_mode & S_IFMT)
+        }
+    }
+
+    /// The paths of all regular files, sorted.
+    var files: [String] {
+        nodes.compactMap { if case .file = $0.value { $0.key } else { nil } }.sorted()
+    }
+
+    func bytes(_ path: String) -> [UInt8]? { if case .file(let bytes, _, _) = nodes[path] { bytes } else { nil } }
+
+    /// The first path that is different in another tree, with `ignored` left out; nil if the trees are equal.
+    func difference(from other: Tree, ignoring ignored: Set<String> = []) -> String? {
+        let paths = Set(nodes.keys).union(other.nodes.keys).subtracting(ignored)
+        return paths.filter { nodes[$0] != other.nodes[$0] }.min()
+    }
+
+    /// Writes a copy of a directory, whatever is in it.
+    static func copy(_ source: String, to target: String) throws {
+        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+        for name in try FileManager.default.contentsOfDirectory(atPath: source) {
+            let (from, to) = (source + "/" + name, target + "/" + name)
+            var status = stat()
+            guard lstat(from, &status) == 0 else { continue }  // Removed since it was listed.
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: try copy(from, to: to)
+            case S_IFLNK:
+                try FileManager.default.createSymbolicLink(
+                    atPath: to, withDestinationPath: try FileManager.default.destinationOfSymbolicLink(atPath: from))
+            case S_IFIFO: mkfifo(to, 0o644)
+            default:
+                try Data(contentsOf: URL(filePath: from)).write(to: URL(filePath: to))
+                chmod(to, status.st_mode & 0o7777)
+            }
+        }
+    }
+}

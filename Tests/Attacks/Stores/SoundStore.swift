@@ -1,0 +1,86 @@
+import Foundation
+
+/// A sample, and what each command comes to there while nothing is wrong with it.
+struct SoundStore: Sendable {
+    struct Answer: Sendable {
+        let outcome: Outcome
+        /// The export of the store after a command that writes; nil if the command fails.
+        let exportAfter: [UInt8]?
+    }
+
+    let kind: SampleKind
+    /// A directory to copy a `Site` from.
+    let site: String
+    let earlier: String
+    let otherSite: String
+    let answers: [String: Answer]
+    /// What is permitted, too, if the end of the log is damaged: the stores that end at each moment before the newest from which on nothing
+    /// proves that the transactions were durable. Empty for a store that was closed.
+    let shorter: [[String: Answer]]
+    /// What the export of any moment is.
+    let moments: [[UInt8]]
+
+    /// Builds the sample in a new directory, and runs every command.
+    init(_ kind: SampleKind, _ attack: Attack) throws {
+        self.kind = kind
+        let root = try attack.makeDirectory()
+        (site, earlier, otherSite) = (root + "/site", root + "/earlier", root + "/other")
+        try SampleStore(kind: kind, seed: 1, word: "title").build(in: site, earlier: earlier)
+        try SampleStore(kind: kind, seed: 2, word: "words").build(in: otherSite, earlier: root + "/other-earlier")
+        try Tree.copy(site + "/store", to: site + "/input/copy")
+        answers = try Self.answers(site, attack)
+        let moments = try Self.moments(root, kind, attack)
+        self.moments = moments.map(\.export)
+        shorter = try kind == .unclosed ? Self.shorter(site, moments.map(\.number), root, attack) : []
+        if let failing = AttackCommand.readers.prefix(3).first(where: { answers[$0.name]?.outcome.isDone != true }) {
+            throw Misuse("the sound store '\(kind)' refuses '\(failing.name)': \(answers[failing.name]?.outcome.lines ?? [])")
+        }
+    }
+
+    /// The name of the last segment: the only file whose end may be cut off.
+    var lastSegment: String? { try? Tree(site + "/store").files.last { $0.hasPrefix("log/") && $0.hasSuffix(".log") } }
+
+    /// What is right for a command after a corruption of `file`.
+    func permitted(_ command: AttackCommand, after file: String) -> [Answer] {
+        let isEnd = lastSegment.map { file == "store/" + $0 } ?? false
+        return ([answers] + (isEnd ? shorter : [])).compactMap { $0[command.name] }
+    }
+
+    private static func answers(_ site: String, _ attack: Attack) throws -> [String: Answer] {
+        var answers: [String: Answer] = [:]
+        for command in AttackCommand.all {
+            let site = try Site(copying: site, attack)
+            let outcome = try site.run(command.arguments)
+            let exported = try outcome.isDone && command.effect == .writes ? site.run(AttackCommand.export.arguments).output : nil
+            answers[command.name] = Answer(outcome: outcome, exportAfter: exported)
+            try site.remove()
+        }
+        return answers
+    }
+
+    /// The exports of all moments. A compacted store shows some; the same transactions in another sample show all.
+    private static func moments(_ root: String, _ kind: SampleKind, _ attack: Attack) throws -> [(number: Int, export: [UInt8])] {
+        let whole = root + "/whole"
+        try SampleStore(kind: .small, seed: 1, word: "title").build(in: whole, earlier: root + "/whole-earlier")
+        var moments: [(number: Int, export: [UInt8])] = []
+        for number in 1...100 {
+            let outcome = try Child.run(attack.options.cambium, ["export", "store", "--at", "\(number)"], in: whole)
+            guard outcome.isDone else { break }
+            moments.append((number, outcome.output))
+        }
+        return moments
+    }
+
+    private static func shorter(_ site: String, _ numbers: [Int], _ root: String, _ attack: Attack) throws -> [[String: Answer]] {
+        let last = try Tree(site + "/store").files.last { $0.hasPrefix("log/") && $0.hasSuffix(".log") }
+        let digits = last.map { $0.dropFirst("log/".count).dropLast(".log".count) }
+        guard let first = digits.flatMap({ Int($0) }), let newest = numbers.last else { return [] }
+        return try (first - 1..<newest).map { number in
+            let shorter = root + "/shorter-\(number)"
+            try Tree.copy(site, to: shorter)
+            try FileManager.default.removeItem(atPath: shorter + "/store")
+            _ = try Child.run(attack.options.cambium, ["restore", site + "/store", "store", "--at", "\(number)"], in: shorter)
+            return try answers(shorter, attack)
+        }
+    }
+}
