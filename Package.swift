@@ -48,7 +48,8 @@ let package = Package(
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),
         .executableTarget(
-            name: "Attacks", dependencies: ["Cambium", "CambiumBytes", "CambiumJSON", "CambiumLog", "CambiumModel", "CambiumTesting"],
+            name: "Attacks",
+            dependencies: ["Cambium", "CambiumBytes", "CambiumJSON", "CambiumLog", "CambiumModel", "CambiumTesting", "FuzzTargets"],
             path: "Tests/Attacks"),
         .testTarget(name: "KillTests", dependencies: ["Cambium", "KilledWriter"]),
         .target(

@@ -8,5 +8,7 @@ struct AttackMatrix: Sendable {
         AttackMatrix(name: "corruptions") { try CorruptionMatrix($0).run() },
         AttackMatrix(name: "pairs") { try PairMatrix($0).run() },
         AttackMatrix(name: "kills") { try KillMatrix($0).run() },
+        AttackMatrix(name: "ops") { try ForgedOpMatrix($0).run() },
+        AttackMatrix(name: "pages") { try ForgedPageMatrix($0).run() },
     ]
 }

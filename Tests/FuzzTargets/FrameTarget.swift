@@ -35,7 +35,11 @@ enum FrameTarget {
 
     @Sendable static func run(_ input: [UInt8]) throws {
         guard let shape = input.first.flatMap({ Shape(rawValue: $0 % 4) }) else { return }
-        let contents = try contents(shape, Array(input.dropFirst()))
+        try use(try contents(shape, Array(input.dropFirst())))
+    }
+
+    /// Reads, verifies, opens and repairs a store with these files. Throws a `Finding` if these do not agree with each other.
+    static func use(_ contents: [String: [UInt8]]) throws {
         let digest = try reading(MemoryVolume(contents: contents))
         try verifying(MemoryVolume(contents: contents), digest)
         try opening(MemoryVolume(contents: contents), digest)

@@ -26,6 +26,9 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
         FuzzTarget(name: "roots", run: RootTarget.run, seeds: RootTarget.seeds),
         FuzzTarget(name: "migration", run: MigrationTarget.run, seeds: MigrationTarget.seeds),
         FuzzTarget(name: "settings", run: SettingsTarget.run, seeds: SettingsTarget.seeds),
+        FuzzTarget(name: "transactions", run: TransactionTarget.run, seeds: TransactionTarget.seeds),
+        FuzzTarget(name: "columns", run: ColumnTarget.run, seeds: ColumnTarget.seeds),
+        FuzzTarget(name: "pages", run: PageTarget.run, seeds: PageTarget.seeds),
     ]
 
     /// The target of a name; nil where there is none.

@@ -79,7 +79,7 @@ struct CorruptionRun {
 
     private func namesPlace(_ outcome: Outcome) -> Bool {
         let file = corruption.file.split(separator: "/").last.map(String.init) ?? ""
-        return [file, "store", "archive", "log/", "roots/"].contains { outcome.errors.contains($0) }
+        return [file, "store", "archive", "log", "roots", "out"].contains { outcome.errors.contains($0) }
     }
 
     /// Whether an error is one that corruption explains.
@@ -149,7 +149,10 @@ struct CorruptionRun {
     }
 
     private func expectNoStore(after command: AttackCommand, _ outcome: Outcome) throws {
-        if FileManager.default.fileExists(atPath: site.path("out")), try site.run(["export", "out"]).isDone {
+        guard FileManager.default.fileExists(atPath: site.path("out")) else { return }
+        let exported = try site.run(["export", "out"])
+        // What was applied until then is there, transaction by transaction, and the next run goes on from it.
+        if exported.isDone, command.name != "apply-from" || !store.moments.contains(exported.output) {
             report(command, "the command fails and leaves a store", outcome)
         }
     }

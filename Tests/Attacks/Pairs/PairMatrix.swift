@@ -20,9 +20,11 @@ struct PairMatrix {
         let root = try attack.makeDirectory()
         try SampleStore(kind: .checkpointed, seed: 1, word: "title").build(in: root + "/site", earlier: root + "/earlier")
         try PairSide.writeRows(to: root + "/site/input/many.json")
+        let export = try Child.run(attack.options.cambium, ["export", "store"], in: root + "/site")
+        let before = PairRun.ids(export.text)
         // One after the other: each pair is two processes already.
         for pair in pairs {
-            for round in 0..<attack.options.roundCount { try PairRun(pair, round: round, site: root + "/site", attack).run() }
+            for _ in 0..<attack.options.roundCount { try PairRun(pair, site: root + "/site", before: before, attack).run() }
         }
     }
 }

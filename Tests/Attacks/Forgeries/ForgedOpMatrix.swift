@@ -1,0 +1,30 @@
+import CambiumTesting
+import FuzzTargets
+
+/// Logs with a transaction that no store writes, under checksums that fit.
+struct ForgedOpMatrix {
+    private let attack: Attack
+    /// How many of the forgeries of bytes run unless all are wanted.
+    private static let byteForgeryCount = 700
+
+    init(_ attack: Attack) { self.attack = attack }
+
+    func run() throws {
+        let sample = try ForgedSample()
+        let attack = attack
+        try attack.forEach(try chosen()) { forgery in
+            let files = try ForgedLog.append([forgery.ops.payload], to: sample.files)
+            try ForgeryRun(forgery.name, "\(forgery.ops)", files, sound: nil, attack).run()
+        }
+    }
+
+    /// Their names have their places in the list of all.
+    private func chosen() throws -> [(name: String, ops: ForgedOps)] {
+        let bytes = try ForgedOps.bytes().enumerated().map { (name: "ops/bytes/\($0.offset)", ops: $0.element) }
+        var random = attack.random(for: "ops")
+        let some = bytes.shuffled(using: &random).prefix(Self.byteForgeryCount)
+        let isWhole = attack.options.isFull || attack.options.only.hasPrefix("ops/bytes/")
+        let others = try (ForgedOps.values() + ForgedOps.limits()).enumerated().map { (name: "ops/\($0.offset)", ops: $0.element) }
+        return (others + (isWhole ? bytes : Array(some))).filter { attack.isWanted($0.name) }
+    }
+}

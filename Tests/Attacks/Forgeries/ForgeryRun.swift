@@ -1,0 +1,78 @@
+import CambiumJSON
+import Foundation
+
+/// A store with forged bytes, and the commands that read and write it.
+struct ForgeryRun {
+    static let export = ["export", "store"]
+
+    private let name: String
+    private let forgery: String
+    private let files: [String: [UInt8]]
+    /// The export of the store before it was forged, if the log still says so; nil if the forgery is in the log itself.
+    private let sound: [UInt8]?
+    private let attack: Attack
+    private let directory: String
+
+    init(_ name: String, _ forgery: String, _ files: [String: [UInt8]], sound: [UInt8]?, _ attack: Attack) throws {
+        (self.name, self.forgery, self.files, self.sound, self.attack) = (name, forgery, files, sound, attack)
+        directory = try attack.makeDirectory()
+    }
+
+    static func write(_ files: [String: [UInt8]], to directory: String) throws {
+        for (path, bytes) in files {
+            let url = URL(filePath: directory + "/" + path)
+            try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(bytes).write(to: url)
+        }
+    }
+
+    func run() throws {
+        let before = attack.findingCount
+        attack.count(String(name.prefix { $0 != "/" }))
+        try Self.write(files, to: directory + "/store")
+        let tree = try Tree(directory + "/store")
+        let verification = try attempt(["verify", "store", "--json"], hasFindings: true)
+        let exported = try attempt(Self.export)
+        try checkAnswers(verification, exported)
+        try checkJSON(try attempt(["log", "store", "--ops", "--json"]))
+        try checkJSON(try attempt(["show", "store", "Thing/1", "--include", "steps,tags", "--json"]))
+        if try Tree(directory + "/store").difference(from: tree) != nil { report("a command that reads changes the store", exported) }
+        try write(isSound: verification.isDone)
+        if attack.findingCount == before { try FileManager.default.removeItem(atPath: directory) }
+    }
+
+    private func report(_ sentence: String, _ outcome: Outcome) {
+        attack.report(name, "\(sentence): \(forgery)", outcome, directory: directory)
+    }
+
+    private func attempt(_ arguments: [String], hasFindings: Bool = false) throws -> Outcome {
+        let outcome = try Child.run(attack.options.cambium, arguments, in: directory, milliseconds: 30_000)
+        if let misconduct = outcome.misconduct(hasFindings: hasFindings) { report(misconduct, outcome) }
+        return outcome
+    }
+
+    /// A store that verifies can be exported. If its log was not forged, it is the one that there was.
+    private func checkAnswers(_ verification: Outcome, _ exported: Outcome) throws {
+        try checkJSON(exported)
+        guard verification.isDone else { return }
+        if !exported.isDone { report("verification calls the store sound, and it cannot be exported", exported) }
+        if let sound, exported.output != sound { report("verification calls another store sound", exported) }
+    }
+
+    /// What a command prints before it fails is JSON, too, line by line.
+    private func checkJSON(_ outcome: Outcome) throws {
+        for line in outcome.output.split(separator: UInt8(ascii: "\n")).dropLast(outcome.isDone ? 0 : 1) {
+            do { _ = try JSONValue(parsing: Array(line)) } catch { return report("a line is not JSON: \(error)", outcome) }
+        }
+    }
+
+    /// A write succeeds or is refused; nothing that it makes traps later. A sound store takes it.
+    private func write(isSound: Bool) throws {
+        let inserted = try attempt(["insert", "store", "Tag", "name=attack"])
+        if isSound, !inserted.isDone { report("verification calls the store sound, and it takes no write", inserted) }
+        _ = try attempt(["checkpoint", "store"])
+        let verification = try attempt(["verify", "store", "--json"], hasFindings: true)
+        if isSound, !verification.isDone { report("a sound store is not sound after a write", verification) }
+        try checkJSON(try attempt(Self.export))
+    }
+}

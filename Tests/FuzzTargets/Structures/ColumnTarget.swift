@@ -1,0 +1,34 @@
+import CambiumBytes
+import CambiumLog
+import CambiumModel
+
+/// Blocks of an import, column by column in any encoding that the format has, with checksums that fit: the store is replayed, read,
+/// exported, verified, written to and repaired, or refused, and all of these agree.
+enum ColumnTarget {
+    private struct Base {
+        let files: [String: [UInt8]]
+        let schema: Schema
+    }
+
+    private static let base = Result {
+        let volume = MemoryVolume()
+        let schema = try SampleStore.schema()
+        try SampleStore.create(on: volume).close()
+        let first = try SampleStore().payloads.dropFirst().prefix(SampleStore.baseCount - 1)
+        return Base(files: try ForgedLog.append(Array(first), to: volume.contents), schema: schema)
+    }
+
+    @Sendable static func seeds() throws -> [[UInt8]] {
+        let head: [[UInt8]] = [[0, 0, 3], [0, 2, 2], [1, 0, 1], [2, 0, 2], [3, 3, 1], [4, 0, 2], [0, 1, 5]]
+        return head.flatMap { head in
+            [[], [UInt8](repeating: 1, count: 60), [UInt8](repeating: 2, count: 60), (0..<80).map { UInt8($0 * 7 & 255) }].map { head + $0 }
+        }
+    }
+
+    @Sendable static func run(_ input: [UInt8]) throws {
+        let base = try base.get()
+        var writer = ColumnWriter(Choices(input), base.schema)
+        for _ in 0..<3 where !writer.choices.isOver { writer.writeOp() }
+        try FrameTarget.use(try ForgedLog.append([writer.bytes], to: base.files))
+    }
+}

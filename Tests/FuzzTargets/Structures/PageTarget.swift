@@ -1,0 +1,108 @@
+import Cambium
+import CambiumGraph
+import CambiumJSON
+import CambiumLog
+import CambiumModel
+
+/// Pages of a checkpoint with other numbers in them, under checksums that fit: the store is opened, read, verified and written to, or
+/// refused. Nothing traps, and a store that verifies is the one that the log says.
+///
+/// An input is choices: which page, which number of it, and what it becomes, up to four times.
+enum PageTarget {
+    private struct Sample {
+        let pages: ForgedPages
+        /// The pages that the checkpoint needs, and their numbers.
+        let fields: [(page: ForgedPages.Page, fields: [(place: Int, width: Int)])]
+        let digest: GraphDigest
+
+        init() throws {
+            let volume = MemoryVolume(contents: try SampleStore().files)
+            let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+            try store.label("the label")
+            _ = try store.checkpoint()
+            try store.write { _ = try $0.insert("Tag", ["name": .string("behind it")]) }
+            digest = store.graph.digest()
+            try store.close()
+            let pages = try ForgedPages(volume.contents)
+            self.pages = pages
+            fields = pages.pages.filter { $0.kind != 0 }.map { ($0, PageMutation.fields(of: $0, in: pages)) }
+        }
+    }
+
+    private static let sample = Result { try Sample() }
+
+    @Sendable static func seeds() throws -> [[UInt8]] {
+        var seeds: [[UInt8]] = [[]]
+        for number: UInt8 in 0..<60 { seeds.append([number, 0, number &* 5, 0, number &* 3, number & 15]) }
+        return seeds
+    }
+
+    @Sendable static func run(_ input: [UInt8]) throws {
+        let sample = try sample.get()
+        var choices = Choices(input)
+        var forged = sample.pages
+        for _ in 0..<4 where !choices.isOver {
+            guard let (page, fields) = choices.pick(sample.fields) else { return }
+            if let mutation = mutation(page, fields, forged, &choices) { forged.apply(mutation) }
+        }
+        let contents = try forged.files()
+        read(contents)
+        try verify(contents, sample.digest)
+        write(contents)
+    }
+
+    private static func mutation(
+        _ page: ForgedPages.Page, _ fields: [(place: Int, width: Int)], _ pages: ForgedPages, _ choices: inout Choices
+    ) -> PageMutation? {
+        if choices.isRare() {
+            let width = choices.pick([1, 2, 4, 8]) ?? 1
+            let place = Int(choices.raw(byteCount: 2)) % max(1, page.byteCount - width + 1)
+            return PageMutation(page, at: place, width: width, value: choices.number())
+        }
+        guard let field = choices.pick(fields) else { return nil }
+        let values = PageMutation.values(of: field, page, in: pages)
+        let value = choices.isRare() ? choices.number() : choices.pick(values) ?? 0
+        return PageMutation(page, at: field.place, width: field.width, value: value)
+    }
+
+    // MARK: What a store is used for
+
+    /// A graph that is not sound may be shown as it is: nobody but `verify` compares it with the log. Each object of it can be written.
+    private static func read(_ contents: [String: [UInt8]]) {
+        do {
+            let graph = try ReadOnlyStore(MemoryVolume(contents: contents)).graph
+            _ = graph.digest()
+            let objects = ObjectWriter(graph)
+            var writer = JSONWriter()
+            graph.forEachObject(of: nil) { place in
+                objects.write(place, to: &writer)
+                writer.removeAll()
+            }
+        } catch {}  // Refused.
+    }
+
+    private static func verify(_ contents: [String: [UInt8]], _ digest: GraphDigest) throws {
+        let verification = try Verification(MemoryVolume(contents: contents))
+        if verification.isSound, verification.digest != digest { throw Finding("verification calls another store sound") }
+    }
+
+    private static func write(_ contents: [String: [UInt8]]) {
+        do {
+            let volume = MemoryVolume(contents: contents)
+            let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+            try store.write { transaction in
+                let tag = try transaction.insert("Tag", ["name": .string("written")])
+                let thing = try transaction.insert("Thing", ["id": .int(1000), "title": .string("written")])
+                try transaction.link(thing, "tags", tag)
+            }
+            for name in ["Thing", "Step", "Person"] {
+                guard let entity = store.schema.entity(name), let object = store.graph.objects(of: entity).first(where: { _ in true })
+                else { continue }
+                do { try store.write { try $0.delete(object) } } catch {}  // A rule, or a page that cannot be.
+            }
+            _ = try store.checkpoint()
+            try store.close()
+            _ = try ReadOnlyStore(volume).graph.digest()
+        } catch {}  // Refused.
+    }
+}
