@@ -44,7 +44,7 @@ let package = Package(
         .testTarget(
             name: "CambiumLogTests",
             dependencies: ["CambiumLog", "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto")]),
-        .testTarget(name: "CommandTests", dependencies: ["CambiumCommand"]),
+        .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumTesting"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),
         .executableTarget(

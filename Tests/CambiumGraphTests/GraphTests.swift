@@ -92,7 +92,7 @@ import Testing
         fixture.expectSound()
     }
 
-    @Test(arguments: ["items", "shelf", "children"])
+    @Test(.enabled(if: LongTests.areWanted), arguments: ["items", "shelf", "children"])
     func `a hub lets go of its members one by one`(name: String) throws {
         let count = 100_000
         let fixture = try Fixture(boxes: count + 1, items: count + 1)

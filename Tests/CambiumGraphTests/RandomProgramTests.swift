@@ -13,35 +13,35 @@ import Testing
     }
 
     @Test func `random programs leave the graph as the reference has it`() throws {
-        for seed in Self.seeds(150) {
+        for seed in Self.seeds(4) {
             var run = try ProgramRun(seed: seed)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
     @Test func `random clones come to what a naive cloner comes to`() throws {
-        for seed in Self.seeds(80) {
+        for seed in Self.seeds(4) {
             var run = try ProgramRun(seed: seed, scope: .clones)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
     @Test func `random migrations come to what a naive migration comes to`() throws {
-        for seed in Self.seeds(40) {
+        for seed in Self.seeds(4) {
             var run = try ProgramRun(seed: seed, scope: .migrations)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
     @Test func `derived ops lead to the same digest`() throws {
-        for seed in Self.seeds(120) {
+        for seed in Self.seeds(4) {
             var run = try DerivationRun(seed: seed)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
     @Test func `what nets to nothing gives no ops`() throws {
-        for seed in Self.seeds(60) {
+        for seed in Self.seeds(20) {
             var run = try DerivationRun(seed: seed)
             do { try run.runThereAndBack() } catch { Issue.record("seed \(seed): \(error)") }
         }

@@ -31,7 +31,7 @@ import Testing
         #expect(try ReadOnlyStore(whole).graph.export == export, "\(place)")
     }
 
-    @Test(arguments: [true, false])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [true, false])
     func `a crash at any operation leaves what was retired in the archive, whatever a loss of power takes`(links: Bool) throws {
         let measured = FaultyVolume()
         let first = try Archiving.made(Shelf(measured, "store", links: links), count: count)
@@ -58,7 +58,7 @@ import Testing
         #expect(retiredCount > 20)
     }
 
-    @Test(arguments: [true, false])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [true, false])
     func `a disk that is full at any operation leaves a store that goes on and is compacted later`(links: Bool) throws {
         let measured = FaultyVolume()
         let first = try Archiving.made(Shelf(measured, "store", links: links), count: count)

@@ -57,7 +57,8 @@ import Testing
         if !doomed.isEmpty { try store.write { try $0.delete(doomed) } }
     }
 
-    @Test func `readers, followers, copies and looks back beside a store that is packed and compacted see no damage`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `readers, followers, copies and looks back beside a store that is packed and compacted see no damage`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-busy-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }  // What is left of a test is the system's to tidy.
         let volume = SystemVolume(root: directory + "/store")

@@ -138,7 +138,8 @@ import Testing
 
     // MARK: Damage
 
-    @Test func `a record that is damaged is passed over, and told`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a record that is damaged is passed over, and told`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<5)

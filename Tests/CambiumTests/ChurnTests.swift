@@ -31,7 +31,8 @@ import Testing
         try store.write { try $0.delete(doomed) }
     }
 
-    @Test func `twenty generations of which one in a hundred survives keep neither memory nor disk`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `twenty generations of which one in a hundred survives keep neither memory nor disk`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-churn-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let volume = SystemVolume(root: directory)

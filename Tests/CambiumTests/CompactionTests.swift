@@ -239,7 +239,8 @@ import Testing
         }
     }
 
-    @Test func `a crash at any operation of a compaction leaves the store as before or as after`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a crash at any operation of a compaction leaves the store as before or as after`() throws {
         let measured = FaultyVolume()
         let first = try made(measured, count: 12)
         let begun = measured.operationCount

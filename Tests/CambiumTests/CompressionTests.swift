@@ -102,7 +102,8 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `with a budget of nothing, compressed pages are in a file without a name and nothing is taken for what it is not`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `with a budget of nothing, compressed pages are in a file without a name and nothing is taken for what it is not`() throws {
         try withDirectory { volume in
             let store = try create(volume)
             try add(store, 0..<3000)

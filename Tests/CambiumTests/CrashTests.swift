@@ -85,7 +85,7 @@ private struct History {
         }
     }
 
-    @Test(arguments: [Durability.synced, .buffered(every: .seconds(3600))], [false, true])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [Durability.synced, .buffered(every: .seconds(3600))], [false, true])
     func `a crash at any operation loses nothing that was acknowledged, and leaves whole transactions`(
         durability: Durability, isTiny: Bool
     ) throws {
@@ -110,7 +110,9 @@ private struct History {
     }
 
     /// Without a budget, pages are in the file before they are stored.
-    @Test(arguments: [Durability.synced, .buffered(every: .seconds(3600))], [MemoryBudget.standard, MemoryBudget(byteCount: 0)])
+    @Test(
+        .enabled(if: LongTests.areWanted), arguments: [Durability.synced, .buffered(every: .seconds(3600))],
+        [MemoryBudget.standard, MemoryBudget(byteCount: 0)])
     func `a crash while checkpoints are made leaves the store as before or as after`(durability: Durability, memory: MemoryBudget) throws {
         var tuning = LogTuning.tiny
         (tuning.newestRootCount, tuning.pastByteCountMin) = (1, 0)

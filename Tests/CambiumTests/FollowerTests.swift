@@ -118,7 +118,8 @@ import Testing
         }
     }
 
-    @Test func `readers beside a busy writer never take it for damage`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `readers beside a busy writer never take it for damage`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }  // What is left of a test is the system's to tidy.
         let volume = SystemVolume(root: directory.path)

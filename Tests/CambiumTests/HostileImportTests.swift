@@ -1,4 +1,5 @@
 import CambiumLog
+import CambiumTesting
 import Testing
 
 @testable import Cambium
@@ -120,7 +121,8 @@ import Testing
         #expect(record?.code == .limitExceeded && record?.place?.file == "bad" && record?.place?.line == 2)
     }
 
-    @Test func `a million keys, and twenty thousand members, are an object`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a million keys, and twenty thousand members, are an object`() throws {
         let store = try Store.notes()
         let keys = (0..<1_000_000).map { ",\"k\($0)\":0" }.joined()
         let report = try store.importing("Note", "{\"id\":1\(keys)}")

@@ -32,7 +32,8 @@ import Testing
         return volume.contents
     }
 
-    @Test func `a large import lies in a file of its own, named by a small frame`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a large import lies in a file of its own, named by a small frame`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         let rows = (0..<60_000).map { number in

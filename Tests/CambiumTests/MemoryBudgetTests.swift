@@ -114,7 +114,7 @@ import Testing
         try store.close()
     }
 
-    @Test(arguments: [0, 256 << 10, 1 << 30])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [0, 256 << 10, 1 << 30])
     func `the graph of a store that was closed stays what it is, whoever writes next`(byteCount: Int) throws {
         defer { clean() }
         let memory = MemoryBudget(byteCount: byteCount)

@@ -124,4 +124,21 @@ import Testing
         }
         isDone.withLock { $0 = true }
     }
+
+    @Test func `a repair beside a writer that never rests reports nothing in a sound store`() throws {
+        let volume = WatchedVolume()
+        let store = try Archiving.made(volume, count: 10)
+        let count = Guarded(10)
+        let write: @Sendable () throws -> Void = {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            try Archiving.add(store, number)
+        }
+        volume.beforeListing.withLock { $0 = Array(repeating: write, count: 400) }
+        let repair = try Repair(volume, to: MemoryVolume(), surroundings: fixedSurroundings(seed: 5))
+        #expect(repair.findings.isEmpty && repair.missing.isEmpty && count.withLock { $0 } > 12)
+        try store.close()
+    }
 }

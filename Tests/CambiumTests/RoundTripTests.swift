@@ -11,7 +11,7 @@ import Testing
     private static let seeds: Range<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
         let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
-        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? 20)
+        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? 5)
     }()
 
     private func exports(_ graph: Graph, _ options: ExportOptions) throws -> [String: [UInt8]] {

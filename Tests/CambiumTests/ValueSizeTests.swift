@@ -27,7 +27,7 @@ import Testing
     }
 
     /// From 4 MiB on the value is in a file of its own.
-    @Test(arguments: [0, 1, 4095, 4096, 4097, 1 << 20, 5 << 20, 64 << 20])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [0, 1, 4095, 4096, 4097, 1 << 20, 5 << 20, 64 << 20])
     func `a value of any size is there whole or not at all, whichever operation was the last`(byteCount: Int) throws {
         let empty = MemoryVolume()
         try Store.create(empty, schema: try #require(Self.schema), durability: .synced, surroundings: fixedSurroundings()).close()

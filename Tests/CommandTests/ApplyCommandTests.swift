@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -60,7 +61,8 @@ import Testing
         #expect(try place.run("apply", "notes").code == 64)
     }
 
-    @Test func `killed while it works, and run again, it comes to the same`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `killed while it works, and run again, it comes to the same`() throws {
         let place = try source()
         let rows = Self.rows[20...].joined(separator: "\n")
         #expect(try place.run("import", "notes", "Note", "-", "--batch", "2", input: rows).code == 0)

@@ -1,5 +1,6 @@
 import Cambium
 import CambiumLog
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -35,7 +36,8 @@ import Testing
         #expect(lines.last?["root"] as? String == verified["root"] as? String)
     }
 
-    @Test func `sealed segments and files of ops are read the same way`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `sealed segments and files of ops are read the same way`() throws {
         let place = try Workplace()
         let path = place.directory.appending(path: "sealed").path
         var tuning = LogTuning()

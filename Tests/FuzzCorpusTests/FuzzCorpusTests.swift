@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import FuzzTargets
 import Testing
@@ -22,7 +23,7 @@ import Testing
         }
     }
 
-    @Test(arguments: FuzzTarget.all)
+    @Test(.enabled(if: LongTests.areWanted), arguments: FuzzTarget.all)
     func `what the encoders write does no harm, whole or cut anywhere`(target: FuzzTarget) throws {
         for seed in try target.seeds() {
             try target.run(seed)

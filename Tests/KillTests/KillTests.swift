@@ -5,7 +5,7 @@ import Testing
 /// A process that commits is killed at a random moment, again and again: what it was told is durable is there.
 @Suite struct KillTests {
     /// `CAMBIUM_KILLS` is how many times.
-    private static let roundCount = ProcessInfo.processInfo.environment["CAMBIUM_KILLS"].flatMap(Int.init) ?? 12
+    private static let roundCount = ProcessInfo.processInfo.environment["CAMBIUM_KILLS"].flatMap(Int.init) ?? 4
 
     @Test(arguments: ["synced", "buffered"])
     func `a process that is killed loses nothing that it acknowledged`(durability: String) throws {

@@ -24,16 +24,17 @@ struct RepairRun {
     /// Saves everything that the log and the checkpoints prove. Throws `.damaged` if that is nothing.
     mutating func save() throws {
         var base: LogReader.Prefix?
-        var firstCorruption: CambiumError?
+        var (firstCorruption, lastCorruption): (CambiumError?, CambiumError?)
         while true {
             let outcome = try saveLog(after: base)
-            firstCorruption = firstCorruption ?? outcome.corruption
+            (firstCorruption, lastCorruption) = (firstCorruption ?? outcome.corruption, outcome.corruption)
             guard let stored = try nextCheckpoint(), let root = stored.pages?.root else { break }
             try save(stored, root)
             base = LogReader.Prefix(root)
         }
         if last == .none { throw firstCorruption ?? LogReader.withoutTransaction(log.volume) }
-        try noteLostEnd()
+        // Transactions that follow a log which was read to its end were written after that.
+        if lastCorruption != nil { try noteLostEnd() }
         report.objectCount = timeline.head.objectCount
         report.linkCount = timeline.head.linkCount
     }

@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["next", "left", "parent"])
+    @Test(.enabled(if: LongTests.areWanted), arguments: ["next", "left", "parent"])
     func `a chain of very many: in pairs, known from one side only, and as a tree of one branch`(name: String) throws {
         let count = Self.count
         let isTree = name == "parent"
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["children", "parts"])
+    @Test(.enabled(if: LongTests.areWanted), arguments: ["children", "parts"])
     func `a hub with very many members`(name: String) throws {
         let count = Self.count
         let made = try Made(CloneModels.nodes)

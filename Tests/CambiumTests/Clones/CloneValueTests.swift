@@ -1,5 +1,6 @@
 import CambiumLog
 import CambiumModel
+import CambiumTesting
 import Testing
 
 @testable import Cambium
@@ -79,7 +80,8 @@ import Testing
         try large.expect(copy, in: large.store.graph, "data", .data([UInt8](repeating: 7, count: 300)))
     }
 
-    @Test func `ten megabytes are shared by a hundred copies: neither memory nor the log grows by them`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `ten megabytes are shared by a hundred copies: neither memory nor the log grows by them`() throws {
         let large = try Large(10_000_000)
         let (pages, log) = (large.store.memory.pageByteCount, large.volume.contents.values.reduce(0) { $0 + $1.count })
         var copies = [large.note]

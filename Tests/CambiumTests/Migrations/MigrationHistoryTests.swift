@@ -96,7 +96,7 @@ import Testing
         #expect(again.graph.digest() == notes.store.graph.digest())
     }
 
-    @Test(arguments: [false, true], [false, true])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [false, true], [false, true])
     func `a crash leaves a migration whole or not at all`(hasProgram: Bool, hasMemory: Bool) throws {
         let memory = hasMemory ? MemoryBudget.standard : MemoryBudget(byteCount: 0)
         let whole = FaultyVolume()

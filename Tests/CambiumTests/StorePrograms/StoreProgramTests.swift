@@ -6,7 +6,7 @@ import Testing
     private static let seeds: Range<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
         let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
-        return first..<first + (environment["CAMBIUM_STORE_PROGRAMS"].flatMap(UInt64.init) ?? 25)
+        return first..<first + (environment["CAMBIUM_STORE_PROGRAMS"].flatMap(UInt64.init) ?? 3)
     }()
 
     @Test(arguments: [false, true])

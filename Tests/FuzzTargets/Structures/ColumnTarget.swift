@@ -5,17 +5,17 @@ import CambiumModel
 /// Blocks of an import, column by column in any encoding that the format has, with checksums that fit: the store is replayed, read,
 /// exported, verified, written to and repaired, or refused, and all of these agree.
 enum ColumnTarget {
-    private struct Base {
+    private struct Start {
         let files: [String: [UInt8]]
         let schema: Schema
     }
 
-    private static let base = Result {
+    private static let start = Result {
         let volume = MemoryVolume()
         let schema = try SampleStore.schema()
         try SampleStore.create(on: volume).close()
         let first = try SampleStore().payloads.dropFirst().prefix(SampleStore.baseCount - 1)
-        return Base(files: try ForgedLog.append(Array(first), to: volume.contents), schema: schema)
+        return Start(files: try ForgedLog.append(Array(first), to: volume.contents), schema: schema)
     }
 
     @Sendable static func seeds() throws -> [[UInt8]] {
@@ -26,9 +26,9 @@ enum ColumnTarget {
     }
 
     @Sendable static func run(_ input: [UInt8]) throws {
-        let base = try base.get()
-        var writer = ColumnWriter(Choices(input), base.schema)
+        let start = try start.get()
+        var writer = ColumnWriter(Choices(input), start.schema)
         for _ in 0..<3 where !writer.choices.isOver { writer.writeOp() }
-        try FrameTarget.use(try ForgedLog.append([writer.bytes], to: base.files))
+        try FrameTarget.use(try ForgedLog.append([writer.bytes], to: start.files))
     }
 }

@@ -1,0 +1,8 @@
+import Foundation
+
+/// Tests that take over two seconds run only if `CAMBIUM_LONG_TESTS` is set, as `script/check` does.
+///
+///     @Test(.enabled(if: LongTests.areWanted)) func `a crash at any of ten thousand operations loses nothing`() throws { ... }
+package enum LongTests {
+    package static let areWanted = ProcessInfo.processInfo.environment["CAMBIUM_LONG_TESTS"] != nil
+}
