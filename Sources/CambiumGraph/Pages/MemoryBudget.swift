@@ -14,9 +14,9 @@ public final class MemoryBudget: Sendable {
     public let byteCount: Int
     private let used = Atomic(0)
 
-    /// Half of the memory that there is: of the machine, or of the control group that the process is in where that has a limit.
-    /// The environment's `CAMBIUM_MEMORY` says otherwise: bytes, or with K, M or G behind it. What is no such number is passed over here;
-    /// programs tell it with `checkEnvironment`.
+    /// Half of the memory of the machine, or half of the smallest limit of the control groups that the process is in.
+    /// The environment's `CAMBIUM_MEMORY` overrides it: bytes, or a number followed by K, M or G. Another text is ignored here;
+    /// programs report it with `checkEnvironment`.
     public static let standard = MemoryBudget(byteCount: environmentText.flatMap { byteCount($0) } ?? systemByteCount / 2)
 
     /// Throws `.invalidInput` where `CAMBIUM_MEMORY` is set to what is no number of bytes.
@@ -54,15 +54,6 @@ public final class MemoryBudget: Sendable {
 
     private static var systemByteCount: Int {
         let physical = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
-        return min(physical, groupByteCount ?? physical)
-    }
-
-    /// The limit of the control group; nil where there is none.
-    private static var groupByteCount: Int? {
-        guard let file = fopen("/sys/fs/cgroup/memory.max", "r") else { return nil }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 32)
-        guard fgets(&line, Int32(line.count), file) != nil else { return nil }
-        return Int(String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        return min(physical, ControlGroup.memoryLimit() ?? physical)
     }
 }
