@@ -21,7 +21,7 @@ let package = Package(
         .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
         .target(name: "CambiumBytes", dependencies: ["CLZ4", "CXXHash", "CZlib", "CMachine"]),
         .target(name: "CambiumJSON", dependencies: ["CSimdJSON"]),
-        .target(name: "CambiumModel", dependencies: ["CambiumJSON", "CRE2"]),
+        .target(name: "CambiumModel", dependencies: ["CambiumBytes", "CambiumJSON", "CRE2"]),
         .target(name: "CambiumCoreData", dependencies: ["CambiumModel", "CambiumJSON"]),
         .target(name: "CambiumGraph", dependencies: ["CMachine", "CambiumModel", "CambiumBytes"]),
         .target(

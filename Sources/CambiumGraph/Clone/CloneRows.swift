@@ -1,3 +1,5 @@
+import CambiumBytes
+
 #if canImport(Glibc)
     import Glibc
 #endif
@@ -110,7 +112,7 @@ final class CloneBits: @unchecked Sendable {
         self.chunks = chunks
         wordCount = groupCount * Self.wordsPerGroup
         guard let words = calloc(max(1, groupCount * Self.wordsPerGroup), 8), let ranks = calloc(max(1, groupCount), 4) else {
-            preconditionFailure("The system refused memory for a clone.")
+            Trap.because("The system refused memory for a clone.")
         }
         self.words = words.assumingMemoryBound(to: UInt64.self)
         self.ranks = ranks.assumingMemoryBound(to: UInt32.self)

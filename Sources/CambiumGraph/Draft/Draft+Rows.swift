@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumModel
 
 #if canImport(Glibc)
@@ -106,7 +107,7 @@ extension Draft {
             let groupCount = (page + TablePage.groupCountOffset).assumingMemoryBound(to: UInt32.self)
             index = groupCount.pointee
             groupCount.pointee += 1
-            precondition(index < TableLayout.groupCountMax, "A table holds at most 2^32 rows.")
+            Trap.unless(index < TableLayout.groupCountMax, "A table holds at most 2^32 rows.")
         }
         let group = makeGroup(table, virtualPage: virtualPage)
         let rows = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)

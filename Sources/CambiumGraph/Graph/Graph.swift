@@ -1,3 +1,4 @@
+import CambiumBytes
 public import CambiumModel
 
 /// The state of a store at one moment: a value that never changes and costs nothing to copy.

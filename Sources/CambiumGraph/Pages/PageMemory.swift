@@ -1,3 +1,5 @@
+import CambiumBytes
+
 #if canImport(Glibc)
     import Glibc
 #endif
@@ -161,7 +163,7 @@ final class PageMemory {
     static func map(_ byteCount: Int, at address: UnsafeMutableRawPointer? = nil) -> UnsafeMutableRawPointer {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address == nil ? 0 : MAP_FIXED)
         guard let base = mmap(address, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
-            preconditionFailure("The system refused \(byteCount) bytes of memory for pages.")
+            Trap.because("The system refused \(byteCount) bytes of memory for pages.")
         }
         return base
     }

@@ -1,3 +1,5 @@
+import CambiumBytes
+
 #if canImport(Glibc)
     import Glibc
 #endif
@@ -165,7 +167,7 @@ final class PageSpace: @unchecked Sendable {
             chunk = Int(empty)
         } else {
             skipOwnedChunks()
-            precondition(chunkCount < PageLayout.chunkCountMax, "A graph holds at most 64 GiB of pages; this one is full.")
+            Trap.unless(chunkCount < PageLayout.chunkCountMax, "A graph holds at most 64 GiB of pages; this one is full.")
             chunk = chunkCount
             chunkCount += 1
         }

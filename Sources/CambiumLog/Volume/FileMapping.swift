@@ -1,3 +1,5 @@
+import CambiumBytes
+
 #if canImport(Glibc)
     import Glibc
 #endif
@@ -17,7 +19,7 @@ public final class FileMapping: @unchecked Sendable {
     package convenience init(byteCount: Int) {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
         guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
-            preconditionFailure("The system refused \(byteCount) bytes of memory.")
+            Trap.because("The system refused \(byteCount) bytes of memory.")
         }
         self.init(base: base, byteCount: byteCount)
     }

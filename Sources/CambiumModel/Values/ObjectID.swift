@@ -1,3 +1,5 @@
+internal import CambiumBytes
+
 /// The permanent name of an object: the number of its root entity (16 bits) and its serial (48 bits).
 ///
 /// A serial is handed out once per root entity, counted from 1, and never again. People see an id as `Note/42`, with the
@@ -9,7 +11,7 @@ public struct ObjectID: Hashable, Sendable, Comparable {
     public let rawValue: UInt64
 
     public init(root: EntityNumber, serial: UInt64) {
-        precondition(serial <= Self.serialMax, "A serial has at most 38 bits; \(serial) was not handed out by a store.")
+        Trap.unless(serial <= Self.serialMax, "A serial has at most 38 bits; \(serial) was not handed out by a store.")
         rawValue = UInt64(root.rawValue) << 48 | serial
     }
 
