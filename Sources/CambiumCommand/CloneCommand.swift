@@ -54,7 +54,7 @@ struct CloneCommand: ParsableCommand {
         do {
             store = try Store.open(at: self.store)
             do {
-                committed = try store.write(author.author) { transaction in
+                committed = try store.write(author.author(of: requestParts)) { transaction in
                     let graph = store.graph
                     let clone = try transaction.clone(try objects(graph), try request(graph))
                     try map?.write(clone.map, graph)
@@ -82,6 +82,17 @@ struct CloneCommand: ParsableCommand {
     }
 
     // MARK: The request
+
+    /// What the digest of the request is made of.
+    private var requestParts: [String] {
+        let lists = [("exclude", exclude), ("exclude-at-root", excludeAtRoot), ("copy", copy), ("share", share)]
+        var parts = ["clone"] + ids
+        for (name, texts) in lists { parts += names(texts).map { "--\(name)=\($0)" } }
+        if let depth { parts.append("--depth=\(depth)") }
+        if let maxObjects { parts.append("--max-objects=\(maxObjects)") }
+        parts += assignments.map { "--set=\($0.argument)" } + key.map { "--key=\($0.name)=\($0.text)" }
+        return parts
+    }
 
     private func names(_ texts: [String]) -> [String] { texts.flatMap { $0.split(separator: ",").map(String.init) } }
 

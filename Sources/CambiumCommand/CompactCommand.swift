@@ -12,7 +12,8 @@ struct CompactCommand: ParsableCommand {
             """)
 
     @Argument(help: "The store.") var store: String
-    @Option(help: "What to keep: all, since:POINT, or snapshots:N, which is all since the oldest of the N newest checkpoints.")
+    @Option(
+        help: "What to keep: all, since:POINT, or snapshots:N, which is all since the oldest of the N newest checkpoints, if there are N.")
     var retain: RetentionArgument
     @Option(help: "Put what is retired here before: a directory that is not there yet, is empty, or has what was retired before.")
     var archive: String?
@@ -32,8 +33,9 @@ struct CompactCommand: ParsableCommand {
         Terminal.print("\(would) \(segments) of log, \(Readable.bytes(compaction.logByteCount)); dropped \(dropped).")
         if compaction.retiredEnd == .none { return Terminal.print("Every moment can be shown.") }
         Terminal.print(
-            "What transactions 1 to \(compaction.retiredEnd) did \(dryRun ? "could not" : "cannot") be told any more, only who made "
-                + "them, when and why; the first moment that can be shown is \(compaction.firstMoment).")
+            "Of transactions 1 to \(compaction.retiredEnd) only the envelopes \(dryRun ? "would be" : "are") left: who made them, when "
+                + "and why. The earliest state that \(dryRun ? "could" : "can") be shown is the one after transaction "
+                + "\(compaction.firstMoment).")
     }
 
     private func tell(_ compaction: Compaction, in archive: String) {

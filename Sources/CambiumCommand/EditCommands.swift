@@ -7,6 +7,16 @@ struct Edit {
     let store: String
     let author: Author
     let json: Bool
+    /// The object that the arguments name; nil for one that is made.
+    var subject: String?
+
+    init(_ command: String, store: String, _ author: AuthorOptions, _ output: OutputOptions, _ arguments: [String], subject: String? = nil)
+    {
+        self.store = store
+        self.author = author.author(of: [command] + arguments)
+        json = output.json
+        self.subject = subject
+    }
 
     /// Runs a transaction and prints its receipt; `body` returns the object that it is about.
     func run(_ body: (inout WriteTransaction, Schema, Graph) throws -> ObjectID) throws {
@@ -21,7 +31,7 @@ struct Edit {
         } catch let error as CambiumError {
             try store.close()
             guard let repeated = error.underlying as? RepeatedRequest else { throw error }
-            try Repetition(self.store, repeated).tell(json: json)
+            try Repetition(self.store, repeated, subject: subject).tell(json: json)
         }
     }
 
@@ -40,6 +50,8 @@ struct Edit {
             Terminal.print(writer.text)
         } else if receipt.transaction == nil {
             Terminal.print("\(text): nothing changed")
+        } else if !receipt.hasChanges {
+            Terminal.print("\(text): nothing changed; transaction \(number) notes the request")
         } else {
             Terminal.print("\(text) in transaction \(number), \(Readable.of(receipt.logByteCount, "byte")) of log")
         }
@@ -56,7 +68,7 @@ struct InsertCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, _ in
+        try Edit("insert", store: store, author, output, [entity] + assignments.map(\.argument)).run { transaction, schema, _ in
             let entity = try schema.required(self.entity)
             return try transaction.insert(entity, try assignments.map { try $0.resolved(entity) })
         }
@@ -73,7 +85,7 @@ struct SetCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, graph in
+        try Edit("set", store: store, author, output, [id] + assignments.map(\.argument), subject: id).run { transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let id = graph.id(of: place)
             try transaction.set(id, try assignments.map { try $0.resolved(entity) })
@@ -93,7 +105,7 @@ struct LinkCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, graph in
+        try Edit("link", store: store, author, output, [id, relationship] + targets, subject: id).run { transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.requiredRelationship(self.relationship)
             for target in targets {
@@ -115,7 +127,7 @@ struct UnlinkCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, graph in
+        try Edit("unlink", store: store, author, output, [id, relationship] + targets, subject: id).run { transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.requiredRelationship(self.relationship)
             for target in targets {
@@ -138,7 +150,8 @@ struct MoveCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, graph in
+        try Edit("move", store: store, author, output, [id, relationship, target, String(to)], subject: id).run {
+            transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.requiredRelationship(self.relationship)
             let target = graph.id(of: try schema.object(self.target, in: graph).place)
@@ -158,7 +171,7 @@ struct DeleteCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        try Edit(store: store, author: author.author, json: output.json).run { transaction, schema, graph in
+        try Edit("delete", store: store, author, output, ids, subject: ids.first).run { transaction, schema, graph in
             let objects = try ids.map { graph.id(of: try schema.object($0, in: graph).place) }
             try transaction.delete(objects)
             return objects[0]

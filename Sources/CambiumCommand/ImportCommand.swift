@@ -80,7 +80,7 @@ struct ImportCommand: ParsableCommand {
         let report: ImportReport
         var reached: ImportReport?
         do {
-            report = try store.importRows(entity, from: sources, options, author: author.author) { reached = $0 }
+            report = try store.importRows(entity, from: sources, options, author: try requestAuthor()) { reached = $0 }
             Terminal.note(committed: report.transaction)
         } catch {
             progress.end()
@@ -101,6 +101,26 @@ struct ImportCommand: ParsableCommand {
     private func tell(failed report: ImportReport) {
         Terminal.note(committed: report.transaction)
         if output.json { tell(report) } else if onError == .skip { ReportText.printErrors(report) }
+    }
+
+    /// The digest of the request is made of the options, the mapping and the bytes of the files, which are read once more for it.
+    /// Standard input and pipes cannot be read twice, so they have no part in the digest.
+    private func requestAuthor() throws -> Author {
+        guard author.request != nil else { return author.author(of: []) }
+        var hasher = RequestHasher()
+        let limit = absentMax.map { "\($0)" } ?? ""
+        let words = [
+            missing.rawValue, null.rawValue, mismatch.rawValue, existing.rawValue, absent.rawValue, limit, toMany.rawValue,
+            references.rawValue, unknown.rawValue, onError.rawValue, format?.rawValue ?? "",
+        ]
+        for part in ["import", entity] + words { hasher.add(part) }
+        for path in (mapping.map { [$0] } ?? []) + files {
+            hasher.add(ImportSource.file(path).format.rawValue)
+            if InputFiles.byteCount([path]) != nil { try InputFiles.add(path, to: &hasher) }
+            hasher.endPart()
+        }
+        return Author(
+            actor: author.actor, message: author.message, requestID: author.request, requestDigest: hasher.finish())
     }
 
     private func tell(_ report: ImportReport) {

@@ -23,14 +23,27 @@ struct LabelCommand: ParsableCommand {
         }
         let number = try point.map { try ReadOnlyStore(at: store, point: $0.point).graph.transaction }
         let opened = try Store.open(at: store)
+        let author = author.author(of: ["label", name] + (point.map { [$0.text] } ?? []) + (move ? ["--move"] : []))
         let before = opened.graph.transaction
-        let labelled = try opened.label(name, number, moves: move, author: author.author)
-        if opened.graph.transaction > before { Terminal.note(committed: opened.graph.transaction) }
-        try opened.close()
-        tell(name, labelled, verb: "names")
+        do {
+            let labelled = try opened.label(name, number, moves: move, author: author)
+            if opened.graph.transaction > before { Terminal.note(committed: opened.graph.transaction) }
+            try opened.close()
+            tell(name, labelled, verb: "names")
+        } catch let error as CambiumError where error.code == .repeated {
+            try opened.close()
+            guard let repeated = error.underlying as? RepeatedRequest else { throw error }
+            try tell(name, repeated)
+        }
     }
 
-    private func tell(_ name: String, _ number: TransactionNumber, verb: String?) {
+    /// The answer of the first time.
+    private func tell(_ name: String, _ request: RepeatedRequest) throws {
+        let labels = try ReadOnlyStore(at: store, point: .transaction(request.transaction)).graph.labels
+        tell(name, labels[name] ?? request.transaction, verb: "names", isRepeated: true)
+    }
+
+    private func tell(_ name: String, _ number: TransactionNumber, verb: String?, isRepeated: Bool = false) {
         if output.json {
             var writer = JSONWriter()
             writer.beginObject()
@@ -38,6 +51,10 @@ struct LabelCommand: ParsableCommand {
             writer.string(name)
             writer.key("transaction")
             writer.number(Int(number.rawValue))
+            if isRepeated {
+                writer.key("repeated")
+                writer.bool(true)
+            }
             writer.endObject()
             return Terminal.print(writer.text)
         }

@@ -120,11 +120,11 @@ struct LogCommand: ParsableCommand {
             write(entry, ops, reading, to: &writer)
             return Terminal.print(writer.text)
         }
-        var line = "\(entry.number)  \(Timestamp.text(microseconds: entry.metadata.time))  \(Readable.of(entry.byteCount, "byte"))"
+        var line = "\(entry.number)  \(entry.metadata.time.description)  \(Readable.of(entry.byteCount, "byte"))"
         if let actor = entry.metadata.actor { line += "  \(actor)" }
         if let message = entry.metadata.message { line += "  \(message)" }
         if entry.isRetired { line += "  (what it did was retired)" }
-        if entry.metadata.clockLag > 0 { line += "  (the clock was \(Double(entry.metadata.clockLag) / 1e6) s behind)" }
+        if entry.metadata.clockLag > .zero { line += "  (the clock was \(entry.metadata.clockLag / .seconds(1)) s behind)" }
         Terminal.print(line)
         var migrations = reading.migrations[...]
         for op in ops ?? [] {
@@ -144,13 +144,13 @@ struct LogCommand: ParsableCommand {
         writer.beginObject()
         writer.key("transaction")
         writer.number(entry.number.rawValue)
-        text("time", Timestamp.text(microseconds: entry.metadata.time))
+        text("time", entry.metadata.time.description)
         text("actor", entry.metadata.actor)
         text("message", entry.metadata.message)
         if let request = entry.metadata.requestID { text("request", request) }
-        if entry.metadata.clockLag > 0 {
+        if entry.metadata.clockLag > .zero {
             writer.key("clockLagMicroseconds")
-            writer.number(entry.metadata.clockLag)
+            writer.number(Int((entry.metadata.clockLag / .microseconds(1)).rounded()))
         }
         writer.key("bytes")
         writer.number(entry.byteCount)

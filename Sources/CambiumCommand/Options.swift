@@ -13,10 +13,15 @@ struct AuthorOptions: ParsableArguments {
     @Option(help: "Why; kept in the log.")
     var message: String?
 
-    @Option(help: "A key of your own: what comes again with the same key is not done again.")
+    @Option(help: "A key of your own: a command that is repeated with the same key is not done again.")
     var request: String?
 
-    var author: Author { Author(actor: actor, message: message, requestID: request) }
+    /// The author of a command whose request is made of these parts: its name, and its arguments except for the store, `--actor`,
+    /// `--message` and those that only change the output.
+    func author(of parts: [String]) -> Author {
+        Author(
+            actor: actor, message: message, requestID: request, requestDigest: request.map { _ in RequestHasher.digest(of: parts) })
+    }
 }
 
 struct PointOptions: ParsableArguments {
@@ -47,11 +52,14 @@ struct IncludeOptions: ParsableArguments {
 /// A moment as it is given on the command line.
 struct Moment: ExpressibleByArgument {
     let point: Point
+    /// As it was given.
+    let text: String
 
     init?(argument: String) {
+        text = argument
         if let number = UInt64(argument) {
             point = .transaction(TransactionNumber(rawValue: number))
-        } else if let time = Timestamp.microseconds(argument) {
+        } else if let time = Timestamp(argument) {
             point = .time(time)
         } else if argument.hasPrefix("label:"), argument.utf8.count > 6 {
             point = .label(String(argument.dropFirst(6)))
@@ -66,6 +74,9 @@ struct AssignmentArgument: ExpressibleByArgument {
     let name: String
     let text: String
     let isJSON: Bool
+
+    /// As it was given.
+    var argument: String { name + (isJSON ? ":=" : "=") + text }
 
     init?(argument: String) {
         guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex else { return nil }

@@ -106,6 +106,14 @@ enum InputFiles {
         }
     }
 
+    /// Adds the bytes of a file to the digest of a request.
+    static func add(_ path: String, to hasher: inout RequestHasher) throws {
+        let read = try ImportSource.bytes(ofFile: path).open()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        while case let count = try read(buffer), count > 0 { hasher.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+    }
+
     /// Bytes of all files; nil where one is a stream.
     static func byteCount(_ paths: [String]) -> Int? {
         var sum = 0

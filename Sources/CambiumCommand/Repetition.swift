@@ -4,25 +4,36 @@ import CambiumJSON
 /// The answer to a request that was applied before: that of the first time, as far as the log has it.
 struct Repetition {
     private let request: RepeatedRequest
-    /// The object that the transaction was about; nil where it was an import.
+    /// The object that the transaction was about; nil if it was an import.
     private let object: String?
-    /// What it made, where it was a clone.
+    /// What it made, if it was a clone.
     private let clone: CloneReport?
 
-    init(_ path: String, _ request: RepeatedRequest) throws {
+    /// - Parameter subject: the object that the arguments name; a request that changed nothing has left no op that does.
+    init(_ path: String, _ request: RepeatedRequest, subject: String? = nil) throws {
         self.request = request
         var ops: [Op] = []
         var byteCount = 0
+        var isRetired = false
         try TransactionLog(of: path).forEach(from: request.transaction) { entry in
-            if entry.number == request.transaction { (ops, byteCount) = (try entry.ops(), entry.byteCount) }
+            if entry.number != request.transaction { return }
+            (byteCount, isRetired) = (entry.byteCount, entry.isRetired)
+            if !isRetired { ops = try entry.ops() }
         }
-        let graph = try ReadOnlyStore(at: path, point: .transaction(request.transaction)).graph
-        object = ops.first?.object.map(graph.text(of:))
+        // The moment of a transaction that was retired cannot be shown; the object may still be there.
+        let graph = try ReadOnlyStore(at: path, point: isRetired ? .latest : .transaction(request.transaction)).graph
+        object = ops.first?.object.map(graph.text(of:)) ?? subject.map { Self.text(of: $0, graph) }
         if case .clone(let op)? = ops.first {
             clone = CloneReport(op, request.transaction, byteCount, graph)
         } else {
             clone = nil
         }
+    }
+
+    /// The id of an object with the name of its own entity, or as it was given if it is not there any more.
+    private static func text(of id: String, _ graph: Graph) -> String {
+        guard let found = graph.schema.id(id), graph.contains(found.id) else { return id }
+        return graph.text(of: found.id)
     }
 
     func tell(json: Bool) {

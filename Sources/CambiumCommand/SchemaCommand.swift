@@ -36,7 +36,7 @@ struct SchemaCommand: ParsableCommand {
             let opened = try Store.open(at: store)
             let report: MigrationReport
             do {
-                report = try opened.migrate(to: definition, author.author)
+                report = try opened.migrate(to: definition, author.author(of: ["schema", definition.json.text]))
                 Terminal.note(committed: report.transaction)
             } catch {
                 try opened.close()

@@ -14,7 +14,7 @@ struct InitCommand: ParsableCommand {
 
     func run() throws {
         let schema = try SchemaFile.read(schema)
-        let made = try Store.create(at: store, schema: schema, author: author.author)
+        let made = try Store.create(at: store, schema: schema, author: author.author(of: ["init", schema.definition.json.text]))
         Terminal.note("The store '\(store)' was created, and transaction \(made.graph.transaction) was committed.")
         try made.close()
         if output.json {

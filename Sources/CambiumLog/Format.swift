@@ -101,7 +101,14 @@ enum Format {
         static let salt: UInt8 = 16
         static let opsFile: UInt8 = 32
         static let clockLag: UInt8 = 64
-        static let all: UInt8 = 127
+        /// Another byte of flags follows.
+        static let more: UInt8 = 128
+    }
+
+    /// The second byte of flags.
+    enum MoreFlag {
+        static let requestDigest: UInt8 = 1
+        static let all: UInt8 = 1
     }
 
     static let internedCountMax = 65_536

@@ -82,7 +82,7 @@ struct LogCursor {
             for record in records {
                 if record.number >= first { try body(record) }
                 end.lastTransaction = record.number
-                end.lastTime = record.metadata.time
+                end.lastTime = record.metadata.time.microsecondsSince1970
                 end.byteCount += record.payload.fileByteCount
             }
         }

@@ -45,7 +45,7 @@ extension LogWriter {
         staged.count += 1
         if let file = ops.file { staged.files.append(file) }
         lastTransaction = lastTransaction.next
-        lastTime = metadata.time
+        lastTime = metadata.time.microsecondsSince1970
     }
 
     /// Stages a transaction of another log, with its place in the tree, and writes now and then.
@@ -75,24 +75,26 @@ extension LogWriter {
     /// Writes the staged transactions as one frame, which is in the kernel's hands when this returns.
     ///
     /// - Returns: the bytes of the frame; 0 where nothing is staged.
-    /// - Throws: `.ioFailure`. Then nothing of them is in the log, and the writer is as it was before they were staged if the
-    ///   disk is full, poisoned else.
+    /// - Throws: `.ioFailure` if nothing of the frame can ever be read: the writer is as it was before they were staged if the disk is
+    ///   full, and poisoned otherwise. `.outcomeUnknown` if the frame may be read at the next opening: the writer is poisoned.
     @discardableResult
     public func write() throws(CambiumError) -> Int {
         try checkPoison()
         guard staged.count > 0 else { return 0 }
         if isAsClosed {
-            do { try noteOpen() } catch { try undoStaged(after: error) }
+            do { try noteOpen() } catch { try undoStaged(after: error, isHandedOver: false) }
         }
         let checksum = Frame.encode(
             region: writer.bytes, transactionCount: staged.count, at: position, durableOffset: durablePosition,
             headerChecksum: headerChecksum, to: &frame)
         let byteCount = frame.count
+        var isHandedOver = false
         do {
             if keepsRoom, byteCount < Self.roomByteCount { try keepRoom(behind: position + byteCount) }
+            isHandedOver = true
             try file.write(frame.bytes, at: position)
         } catch {
-            try undoStaged(after: error)
+            try undoStaged(after: error, isHandedOver: isHandedOver)
         }
         roomEnd = max(roomEnd, position + byteCount)
         position += byteCount
@@ -118,7 +120,9 @@ extension LogWriter {
     }
 
     /// A full disk is no reason to give up: what was written of the frame is cut off, and the numbers are free again.
-    private func undoStaged(after error: CambiumError) throws(CambiumError) -> Never {
+    ///
+    /// - Parameter isHandedOver: whether the system has been given bytes of the frame.
+    private func undoStaged(after error: CambiumError, isHandedOver: Bool) throws(CambiumError) -> Never {
         let isFull = error.isOutOfSpace
         do {
             if isFull {
@@ -129,7 +133,7 @@ extension LogWriter {
         } catch {
             poison = error
             clearStaged(keepsFiles: true)
-            throw error
+            throw isHandedOver ? .outcomeUnknown(nil, error) : error
         }
         if !isFull { poison = error }
         if let mark = staged.mark { codec.goBack(to: mark) }
@@ -138,7 +142,7 @@ extension LogWriter {
         roomEnd = position
         // Where nothing was cut off, the frame may be there all the same.
         clearStaged(keepsFiles: !isFull)
-        guard isFull else { throw error }
+        if !isFull { throw isHandedOver ? .outcomeUnknown(nil, error) : error }
         throw CambiumError(
             .ioFailure, "\(error.message) Nothing of the transaction is in the log; free some space and commit it again.",
             underlying: error.underlying)

@@ -141,7 +141,7 @@ private struct SealedBlock {
     var byteCount: Int { writer.count }
 
     mutating func append(_ record: LogRecord) {
-        if count == 0 { firstTime = record.metadata.time }
+        if count == 0 { firstTime = record.metadata.time.microsecondsSince1970 }
         let salt: [UInt8]? = if case .explicit(let bytes) = record.salt { bytes } else { nil }
         codec.encode(record.metadata, StoredPayload(record.payload), salt: salt, to: &writer)
         count += 1

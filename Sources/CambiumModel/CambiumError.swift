@@ -1,6 +1,6 @@
 /// The error of every public call: what happened, to what, and what to do.
 ///
-/// Unless a call says otherwise, nothing was changed when it throws.
+/// Unless a call says otherwise, nothing was changed when it throws. After `.outcomeUnknown` the change may have been made.
 public struct CambiumError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. Open: later versions add codes, so a `switch` over codes needs a `default`.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -31,6 +31,11 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let notWritable = Code(rawValue: "notWritable")
         /// The request was applied before, and nothing was done now; the reason is a `RepeatedRequest`.
         public static let repeated = Code(rawValue: "repeated")
+        /// The disk failed while a transaction was being made durable: the next opening may find the transaction or not. Open the store
+        /// again and look, or repeat the write with the same request id, which is applied once.
+        public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
+        /// The call is not allowed where it was made, such as a write inside the closure of a write of the same store.
+        public static let misuse = Code(rawValue: "misuse")
         /// What was lent has been taken back.
         public static let expired = Code(rawValue: "expired")
         /// What is there is not what the change builds on.

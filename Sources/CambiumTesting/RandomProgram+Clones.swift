@@ -10,7 +10,8 @@ extension RandomProgram {
             let roots = random.isTrue(1, outOf: 2) ? some(graph.ids, upTo: 1) : some(graph.ids, upTo: 4)
             if roots.isEmpty { return nil }
             let options = cloneOptions(graph, roots)
-            let time = Int64.random(in: -1_000_000_000_000_000...2_000_000_000_000_000, using: &random)
+            let time = Timestamp(
+                microsecondsSince1970: Int64.random(in: -1_000_000_000_000_000...2_000_000_000_000_000, using: &random))
             let seed = CloneSeed(low: random.next(), high: random.next())
             do throws(CambiumError) {
                 let plan = try graph.plan(roots, options, time: time, seed: seed)

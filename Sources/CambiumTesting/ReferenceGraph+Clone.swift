@@ -4,7 +4,7 @@ public import CambiumModel
 struct ReferenceClone: Sendable {
     let roots: [ObjectID]
     let options: CloneOptions
-    let time: Int64?
+    let time: Timestamp?
     let seed: CloneSeed?
     /// The originals, in the order in which they are reached.
     var reached: [ObjectID] = []
@@ -31,7 +31,7 @@ extension ReferenceGraph {
     ///
     /// Throws what applying such a clone throws.
     public func cloneOutcome(roots: [ObjectID], options: CloneOptions) throws(CambiumError) -> [CloneOp.Hierarchy] {
-        try plan(roots, options, time: 0, seed: CloneSeed(low: 0, high: 0)).hierarchies
+        try plan(roots, options, time: Timestamp(microsecondsSince1970: 0), seed: CloneSeed(low: 0, high: 0)).hierarchies
     }
 
     mutating func clone(_ op: CloneOp) throws(CambiumError) {
@@ -46,7 +46,7 @@ extension ReferenceGraph {
     }
 
     func plan(
-        _ roots: [ObjectID], _ options: CloneOptions, time: Int64?, seed: CloneSeed?
+        _ roots: [ObjectID], _ options: CloneOptions, time: Timestamp?, seed: CloneSeed?
     ) throws(CambiumError) -> ReferenceClone {
         guard !roots.isEmpty else { throw CambiumError(.invalidInput, "A clone of nothing.") }
         guard Set(roots).count == roots.count else { throw CambiumError(.invalidInput, "A root is named twice.") }

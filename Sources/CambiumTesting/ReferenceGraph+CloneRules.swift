@@ -125,7 +125,7 @@ extension ReferenceGraph {
             return .uuid(newUUID(attribute, copy, plan))
         case "now":
             plan.hasTime = true
-            return .date(Date(timeIntervalSinceReferenceDate: Double(plan.time ?? 0) / 1e6 - 978_307_200))
+            return .date(Date(timeIntervalSinceReferenceDate: Double(plan.time?.microsecondsSince1970 ?? 0) / 1e6 - 978_307_200))
         case let word?: throw CambiumError(.invalidInput, "'\(attribute.name)' cannot be rebuilt as '\(word)'.")
         }
     }

@@ -49,7 +49,9 @@ import Testing
 
         /// The op of a clone of the first node as the engine makes it.
         func op(_ options: CloneOptions = CloneOptions()) throws -> CloneOp {
-            try timeline.draft().planClone([id(node, 1)], options).op(time: 5) { CloneSeed(low: 1, high: 2) }
+            try timeline.draft().planClone([id(node, 1)], options).op(time: Timestamp(microsecondsSince1970: 5)) {
+                CloneSeed(low: 1, high: 2)
+            }
         }
 
         /// Expects an op to be refused, and to leave a draft as it was, which can be used and published.
@@ -77,7 +79,7 @@ import Testing
 
     @Test func `the op of a plan is carried out, again and again`() throws {
         let fixture = try Fixture()
-        #expect(try fixture.op().objectCount == 4 && fixture.op().time == 5 && fixture.op().seed != nil)
+        #expect(try fixture.op().objectCount == 4 && fixture.op().time == Timestamp(microsecondsSince1970: 5) && fixture.op().seed != nil)
         for count in [9, 13, 17] {
             try ProgramRun.commit([.clone(try fixture.op())], to: fixture.timeline)
             #expect(fixture.timeline.head.objectCount == count)
@@ -122,7 +124,7 @@ import Testing
     @Test func `a time or a seed that nothing asks for`() throws {
         let fixture = try Fixture("other")
         #expect(try fixture.op().time == nil && fixture.op().seed == nil)
-        try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.time = 5 })
+        try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.time = Timestamp(microsecondsSince1970: 5) })
         try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.seed = CloneSeed(low: 0, high: 0) })
     }
 
@@ -162,8 +164,10 @@ import Testing
 
     @Test func `a time of no year that a date has; any other is one`() throws {
         let fixture = try Fixture()
-        for time in [Int64.min, .max] { try fixture.expectRefusal(.invalidInput, changed(try fixture.op()) { $0.time = time }) }
-        for time in [Int64(-1), 0] { try ProgramRun.commit([.clone(changed(try fixture.op()) { $0.time = time })], to: fixture.timeline) }
+        for time in [Timestamp.min, .max] { try fixture.expectRefusal(.invalidInput, changed(try fixture.op()) { $0.time = time }) }
+        for time in [-1, 0].map(Timestamp.init(microsecondsSince1970:)) {
+            try ProgramRun.commit([.clone(changed(try fixture.op()) { $0.time = time })], to: fixture.timeline)
+        }
         #expect(fixture.timeline.head.objectCount == 13 && fixture.timeline.head.invariantFindings() == [])
     }
 

@@ -100,8 +100,12 @@ private struct PackedRun {
 
     mutating func clone() throws {
         let roots = Array(living.prefix(3))
-        let op = try plain.draft().planClone(roots, CloneOptions()).op(time: 1) { CloneSeed(low: 1, high: 2) }
-        #expect(try packed.draft().planClone(roots, CloneOptions()).op(time: 1) { CloneSeed(low: 1, high: 2) } == op)
+        let op = try plain.draft().planClone(roots, CloneOptions()).op(time: Timestamp(microsecondsSince1970: 1)) {
+            CloneSeed(low: 1, high: 2)
+        }
+        #expect(
+            try packed.draft().planClone(roots, CloneOptions()).op(time: Timestamp(microsecondsSince1970: 1)) { CloneSeed(low: 1, high: 2) }
+                == op)
         try apply([.clone(op)])
         nextSerial = plain.draft().nextSerial(of: thing.number)
         living = Array(packed.head.objects(of: thing))

@@ -109,7 +109,7 @@ import Testing
         var options = CloneOptions(rules: [.init(entity: note, relationship: Self.property(300), rule: .share, isAtRoot: true)], depth: 2)
         options.rootValues = [.init(root: note, attribute: Self.property(4), value: .bool(true))]
         let op = CloneOp(
-            roots: [Self.id(1, 300)], options: options, time: -2, seed: CloneSeed(low: 1, high: 2),
+            roots: [Self.id(1, 300)], options: options, time: Timestamp(microsecondsSince1970: -2), seed: CloneSeed(low: 1, high: 2),
             hierarchies: [.init(root: note, firstSerial: 301, counts: [.init(note, 5)])], setHash: 0x0102_0304_0506_0708,
             algorithm: algorithm)
         let parts = [
@@ -185,13 +185,28 @@ import Testing
     func `a time is decoded as it was encoded, and one behind the last is refused`(start: Int64, time: Int64) throws {
         var writer = ByteWriter()
         var codec = TransactionCodec(time: start)
-        codec.encode(TransactionMetadata(time: time), .present([]), salt: nil, to: &writer)
+        codec.encode(TransactionMetadata(time: Timestamp(microsecondsSince1970: time)), .present([]), salt: nil, to: &writer)
         var reader = ByteReader(writer.bytes)
         var other = TransactionCodec(time: start)
-        #expect(try other.decode(&reader).metadata.time == time)
+        #expect(try other.decode(&reader).metadata.time.microsecondsSince1970 == time)
         var late = TransactionCodec(time: start &+ 1)
         var again = ByteReader(writer.bytes)
         if start < .max, time == .max { #expect(throws: DecodingError.self) { try late.decode(&again) } }
+    }
+
+    @Test func `the digest of a request is decoded as it was encoded, and other flags are refused`() throws {
+        let metadata = TransactionMetadata(
+            time: Timestamp(microsecondsSince1970: 5), requestID: "q", requestDigest: RequestDigest([UInt8](0..<16)),
+            clockLag: .microseconds(3))
+        var writer = ByteWriter()
+        var codec = TransactionCodec(time: 0)
+        codec.encode(metadata, .present([]), salt: nil, to: &writer)
+        #expect(writer.bytes == [128 | 64 | 4, 1, 5, 3, 1, 113] + [UInt8](0..<16) + [0])
+        for (flags, more, isRead) in [(196, 1, true), (196, 0, false), (196, 3, false), (192, 1, false)] as [(UInt8, UInt8, Bool)] {
+            var reader = ByteReader([flags, more] + writer.bytes.dropFirst(2))
+            var other = TransactionCodec(time: 0)
+            #expect((try? other.decode(&reader).metadata) == (isRead ? metadata : nil), "\(flags) \(more)")
+        }
     }
 
     @Test(arguments: [(UInt64(1) << 63 - 1, true), (UInt64(1) << 63, false), (UInt64.max, false)])

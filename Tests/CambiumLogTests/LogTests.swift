@@ -27,7 +27,8 @@ import Testing
     private func transaction(_ number: Int, _ payload: [UInt8]) -> (metadata: TransactionMetadata, payload: [UInt8]) {
         let actor = number % 3 == 0 ? nil : "actor \(number % 3)"
         let metadata = TransactionMetadata(
-            time: Self.settings.creationTime + Int64(number), actor: actor, message: number % 2 == 0 ? "message" : nil,
+            time: Timestamp(microsecondsSince1970: Self.settings.creationTime + Int64(number)), actor: actor,
+            message: number % 2 == 0 ? "message" : nil,
             requestID: number % 5 == 0 ? "request \(number)" : nil)
         return (metadata, payload)
     }
@@ -59,7 +60,8 @@ import Testing
         let (volume, writer) = try log()
         let actors = ["\u{E9}", "e\u{301}", "\u{E9}"]
         for actor in actors {
-            try writer.stage(TransactionMetadata(time: Self.settings.creationTime, actor: actor), EncodedOps([1]))
+            try writer.stage(
+                TransactionMetadata(time: Timestamp(microsecondsSince1970: Self.settings.creationTime), actor: actor), EncodedOps([1]))
         }
         try writer.close()
         #expect(try scanned(volume).map { Array(($0.metadata.actor ?? "").utf8) } == actors.map { Array($0.utf8) })

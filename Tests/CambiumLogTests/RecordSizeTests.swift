@@ -117,7 +117,7 @@ extension LogWriter {
     }
 
     fileprivate func append(_ number: Int, _ payload: [UInt8]) throws {
-        try stage(TransactionMetadata(time: 2000 + Int64(number)), EncodedOps(payload))
+        try stage(TransactionMetadata(time: Timestamp(microsecondsSince1970: 2000 + Int64(number))), EncodedOps(payload))
         try write()
     }
 }

@@ -198,7 +198,8 @@ import Testing
                     let reader = try LogReader(volume)
                     let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: round == 1) { [UInt8](repeating: 4, count: 16) }
                     for number in 0..<5 {
-                        let metadata = TransactionMetadata(time: Int64(2000 + 10 * round + number), actor: "actor")
+                        let metadata = TransactionMetadata(
+                            time: Timestamp(microsecondsSince1970: Int64(2000 + 10 * round + number)), actor: "actor")
                         try writer.stage(metadata, EncodedOps([UInt8](repeating: UInt8(number), count: 100)))
                         try writer.write()
                     }
@@ -206,7 +207,9 @@ import Testing
                 }
                 var times: [Int64] = []
                 let expected: [Int64] = [2000, 2001, 2002, 2003, 2004, 2010, 2011, 2012, 2013, 2014, 2020, 2021, 2022, 2023, 2024]
-                #expect(try LogReader(SystemVolume(root: volume.root)).scan { times.append($0.metadata.time) }.verdict == .clean)
+                #expect(
+                    try LogReader(SystemVolume(root: volume.root)).scan { times.append($0.metadata.time.microsecondsSince1970) }.verdict
+                        == .clean)
                 #expect(times == expected)
             }
         }

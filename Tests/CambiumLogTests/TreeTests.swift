@@ -30,7 +30,7 @@ import Testing
     @Test func `a redacted payload keeps its leaf`() throws {
         let payload: [UInt8] = [1, 2, 3]
         let salt = [UInt8](repeating: 7, count: 16)
-        let metadata = TransactionMetadata(time: 5, actor: "jane", message: nil, requestID: "r")
+        let metadata = TransactionMetadata(time: Timestamp(microsecondsSince1970: 5), actor: "jane", message: nil, requestID: "r")
         func record(_ payload: Payload) -> LogRecord {
             LogRecord(
                 number: TransactionNumber(rawValue: 3), metadata: metadata, payload: payload, salt: .explicit(salt), file: "",
@@ -49,9 +49,13 @@ import Testing
         func leaf(_ number: UInt64, _ metadata: TransactionMetadata) -> [UInt8] {
             Array(Leaf.hash(TransactionNumber(rawValue: number), metadata, commitment: [UInt8](repeating: 1, count: 32)))
         }
+        let (time, digest) = (Timestamp(microsecondsSince1970: 1), RequestDigest([UInt8](repeating: 0, count: 16)))
         let texts: [TransactionMetadata] = [
-            .init(time: 1), .init(time: 2), .init(time: 1, actor: "a"), .init(time: 1, message: "a"), .init(time: 1, requestID: "a"),
-            .init(time: 1, actor: ""), .init(time: 1, actor: "a", message: ""), .init(time: 1, actor: "", message: "a"),
+            .init(time: time), .init(time: time + .microseconds(1)), .init(time: time, actor: "a"), .init(time: time, message: "a"),
+            .init(time: time, requestID: "a"), .init(time: time, actor: ""), .init(time: time, actor: "a", message: ""),
+            .init(time: time, actor: "", message: "a"), .init(time: time, requestID: "a", requestDigest: digest),
+            .init(time: time, requestID: "a", clockLag: .microseconds(1)),
+            .init(time: time, requestID: "a", requestDigest: digest, clockLag: .microseconds(1)),
         ]
         let leaves = texts.map { leaf(1, $0) } + [leaf(2, texts[0])]
         #expect(Set(leaves).count == leaves.count)

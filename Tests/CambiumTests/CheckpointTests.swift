@@ -128,7 +128,7 @@ import Testing
         try store.checkpoint()
         try store.close()
         var surroundings = fixedSurroundings(seed: 4)
-        surroundings.now = { 1_600_000_000_000_000 }
+        surroundings.now = { Timestamp(microsecondsSince1970: 1_600_000_000_000_000) }
         let again = try Store.open(volume, durability: nil, surroundings: surroundings)
         try add(again, 3..<6)
         try again.close()

@@ -98,7 +98,7 @@ import Testing
             for number in 10..<20 { try add(store, number) }
             #expect(try store.compact(.since(.latest)).firstMoment.rawValue == 21)
             #expect(try RootRecord.list(volume).map(\.rawValue) == [21, 11] && reader.graph.objectCount == 10)
-            for retention in [Retention.all, .checkpoints(9), .since(.time(0))] {
+            for retention in [Retention.all, .checkpoints(9), .since(.time(Timestamp(microsecondsSince1970: 0)))] {
                 let compaction = try store.compact(retention)
                 #expect(compaction.retiredEnd.rawValue == 21 && compaction.firstMoment.rawValue == 21, "\(retention)")
             }
@@ -128,6 +128,37 @@ import Testing
         #expect(
             toldAgain.segmentCount == doneAgain.segmentCount && doneAgain.segmentCount > 0 && doneAgain.segmentCount < done.segmentCount)
         #expect(toldAgain.retiredEnd == doneAgain.retiredEnd)
+    }
+
+    @Test(arguments: [false, true])
+    func `a compaction to a moment that does not exist writes nothing`(isDryRun: Bool) throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 10)
+        let newest = try #require(try times(volume).last)
+        let before = volume.contents
+        let later = [Timestamp.max, newest + .microseconds(1), Timestamp(microsecondsSince1970: newest.microsecondsSince1970 * 1000)]
+        let points = later.map { Point.time($0) } + [.transaction(store.graph.transaction.next), .label("none")]
+        for point in points { #expect(code { try store.compact(.since(point), isDryRun: isDryRun) } == .notFound, "\(point)") }
+        #expect(code { try store.compact(.checkpoints(0), isDryRun: isDryRun) } == .invalidInput)
+        #expect(volume.contents == before)
+        #expect(try store.compact(.since(.time(newest)), isDryRun: isDryRun).firstMoment.rawValue == (isDryRun ? 1 : 11))
+    }
+
+    @Test func `keeping more checkpoints than there are retires nothing`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 20)
+        for _ in 0..<2 {
+            #expect(try store.compact(.checkpoints(3)).retiredEnd == .none)
+            try add(store, Int(store.graph.transaction.rawValue))
+        }
+        // The third checkpoint is made by it.
+        #expect(try store.compact(.checkpoints(3)).retiredEnd.rawValue == 21)
+    }
+
+    private func times(_ volume: any Volume) throws -> [Timestamp] {
+        var times: [Timestamp] = []
+        try TransactionLog(volume).forEach { times.append($0.metadata.time) }
+        return times
     }
 
     @Test func `a checkpoint that is not what the log comes to is not trusted with it`() throws {

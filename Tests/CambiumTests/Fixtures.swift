@@ -2,6 +2,7 @@ import CambiumBytes
 import CambiumJSON
 import CambiumLog
 import CambiumTesting
+import Dispatch
 import Synchronization
 import Testing
 
@@ -64,7 +65,7 @@ func fixedSurroundings(seed: UInt64 = 0) -> Surroundings {
         now: {
             time.withLock {
                 $0 += 1000
-                return $0
+                return Timestamp(microsecondsSince1970: $0)
             }
         },
         randomBytes: { count in
@@ -90,7 +91,7 @@ final class StillClock: Sendable {
     func surroundings(seed: UInt64 = 0) -> Surroundings {
         let random = Guarded(SplitMix64(seed: seed))
         return Surroundings(
-            now: { self.time },
+            now: { Timestamp(microsecondsSince1970: self.time) },
             randomBytes: { count in random.withLock { random in (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } } }
         )
     }
@@ -146,6 +147,16 @@ extension Graph {
         let tree = try IncludeTree(paths, from: entity, schema)
         ObjectWriter(self).write(try #require(place(of: id)), including: tree, to: &writer)
         return writer.text
+    }
+}
+
+/// Waits for a semaphore without keeping a thread of the tasks.
+func arrival(at semaphore: DispatchSemaphore) async {
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+            semaphore.wait()
+            continuation.resume()
+        }
     }
 }
 

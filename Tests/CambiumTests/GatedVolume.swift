@@ -10,6 +10,8 @@ final class GatedVolume: OverMemory {
     let memory = MemoryVolume()
     let isShut = Atomic(false)
     let isFull = Atomic(false)
+    /// Whether syncs fail, those under way too.
+    let isBroken = Atomic(false)
     let arrivals = DispatchSemaphore(value: 0)
     let syncCount = Atomic(0)
     let gate = DispatchSemaphore(value: 0)
@@ -44,6 +46,9 @@ final class GatedFile: VolumeFile {
         if volume.isShut.load(ordering: .relaxed) {
             volume.arrivals.signal()
             volume.gate.wait()
+        }
+        if volume.isBroken.load(ordering: .relaxed) {
+            throw CambiumError(.ioFailure, "The disk is broken.", underlying: SystemError(code: EIO))
         }
         try file.sync()
     }

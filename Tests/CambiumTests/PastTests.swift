@@ -47,7 +47,8 @@ import Testing
         for _ in 0..<150 {
             let number = Int.random(in: 1...60, using: &random)
             let point =
-                random.isTrue(1, outOf: 3) ? Point.time(times[number - 1] + Int64.random(in: 0...9, using: &random)) : moment(number)
+                random.isTrue(1, outOf: 3)
+                ? Point.time(times[number - 1] + .microseconds(Int64.random(in: 0...9, using: &random))) : moment(number)
             let graph = random.isTrue(1, outOf: 2) ? try store.graph(at: point) : try past.graph(at: point)
             #expect(graph.transaction.rawValue == UInt64(number) && graph.digest() == digests[number - 1], "seed \(seed), \(point)")
         }
@@ -88,7 +89,7 @@ import Testing
             #expect(code { _ = try store.graph(at: moment(number)) } == .notFound)
             #expect(code { _ = try past.graph(at: moment(number)) } == .notFound)
         }
-        #expect(code { _ = try store.graph(at: .time(5)) } == .notFound)
+        #expect(code { _ = try store.graph(at: .time(Timestamp(microsecondsSince1970: 5))) } == .notFound)
         #expect(code { _ = try store.graph(at: .label("none")) } == .notFound)
         #expect(try store.graph(at: .time(.max)).transaction.rawValue == 10)
         #expect(try past.graph(at: Point.latest).digest() == store.graph.digest())

@@ -169,6 +169,6 @@ import Testing
         #expect(try ReadOnlyStore(volume, point: .transaction(number)).graph.export == past)
         #expect(try ReadOnlyStore(volume).graph.export == store.graph.export)
         #expect(code { _ = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 99))) } == .notFound)
-        #expect(code { _ = try ReadOnlyStore(volume, point: .time(0)) } == .notFound)
+        #expect(code { _ = try ReadOnlyStore(volume, point: .time(Timestamp(microsecondsSince1970: 0))) } == .notFound)
     }
 }

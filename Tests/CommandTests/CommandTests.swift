@@ -118,7 +118,7 @@ import Testing
     @Test func `a request that comes again is answered, and not done again`() throws {
         let place = try Workplace.withStore()
         let first = try #require(try place.run("insert", "notes", "Note", "id=1", "--request", "r1", "--json").json.first)
-        let again = try #require(try place.run("insert", "notes", "Note", "id=2", "--request", "r1", "--json").json.first)
+        let again = try #require(try place.run("insert", "notes", "Note", "id=1", "--request", "r1", "--json").json.first)
         #expect(first["repeated"] == nil && again["repeated"] as? Bool == true)
         #expect(again["transaction"] as? Int == first["transaction"] as? Int && again["id"] as? String == first["id"] as? String)
         try place.write("[{\"id\":5}]", to: "notes.json")

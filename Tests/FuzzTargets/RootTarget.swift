@@ -53,7 +53,7 @@ enum RootTarget {
         guard let record = try PageFile.root(volume, store: SampleStore.settings.store, transaction)?.record else { return nil }
         for names in [record.requests, record.labels] {
             var count = 0
-            try names.forEach { _, _ in count += 1 }
+            try names.forEach { _, _, _ in count += 1 }
             guard count == names.count else { throw Finding("there are \(count) names, and \(names.count) are told") }
         }
         return record

@@ -33,7 +33,8 @@ enum SampleClones {
                 roots: [steps], options: CloneOptions(), time: nil, seed: nil,
                 hierarchies: [.init(root: step.root, firstSerial: 3, counts: [.init(step.number, 1)])], setHash: 0),
             CloneOp(
-                roots: things, options: options, time: 1_700_000_000_000_000, seed: CloneSeed(low: 1, high: 2),
+                roots: things, options: options, time: Timestamp(microsecondsSince1970: 1_700_000_000_000_000),
+                seed: CloneSeed(low: 1, high: 2),
                 hierarchies: [
                     .init(root: thing.root, firstSerial: 4, counts: [.init(thing.number, 2)]),
                     .init(root: step.root, firstSerial: 3, counts: [.init(step.number, 2)]),

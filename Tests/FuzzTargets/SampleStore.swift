@@ -22,7 +22,7 @@ struct SampleStore {
 
     /// No clock and no randomness: an input does the same whenever it is run.
     static let surroundings = Surroundings(
-        now: { settings.creationTime }, randomBytes: { count in [UInt8](repeating: 7, count: count) })
+        now: { Timestamp(microsecondsSince1970: settings.creationTime) }, randomBytes: { count in [UInt8](repeating: 7, count: count) })
 
     /// How many transactions of the sample others build on: the schema, and the objects.
     static let baseCount = 2

@@ -331,13 +331,18 @@ class Segment:
 
     def transaction(self, reader, number, at):
         """(the transaction for printing, its leaf in the tree)."""
-        flags, time = reader.u8(127), reader.varint()
+        flags = reader.u8()
+        more = reader.u8(1) if flags & 128 else 0
+        require(more or not flags & 128, "a byte of flags that says nothing")
+        require(flags & 4 or not more, "the digest of a request that is not there")
+        time = reader.varint()
         lag = reader.varint() if flags & 64 else 0
         require(lag or not flags & 64, "a clock that was not behind")
         require(flags & 40 != 40, "ops that are redacted and in a file")
         self.time += time
         actor, message = (self.text(reader) if flags & flag else None for flag in (1, 2))
         request = reader.text() if flags & 4 else None
+        digest = reader.take(16) if more else b""
         salt = reader.take(16) if flags & 16 else sha256(self.seed, struct.pack("<Q", number))[:16]
         payload, ops = None if flags & 8 else Reader(self.apart(reader, number) if flags & 32 else reader.blob()), None
         commitment = sha256(salt, payload.data) if payload else reader.take(32)
@@ -347,7 +352,8 @@ class Segment:
                 ops.append(payload.op())
         texts = [b"\0" if text is None else b"\1" + struct.pack("<I", len(text.encode())) + text.encode()
                  for text in (actor, message, request)]
-        leaf = sha256(b"\0", struct.pack("<Qq", number, self.time), *texts, struct.pack("<Q", lag) if lag else b"", commitment)
+        leaf = sha256(b"\0", struct.pack("<Qq", number, self.time), *texts, struct.pack("<Q", lag) if lag else b"", digest,
+                      commitment)
         return {"transaction": number, "time": self.time, "actor": actor, "message": message, "request": request, "offset": at,
                 "segment": self.name, "ops": ops}, leaf
 

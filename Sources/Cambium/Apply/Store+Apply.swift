@@ -75,5 +75,5 @@ extension Store {
     }
 
     /// Returns when all that was committed is as durable as the store promises.
-    func waitForDisk() throws { _ = try transact(Author()) { _ in } }
+    func waitForDisk() throws { _ = try transact(Author(), for: "apply") { _ in } }
 }

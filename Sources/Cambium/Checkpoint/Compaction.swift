@@ -7,17 +7,29 @@ public import CambiumModel
 public enum Retention: Sendable, Hashable {
     /// All of it.
     case all
-    /// What has happened since a moment, from the newest checkpoint on that is not later.
+    /// What has happened since a moment, from the newest checkpoint on that is not later. A moment after the newest transaction is an
+    /// error: it would retire everything.
     case since(Point)
-    /// What has happened since the oldest of so many checkpoints, the newest ones; others are dropped.
+    /// What has happened since the oldest of so many checkpoints, the newest ones; others are dropped. Nothing is retired if there are
+    /// fewer.
     case checkpoints(Int)
+}
+
+/// Which checkpoint stands for what is retired.
+enum CompactionAnchor: Equatable {
+    /// None: nothing is retired.
+    case none
+    /// The newest one that is not later than a transaction.
+    case newest(notAfter: TransactionNumber)
+    /// The oldest of so many, if there are so many.
+    case oldest(of: Int)
 }
 
 /// What compaction came to, or would come to.
 public struct Compaction: Sendable, Equatable {
     /// The last transaction of which only who, when, why and a hash is left; none where all is there.
     public internal(set) var retiredEnd = TransactionNumber.none
-    /// The first moment that can still be shown.
+    /// The earliest transaction whose graph can still be shown.
     public internal(set) var firstMoment = TransactionNumber.none
     /// Segments of the log that were retired now.
     public internal(set) var segmentCount = 0
@@ -53,26 +65,60 @@ extension Compaction {
 extension Committer {
     /// Retires what a policy does not keep. Writers go on meanwhile.
     func compact(_ retention: Retention, archive volume: (any Volume)?, isDryRun: Bool) throws -> Compaction {
+        try checkOutsideOfWrites("compact")
         guard let checkpointer, let sealing else { throw CambiumError(.invalidInput, "A store in memory has no log to compact.") }
+        // Before anything is written: a compaction that is refused writes nothing.
+        let anchor = try anchor(for: retention, checkpointer.volume)
         let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
         // Kept moments hold roots that may have to go.
         past?.forget()
-        if isDryRun { return try checkpointer.compact(retention, archive, isDryRun: true, sealing) }
+        if isDryRun { return try checkpointer.compact(anchor, archive, isDryRun: true, sealing) }
         let lock = try archive?.begin(beside: checkpointer.volume)
         defer { lock?.unlock() }
         let before = try PageFile.byteCount(checkpointer.volume)
         let isPacked = try pack(.thorough, stepCountMax: .max)
         _ = try store(again: isPacked)
-        var compaction = try checkpointer.compact(retention, archive, isDryRun: false, sealing)
+        var compaction = try checkpointer.compact(anchor, archive, isDryRun: false, sealing)
         try checkpointer.reclaimChunks(whileNobodyWrites: whileNobodyWrites)
         compaction.storedByteCount = before - (try PageFile.byteCount(checkpointer.volume))
         return compaction
+    }
+
+    /// What a retention comes to. Throws `.notFound` if there is no such moment, or if it is after the newest transaction;
+    /// `.invalidInput` for a retention that cannot be.
+    private func anchor(for retention: Retention, _ volume: any Volume) throws -> CompactionAnchor {
+        switch retention {
+        case .all: return .none
+        case .since(.latest): return .newest(notAfter: TransactionNumber(rawValue: .max))
+        case .since(let point):
+            if case .time(let time) = point { try checkNotAfterNewest(time) }
+            do {
+                return .newest(notAfter: try ReadOnlyStore(volume, point: point).graph.transaction)
+            } catch let error as CambiumError where error.code == .notFound {
+                // All that there is has happened since a time before the store.
+                if case .time = point { return .none }
+                throw error
+            }
+        case .checkpoints(let count):
+            guard count > 0 else { throw CambiumError(.invalidInput, "A compaction keeps at least one checkpoint; ask for 1 or more.") }
+            return .oldest(of: count)
+        }
+    }
+
+    /// A time in the future, or in other units, would stand for the newest transaction, and everything before that would be retired.
+    private func checkNotAfterNewest(_ time: Timestamp) throws(CambiumError) {
+        let (number, newest) = newestTransaction
+        guard time > newest else { return }
+        throw CambiumError(
+            .notFound,
+            "No transaction is as late as \(time): the newest one, \(number), is of \(newest). Name a moment that is not later, or "
+                + "transaction \(number) itself. Nothing was retired.")
     }
 }
 
 extension Checkpointer {
     /// Segments are retired up to the checkpoint that the policy names, which is compared with the log first: it is what is left.
-    func compact(_ retention: Retention, _ archive: SegmentArchive?, isDryRun: Bool, _ sealing: Sealing) throws -> Compaction {
+    func compact(_ kept: CompactionAnchor, _ archive: SegmentArchive?, isDryRun: Bool, _ sealing: Sealing) throws -> Compaction {
         try whileNoneIsMade {
             let reader = try LogReader(volume)
             let roots = try RootRecord.list(volume)
@@ -80,7 +126,7 @@ extension Checkpointer {
             // Those before that stand for nothing any more, and are there for who reads them.
             let standing = roots.filter { $0 >= retiredEnd }
             var compaction = Compaction()
-            let anchor = try anchor(retention, standing)
+            let anchor = anchor(kept, standing)
             if let anchor {
                 var segments = try LogReader.segments(volume, upTo: anchor)
                 // The last one that was retired may have files of ops, if that was interrupted.
@@ -110,22 +156,14 @@ extension Checkpointer {
         }
     }
 
-    /// The checkpoint that is to stand for all before it; nil where nothing can be retired.
-    private func anchor(_ retention: Retention, _ roots: [TransactionNumber]) throws -> TransactionNumber? {
-        switch retention {
-        case .all: return nil
-        case .since(let point):
-            do {
-                let last = try ReadOnlyStore(volume, point: point).graph.transaction
-                return roots.first { $0 <= last }
-            } catch let error as CambiumError where error.code == .notFound {
-                // All that there is has happened since a time before the store.
-                if case .time = point { return nil }
-                throw error
-            }
-        case .checkpoints(let count):
-            guard count > 0 else { throw CambiumError(.invalidInput, "At least one checkpoint has to be kept.") }
-            return roots.prefix(count).last
+    /// The checkpoint that is to stand for all before it; nil if nothing can be retired.
+    ///
+    /// - Parameter roots: those that there are, newest first.
+    private func anchor(_ kept: CompactionAnchor, _ roots: [TransactionNumber]) -> TransactionNumber? {
+        switch kept {
+        case .none: nil
+        case .newest(let last): roots.first { $0 <= last }
+        case .oldest(let count): roots.count < count ? nil : roots[count - 1]
         }
     }
 

@@ -90,7 +90,7 @@ struct StoredGraph {
         _ moment: PastMoment, _ number: TransactionNumber, _ reader: LogReader
     ) throws(CambiumError) -> Bool {
         if let last = moment.number, number > last { return true }
-        guard let time = moment.time else { return false }
+        guard let time = moment.time?.microsecondsSince1970 else { return false }
         do throws(CambiumError) {
             return try PageFile.root(reader.volume, store: reader.settings.store, number).map { $0.record.time > time } ?? false
         } catch {
@@ -134,7 +134,9 @@ struct StoredGraph {
         let told = try reader.archiveTold()
         if moment != .latest, let oldest, flaws.isEmpty {
             throw CambiumError(
-                .notFound, "What transactions 1 to \(retiredEnd) did was retired; the first moment that is kept is \(oldest).\(told)")
+                .notFound,
+                "The log of transactions 1 to \(retiredEnd) was retired. The earliest state that can be shown is the one after transaction "
+                    + "\(oldest).\(told)")
         }
         throw CambiumError(
             .damaged,
@@ -166,7 +168,7 @@ extension NamedTransactions {
         get throws(CambiumError) {
             var found: [String: TransactionNumber] = [:]
             do throws(DecodingError) {
-                try forEach { name, number in found[String(decoding: name, as: UTF8.self)] = number }
+                try forEach { name, number, _ in found[String(decoding: name, as: UTF8.self)] = number }
             } catch {
                 throw CambiumError(.damaged, "The labels of the checkpoint cannot be read (\(error)).")
             }

@@ -18,11 +18,12 @@ struct RepairGap {
         self.range = range
         var found: [TransactionNumber: TransactionMetadata] = [:]
         try salvage.readFrames(of: range) { found[$0.number] = $0.metadata }
-        try root.requests.forEach { name, number in
+        try root.requests.forEach { name, number, digest in
             guard range.contains(number), found[number] == nil else { return }
-            let time = number == range.upperBound ? root.time : time
+            let time = Timestamp(microsecondsSince1970: number == range.upperBound ? root.time : time)
+            let request = String(validating: name, as: UTF8.self)
             found[number] = TransactionMetadata(
-                time: time, message: Self.lostMessage, requestID: String(validating: name, as: UTF8.self))
+                time: time, message: Self.lostMessage, requestID: request, requestDigest: request == nil ? nil : digest)
         }
         metadata = found
     }
@@ -54,8 +55,12 @@ struct RepairGap {
 
     private func metadata(of number: TransactionNumber, after time: Int64, _ root: RootRecord) -> TransactionMetadata {
         let isLast = number == range.upperBound
-        var found = metadata[number] ?? TransactionMetadata(time: isLast ? root.time : time, message: Self.lostMessage)
-        if isLast { found = TransactionMetadata(time: root.time, message: Self.stateMessage, requestID: found.requestID) }
+        let (time, stateTime) = (Timestamp(microsecondsSince1970: time), Timestamp(microsecondsSince1970: root.time))
+        var found = metadata[number] ?? TransactionMetadata(time: isLast ? stateTime : time, message: Self.lostMessage)
+        if isLast {
+            found = TransactionMetadata(
+                time: stateTime, message: Self.stateMessage, requestID: found.requestID, requestDigest: found.requestDigest)
+        }
         found.time = max(found.time, time)
         return found
     }

@@ -29,8 +29,8 @@ public struct Statistics: Sendable {
         /// Bytes of pages that only they reach.
         public let byteCount: Int
         public let leaseCount: Int
-        /// When the oldest lease began, in microseconds since 1970; nil where there is none.
-        public let oldestLeaseTime: Int64?
+        /// When the oldest lease began, ; nil if there is none.
+        public let oldestLeaseTime: Timestamp?
     }
 
     /// Throws `.notFound` where there is no store, `.damaged` where its log is corrupt. Complexity: O(log behind the checkpoint + objects).
@@ -45,8 +45,9 @@ public struct Statistics: Sendable {
 
     /// Those of a store that this process has open: its newest graph, and what its readers hold.
     ///
-    /// Throws `.ioFailure`. Complexity: O(objects).
+    /// Throws `.ioFailure`, and `.misuse` inside the closure of a write. Complexity: O(objects).
     public init(of store: Store) throws {
+        try store.committer.checkOutsideOfWrites("Statistics(of:)")
         let memory = store.memory
         self.init(store.graph, pageByteCount: memory.pageByteCount)
         let leases = store.committer.leases.summary

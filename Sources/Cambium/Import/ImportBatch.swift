@@ -46,7 +46,7 @@ struct ImportBatch {
     private var seen: [RowSet] = []
     /// The rows of the objects that were described or named; kept where that is asked for.
     private(set) var mentioned: [RowSet] = []
-    var cancellation: ImportCancellation?
+    var cancellation: Cancellation?
     /// Keys of the row that is being applied which map to nothing.
     private var unknownOfRow: [String] = []
     private let hooks: ImportHooks

@@ -13,7 +13,7 @@ struct ImportRun {
     let hooks: ImportHooks
     let author: Author
     /// Who may want it to stop; nil where nobody does.
-    var cancellation: ImportCancellation?
+    var cancellation: Cancellation?
     private(set) var report = ImportReport()
     /// Rows that broke a rule which is checked after they are applied: the next run of the batch leaves them out.
     private var refused: [Int: ImportReport.RowError] = [:]
@@ -39,6 +39,7 @@ struct ImportRun {
     }
 
     private mutating func run() throws {
+        try store.committer.checkOutsideOfWrites("importRows")
         if author.requestID != nil, options.batchRowCount != nil {
             throw CambiumError(.invalidInput, "A request is one transaction; leave out the batches, or the request id.")
         }
@@ -72,6 +73,7 @@ struct ImportRun {
                     if options.effect == .commit { try transaction.deriveOps() }
                     try batch.deleteAbsent(from: &transaction, entity, options)
                     if options.absent == .delete { try batch.checkDuplicates(transaction.draft) }
+                    transaction.isRehearsal = options.effect == .dryRun
                     batch.count(transaction.draft)
                     try cancellation?.check()
                 }
@@ -180,10 +182,10 @@ extension ImportReport.Counts {
 extension Store {
     /// Imports JSON rows as objects of an entity: each is found by its identity and updated, or inserted.
     ///
-    /// All rows of all sources are one transaction, unless the options ask for batches; if nothing changes, nothing is
-    /// written. Throws `.invalidInput` with the row, line and pointer of what cannot be imported, or if absent objects are to be
-    /// deleted and no row is good; `.limitExceeded` for more absent objects than the options allow. Then nothing was imported, except
-    /// the batches before. Complexity: O(bytes of input), memory for the changed objects.
+    /// All rows of all sources are one transaction, unless the options ask for batches. If nothing changes, nothing is written, except
+    /// for the author's request if there is one, which is remembered. Throws `.invalidInput` with the row, line and pointer of what
+    /// cannot be imported, or if absent objects are to be deleted and no row is good; `.limitExceeded` for more absent objects than the
+    /// options allow. Then nothing was imported, except the batches before. Complexity: O(bytes of input), memory for the changed objects.
     ///
     /// - Parameter hooks: what the program does to each row.
     /// - Parameter reached: takes the report of an import that failed, before the error is thrown.

@@ -1,6 +1,5 @@
 internal import CambiumBytes
 public import CambiumModel
-import Synchronization
 
 extension Store {
     /// As the blocking `importRows`, on a thread of its own: nobody's thread waits for the input, another writer or the disk.
@@ -11,7 +10,7 @@ extension Store {
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author()
     ) async throws -> ImportReport {
-        let cancellation = ImportCancellation()
+        let cancellation = Cancellation()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isBegun = OwnThread.run {
@@ -89,17 +88,5 @@ extension Store {
             }
             throw CancellationError()
         }
-    }
-}
-
-/// Tells an import that it is not wanted any more.
-final class ImportCancellation: Sendable {
-    private let isCancelled = Atomic(false)
-
-    func cancel() { isCancelled.store(true, ordering: .relaxed) }
-
-    /// Throws `CancellationError` where it was.
-    func check() throws {
-        if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
     }
 }

@@ -124,7 +124,7 @@ public final class PastGraphs: Sendable {
 extension Store {
     /// The graph as it was at a moment that is no later than the newest graph. The last moments that were asked for are gone on from.
     ///
-    ///     let yesterday = try store.graph(at: .time(now - 86_400_000_000))
+    ///     let yesterday = try store.graph(at: .time(Timestamp(Date.now) - .seconds(86_400)))
     ///
     /// Writers and readers go on meanwhile. Throws `.notFound` where there is no such moment, or what led to it was retired, even if it was
     /// shown before; `.invalidInput` for a moment of the past of a store in memory, which has none; `.damaged` where the log up to there is

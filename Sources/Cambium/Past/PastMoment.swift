@@ -4,8 +4,7 @@ import CambiumModel
 /// Up to where a log is replayed: the last transaction that has no greater number and is not later. Everything where neither is set.
 struct PastMoment: Equatable {
     var number: TransactionNumber?
-    /// Microseconds since 1970.
-    var time: Int64?
+    var time: Timestamp?
 
     /// - Parameter labels: asked for where a label is given. Throws `.notFound` where it is not among them.
     init(_ point: Point, labels: () throws -> [String: TransactionNumber]) throws {
@@ -31,7 +30,7 @@ struct PastMoment: Equatable {
     func isBefore(_ record: LogRecord) -> Bool { !has(record.number, record.metadata.time) }
 
     /// Whether what came to be with a transaction is no later.
-    func has(_ number: TransactionNumber, _ time: Int64) -> Bool { number <= self.number ?? number && time <= self.time ?? time }
+    func has(_ number: TransactionNumber, _ time: Timestamp) -> Bool { number <= self.number ?? number && time <= self.time ?? time }
 
     /// Throws where a log that was replayed up to here, or to its end, does not have the moment.
     func check(_ reached: TransactionNumber, isLogRead: Bool) throws(CambiumError) {

@@ -35,8 +35,8 @@ struct PastView {
     }
 
     var graph: Graph { replay.timeline.head }
-    /// Microseconds since 1970, of the last transaction.
-    var time: Int64 { replay.lastTime }
+    /// Of the last transaction.
+    var time: Timestamp { replay.lastTime }
     /// Those that were replayed.
     var transactionCount: Int { replay.transactionCount }
     /// Memory for pages beside those that are mapped.

@@ -78,5 +78,8 @@ final class CommitGroup: @unchecked Sendable {
 ///
 /// SENDABLE: it is written while the store's writing lock is held, and read when the group is settled.
 final class FrameFate: @unchecked Sendable {
+    /// Whether the system has the bytes of the frame.
+    var isWritten = false
+    /// Why it was not written.
     var failure: CambiumError?
 }

@@ -43,10 +43,14 @@ final class Committer: @unchecked Sendable {
     /// The newest version that the log has been given, while later ones are staged; it is held so that it can be gone back to.
     @exclusivity(unchecked) private var writtenGraph: Graph?
     @exclusivity(unchecked) private var isClosed = false
-    @exclusivity(unchecked) private var lastTime: Int64
+    @exclusivity(unchecked) private var lastTime: Timestamp
     @exclusivity(unchecked) private var requests: RequestWindow
     /// Bytes that the log had been given when the checkpointer was told last.
     @exclusivity(unchecked) private var notedByteCount = 0
+    /// Syncs what `buffered` left unsynced; made for the first commit that leaves something.
+    @exclusivity(unchecked) private var timer: (any SyncTimer)?
+    /// When the timer is due, in microseconds since 1970; nil while nothing waits for it.
+    @exclusivity(unchecked) private var timerTime: Int64?
 
     init(
         timeline: Timeline, log: LogWriter?, lock: (any VolumeLock)?, durability: Durability, requests: RequestWindow,
@@ -65,11 +69,12 @@ final class Committer: @unchecked Sendable {
         self.surroundings = surroundings
         self.sealing = sealing
         visible = Guarded(timeline.head)
-        lastSyncTime = Atomic(surroundings.now())
-        lastTime = log?.lastTime ?? 0
+        lastSyncTime = Atomic(surroundings.now().microsecondsSince1970)
+        lastTime = Timestamp(microsecondsSince1970: log?.lastTime ?? 0)
     }
 
     deinit {
+        timer?.cancel()
         checkpointer?.end()
         sealing?.close()
         if !isClosed { giveUpLock() }
@@ -96,34 +101,7 @@ final class Committer: @unchecked Sendable {
 
     // MARK: Committing
 
-    /// A commit that is on its way to the disk.
-    struct Pending: Sendable {
-        fileprivate let transaction: TransactionNumber?
-        /// The graph after the commit; nil where the one of its group does.
-        fileprivate let graph: Graph?
-        fileprivate let byteCount: Int
-        /// Whether its transaction is written with those of its group.
-        fileprivate let isStaged: Bool
-        /// What becomes of the frame that its transaction is staged for, or one that it has read; nil where they were written before.
-        fileprivate let fate: FrameFate?
-        /// What the commit waits for; nil where it is as durable as it has to be.
-        fileprivate let group: CommitGroup?
-        fileprivate let leads: Bool
-        /// Where the request had been applied before.
-        fileprivate var repeated: RepeatedRequest?
-
-        /// How the commit ends, if it gets as durable as it has to be.
-        fileprivate var result: Result<Receipt, CambiumError> {
-            if let failure = fate?.failure { return .failure(failure) }
-            if let repeated {
-                let what = "The request '\(repeated.request)' was applied as transaction \(repeated.transaction)."
-                return .failure(CambiumError(.repeated, what, underlying: repeated))
-            }
-            guard let graph = graph ?? group?.graph else { preconditionFailure("Who does not keep a graph is in a group, which has one.") }
-            let share = byteCount + (isStaged ? group?.shareByteCount ?? 0 : 0)
-            return .success(Receipt(transaction: transaction, logByteCount: share, graph: graph))
-        }
-    }
+    typealias Pending = PendingCommit
 
     enum Checks { case all, none }
 
@@ -146,25 +124,32 @@ final class Committer: @unchecked Sendable {
 
     /// Runs a transaction and commits what it did, without waiting for the disk. `settle` or `whenSettled` has to follow.
     ///
-    /// - Parameter body: is not called where the author's request was applied before, which settling tells.
+    /// Throws `.misuse` inside the closure of another write of the store.
+    ///
+    /// - Parameters:
+    ///   - call: the name of the public call, for errors.
+    ///   - body: is not called if the author's request is known, which settling reports.
     func commit(
-        _ author: Author, _ asked: Durability?, checks: Checks = .all, waiter: Waiter, _ body: (inout WriteTransaction) throws -> Void
+        _ author: Author, _ asked: Durability?, checks: Checks = .all, waiter: Waiter, for call: String = "write",
+        _ body: (inout WriteTransaction) throws -> Void
     ) throws -> Pending {
         try author.check()
+        try checkOutsideOfWrites(call)
         return try writing.hold {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
             let level = try level(asked)
-            if let request = author.requestID, let number = requests.transaction(of: request) {
-                // Its transaction may not be durable yet.
+            if let refusal = requests.refusal(of: author, next: log?.lastTransaction.next ?? timeline.head.transaction.next) {
+                // The transaction of the request may not be durable yet.
                 var pending = join(nil, timeline.head, level, waiter)
-                pending.repeated = RepeatedRequest(request: request, transaction: number)
+                pending.refusal = refusal
                 return pending
             }
             var transaction = WriteTransaction(draft: timeline.draft(), ops: makeOpWriter(), surroundings: surroundings, timeMin: lastTime)
             try body(&transaction)
             // The closure may have caught what failed the transaction.
             try transaction.checkUsable()
-            if transaction.ops.opCount == 0 {
+            // A request is remembered with its outcome, so one that changed nothing is a transaction without ops.
+            if transaction.ops.opCount == 0, author.requestID == nil || transaction.isRehearsal {
                 return join(nil, transaction.takeDraft().original, level, waiter)
             }
             return try commit(transaction, author, checks, level, waiter)
@@ -177,7 +162,7 @@ final class Committer: @unchecked Sendable {
     /// Throws `.conflict` where it is not the one that follows, and as `Draft.replay`.
     ///
     /// - Returns: what `outcome` tells of, and the time that the transaction has.
-    func commit(_ record: LogRecord) throws -> (pending: Pending, time: Int64) {
+    func commit(_ record: LogRecord) throws -> (pending: Pending, time: Timestamp) {
         try writing.hold {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
             let draft = timeline.draft()
@@ -196,7 +181,10 @@ final class Committer: @unchecked Sendable {
     /// The files of the log; nil for a store that is kept in memory.
     var volume: (any Volume)? { log?.volume }
 
-    func reserveMemory(byteCount: Int) { writing.hold { timeline.reserve(byteCount: byteCount) } }
+    func reserveMemory(byteCount: Int) { writing.hold(for: "reserveMemory") { timeline.reserve(byteCount: byteCount) } }
+
+    /// Throws `.misuse` inside the closure of a write, where the call would wait for itself.
+    func checkOutsideOfWrites(_ call: String) throws(CambiumError) { try writing.checkNotHeld(by: call) }
 
     private func makeOpWriter() -> OpWriter {
         guard let log else { return OpWriter() }
@@ -209,53 +197,58 @@ final class Committer: @unchecked Sendable {
         as record: LogRecord? = nil
     ) throws -> Pending {
         let ops = transaction.ops
+        let hasChanges = ops.opCount > 0
         var draft = transaction.takeDraft()
         if checks == .all { try draft.check() }
         let number = TransactionNumber(rawValue: draft.transaction)
         let encoded = try ops.finish()
-        let time = surroundings.now()
-        let ownTime = record?.metadata.time ?? time
+        let now = surroundings.now()
+        let time = now.microsecondsSince1970
+        let ownTime = record?.metadata.time ?? now
         lastTime = max(ownTime, lastTime)
         if let log {
             let metadata = TransactionMetadata(
                 time: lastTime, actor: author.actor, message: author.message, requestID: author.requestID,
-                clockLag: UInt64(bitPattern: lastTime &- ownTime) &+ (record?.metadata.clockLag ?? 0))
-            if !log.hasRoom(for: encoded) { _ = try writeStaged(openGroup).get() }
+                requestDigest: author.requestDigest, clockLag: ownTime.distance(to: lastTime) + (record?.metadata.clockLag ?? .zero))
+            if !log.hasRoom(for: encoded) { try writeOthers() }
             try log.stage(metadata, encoded, salt: record?.saltBytes)
             if let full = log.takeFullSegment() { sealing?.add(full) }
         }
-        leases.expire(at: time)
+        leases.expire(at: now)
         let isSynced = level == .synced
         if isSynced, writtenGraph == nil { writtenGraph = timeline.head }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged(openGroup).get())
         // Whoever holds the version before lets go of it first.
         let graph = try timeline.publish(draft, isTentative: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
-        if let request = author.requestID { requests.note(request, number) }
+        if let request = author.requestID { requests.note(request, number, author.requestDigest) }
         if let log, let checkpointer {
             checkpointer.note(encoded.payload.fileByteCount + log.appendedByteCount - notedByteCount, at: time) { [weak self] in
                 _ = try self?.checkpoint()
             }
             notedByteCount = log.appendedByteCount
         }
-        return join(number, graph, level, waiter, byteCount: byteCount, at: time)
+        return join(number, graph, level, waiter, byteCount: byteCount, at: time, hasChanges: hasChanges)
     }
 
     /// Notes what a commit has to wait for. Only while `writing` is held.
     private func join(
-        _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, _ waiter: Waiter, byteCount: Int = 0, at time: Int64 = 0
+        _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, _ waiter: Waiter, byteCount: Int = 0, at time: Int64 = 0,
+        hasChanges: Bool = false
     ) -> Pending {
+        let interval = level == durability ? ownInterval : level.interval
         let isDurable: Bool =
             switch level {
             case .memory: true
             // What a transaction without changes has read may not be durable yet.
             case .synced: number == nil && !isSyncing && log?.isDurable ?? true
             case .buffered:
-                number == nil
-                    ? !(log?.hasStaged ?? false) : !isSyncDue(at: time, level == durability ? ownInterval : level.interval)
+                number == nil ? !(log?.hasStaged ?? false) : !isSyncDue(at: time, interval)
             }
         if isDurable {
+            if number != nil, level != .memory { startTimer(at: time, interval) }
             return Pending(
-                transaction: number, graph: graph, byteCount: byteCount, isStaged: false, fate: nil, group: nil, leads: false)
+                transaction: number, hasChanges: hasChanges, graph: graph, byteCount: byteCount, isStaged: false, fate: nil, group: nil,
+                leads: false)
         }
         let group = openGroup
         let isStaged = number != nil && level == .synced
@@ -266,7 +259,7 @@ final class Committer: @unchecked Sendable {
         isSyncing = true
         if leads, waiter != .thread { queue.async { self.lead() } }
         return Pending(
-            transaction: number, graph: waiter == .ticket ? nil : graph, byteCount: byteCount, isStaged: isStaged,
+            transaction: number, hasChanges: hasChanges, graph: waiter == .ticket ? nil : graph, byteCount: byteCount, isStaged: isStaged,
             fate: log?.hasStaged ?? false ? fate : nil, group: group, leads: leads && waiter == .thread)
     }
 
@@ -274,6 +267,36 @@ final class Committer: @unchecked Sendable {
     private func isSyncDue(at time: Int64, _ interval: Int64) -> Bool {
         let elapsed = time &- lastSyncTime.load(ordering: .relaxed)
         return elapsed < 0 || elapsed >= interval
+    }
+
+    // MARK: The timer
+
+    /// Has what was just written synced when the interval since the last sync is over. Only while `writing` is held.
+    private func startTimer(at time: Int64, _ interval: Int64) {
+        let delay = interval - max(0, time &- lastSyncTime.load(ordering: .relaxed))
+        let (due, isNever) = time.addingReportingOverflow(delay)
+        if isNever { return }
+        if let timerTime, timerTime <= due { return }
+        timerTime = due
+        if timer == nil { timer = surroundings.makeTimer { [weak self] in self?.syncUnsynced() } }
+        timer?.start(after: .microseconds(delay))
+    }
+
+    /// Nothing waits for the timer any more. Only while `writing` is held.
+    private func stopTimer() {
+        if timerTime == nil { return }
+        timerTime = nil
+        timer?.cancel()
+    }
+
+    /// Syncs what was written since the last sync, unless another sync has begun since the timer was started.
+    private func syncUnsynced() {
+        writing.hold {
+            if isClosed || timerTime == nil { return }
+            timerTime = nil
+            // Nobody waits: a sync that fails is reported by the next commit, or by closing.
+            _ = join(nil, timeline.head, .synced, .listener)
+        }
     }
 
     private func level(_ asked: Durability?) throws(CambiumError) -> Durability {
@@ -293,28 +316,24 @@ final class Committer: @unchecked Sendable {
 
     /// Sleeps until a commit is as durable as it has to be.
     func settle(_ pending: Pending) throws(CambiumError) -> Receipt {
-        if let group = pending.group {
-            if pending.leads { lead() }
-            var outcome = group.wait()
-            while outcome == nil {
-                lead()
-                outcome = group.wait()
-            }
-            try outcome?.get()
+        guard let group = pending.group else { return try pending.result.get() }
+        if pending.leads { lead() }
+        while true {
+            if let outcome = group.wait() { return try pending.result(of: outcome).get() }
+            lead()
         }
-        return try pending.result.get()
     }
 
-    /// How a commit ended; nil where that is not known yet.
+    /// How a commit ended; nil while that is not known.
     func outcome(_ pending: Pending) -> Result<Receipt, CambiumError>? {
         guard let group = pending.group else { return pending.result }
-        return group.outcomeIfSettled.map { $0.flatMap { pending.result } }
+        return group.outcomeIfSettled.map(pending.result(of:))
     }
 
     /// Calls `body` when a commit is as durable as it has to be, on some thread that must not be kept.
     func whenSettled(_ pending: Pending, _ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) {
         guard let group = pending.group else { return body(pending.result) }
-        group.notify { outcome in body(outcome.flatMap { pending.result }) }
+        group.notify { outcome in body(pending.result(of: outcome)) }
     }
 
     /// Writes the open group and syncs; then has the group that came together meanwhile led by somebody.
@@ -340,6 +359,7 @@ final class Committer: @unchecked Sendable {
     /// Hands a group's transactions to the kernel. What has to be synced for them to be durable; nil where all of it is.
     private func begin(_ group: CommitGroup) throws(CambiumError) -> LogWriter.PendingSync? {
         guard let log else { return nil }
+        stopTimer()
         // Where this fails, those who were staged are told so by their frame's fate; others of the group wait for the sync all the same.
         _ = writeStaged(group)
         do {
@@ -359,7 +379,7 @@ final class Committer: @unchecked Sendable {
         let outcome = sync.flatMap { log?.endSync($0, outcome) } ?? outcome
         switch outcome {
         case .success:
-            lastSyncTime.store(surroundings.now(), ordering: .relaxed)
+            lastSyncTime.store(surroundings.now().microsecondsSince1970, ordering: .relaxed)
             if let graph = group.graph {
                 timeline.confirm(graph)
                 show(graph)
@@ -387,6 +407,7 @@ final class Committer: @unchecked Sendable {
         guard let log else { return .success(0) }
         do throws(CambiumError) {
             let byteCount = try log.write()
+            fate.isWritten = true
             fate = FrameFate()
             writtenGraph = nil
             group.byteCount += byteCount
@@ -405,6 +426,15 @@ final class Committer: @unchecked Sendable {
         }
     }
 
+    /// Hands what is staged to the kernel before something else, which fails with it. Only while `writing` is held.
+    private func writeOthers() throws(CambiumError) {
+        guard case .failure(let error) = writeStaged(openGroup) else { return }
+        // What may or may not be in the log are the others' transactions.
+        guard error.code == .outcomeUnknown else { throw error }
+        throw CambiumError(
+            .ioFailure, "Transactions before this one could not be written, so nothing of it was. \(error.message)", underlying: error)
+    }
+
     // MARK: Checkpoints
 
     /// Why no checkpoint could be made behind the back of who writes; nil where none was tried in vain.
@@ -412,6 +442,7 @@ final class Committer: @unchecked Sendable {
 
     /// Stores the newest graph, beside who writes.
     func checkpoint() throws -> CheckpointReceipt {
+        try checkOutsideOfWrites("checkpoint")
         if !isStored { _ = try pack(PackingLimits(), stepCountMax: 64) }
         return try store(again: false)
     }
@@ -427,11 +458,16 @@ final class Committer: @unchecked Sendable {
     /// Whether the newest transaction is in a checkpoint.
     var isStored: Bool { writing.hold { log?.lastTransaction == checkpointer?.transaction } }
 
+    /// The newest transaction and its time.
+    var newestTransaction: (number: TransactionNumber, time: Timestamp) {
+        writing.hold { (log?.lastTransaction ?? timeline.head.transaction, lastTime) }
+    }
+
     func whileNobodyWrites(_ body: () -> Void) { writing.hold { body() } }
 
     /// Commits the digest of the newest graph.
     func recordDigest(_ author: Author) throws -> Receipt {
-        let pending = try commit(author, nil, checks: .none, waiter: .thread) { transaction in
+        let pending = try commit(author, nil, checks: .none, waiter: .thread, for: "recordDigest") { transaction in
             let graph = transaction.draft.original
             transaction.ops.append(.digest(of: graph.transaction, graph.digest()))
         }
@@ -462,6 +498,7 @@ final class Committer: @unchecked Sendable {
 
     func setCheckpointPolicy(_ policy: CheckpointPolicy) throws {
         try policy.check()
+        try checkOutsideOfWrites("setCheckpointPolicy")
         guard let volume, let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
         try writing.hold {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
@@ -478,7 +515,7 @@ final class Committer: @unchecked Sendable {
     private func snapshot(unlessAt stored: TransactionNumber?) throws -> Checkpointer.Snapshot? {
         if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
         guard let log, log.lastTransaction != stored else { return nil }
-        _ = try writeStaged(openGroup).get()
+        try writeOthers()
         try log.beginSegmentDurably()
         if let full = log.takeFullSegment() { sealing?.add(full) }
         let graph = timeline.head
@@ -493,12 +530,16 @@ final class Committer: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Waits for what is under way, closes the log and gives up the lock. Nothing where that was done before.
+    /// Waits for what is under way, closes the log and gives up the lock. Nothing if that was done before.
+    ///
+    /// Throws `.outcomeUnknown` if what was written before is not known to be durable.
     func close() throws(CambiumError) {
+        try checkOutsideOfWrites("close")
         if !(writing.hold { isClosed }) { checkpointer?.makeAtClosing { _ = try checkpoint() } }
         let pending = writing.hold { () -> Pending? in
             if isClosed { return nil }
             isClosed = true
+            stopTimer()
             return join(nil, timeline.head, durability == .memory ? .memory : .synced, .thread)
         }
         guard let pending else { return }
@@ -506,16 +547,23 @@ final class Committer: @unchecked Sendable {
         checkpointer?.end()
         sealing?.close()
         let settled = Result { () throws(CambiumError) in try settle(pending) }
-        try writing.hold { () throws(CambiumError) in
-            try log?.close()
-            show(timeline.head)
+        let closed = Result { () throws(CambiumError) in
+            try writing.hold { () throws(CambiumError) in
+                try log?.close()
+                show(timeline.head)
+            }
         }
+        // Whether what was committed is there matters more than why the files could not be closed.
         _ = try settled.get()
+        try closed.get()
     }
 
     /// Gives up the lock and nothing else, as the death of the process does.
     func abandon() {
-        writing.hold { isClosed = true }
+        writing.hold {
+            isClosed = true
+            stopTimer()
+        }
         checkpointer?.end()
         sealing?.close()
         lock?.unlock()
@@ -525,6 +573,8 @@ final class Committer: @unchecked Sendable {
 
     /// How many superseded versions readers hold, what only they reach, and the memory that pages take, in bytes.
     var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) {
-        writing.hold { (timeline.pinnedVersionCount, timeline.pinnedByteCount, timeline.pageByteCount, timeline.reservedByteCount) }
+        writing.hold(for: "memory") {
+            (timeline.pinnedVersionCount, timeline.pinnedByteCount, timeline.pageByteCount, timeline.reservedByteCount)
+        }
     }
 }

@@ -2,8 +2,8 @@
 public enum Durability: Hashable, Sendable {
     /// After the log was synced: survives the loss of power.
     case synced
-    /// When the log is in the kernel's hands: survives the death of the process; the loss of power may take what was written
-    /// since the last sync, which happens at least this often while there are commits.
+    /// When the kernel has the bytes: survives the death of the process. The loss of power may take what was written within the last
+    /// interval: a commit that finds the interval over syncs, and a timer syncs after it if no commit comes.
     case buffered(every: Duration)
     /// Never on disk: the store ends with the process.
     case memory

@@ -48,12 +48,11 @@ public final class GraphLease: Sendable {
 /// What a lease is of, for as long as it is valid.
 final class Loan: Sendable {
     let transaction: TransactionNumber
-    /// Microseconds since 1970.
-    let beginTime: Int64
-    let endTime: Int64
+    let beginTime: Timestamp
+    let endTime: Timestamp
     let graph: Guarded<Graph?>
 
-    init(_ graph: Graph, from beginTime: Int64, to endTime: Int64) {
+    init(_ graph: Graph, from beginTime: Timestamp, to endTime: Timestamp) {
         transaction = graph.transaction
         (self.beginTime, self.endTime) = (beginTime, endTime)
         self.graph = Guarded(graph)
@@ -63,25 +62,24 @@ final class Loan: Sendable {
 /// The leases of one store.
 final class Leases: Sendable {
     private let state = Guarded(State())
-    private let now: @Sendable () -> Int64
+    private let now: @Sendable () -> Timestamp
 
     private struct State {
         var loans: [ObjectIdentifier: Loan] = [:]
         /// When the first of them ends; the end of time where none does.
-        var firstEndTime = Int64.max
+        var firstEndTime = Timestamp.max
     }
 
-    init(now: @escaping @Sendable () -> Int64) { self.now = now }
+    init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    /// How many there are, and when the oldest began, in microseconds since 1970; nil where there is none.
-    var summary: (count: Int, oldestTime: Int64?) {
+    /// How many there are, and when the oldest began; nil if there is none.
+    var summary: (count: Int, oldestTime: Timestamp?) {
         state.withLock { state in (state.loans.count, state.loans.values.lazy.map(\.beginTime).min()) }
     }
 
     func lend(_ graph: Graph, for duration: Duration?) -> GraphLease {
         let time = now()
-        let (end, isNever) = time.addingReportingOverflow(max(0, duration?.microseconds ?? .max))
-        let loan = Loan(graph, from: time, to: isNever ? .max : end)
+        let loan = Loan(graph, from: time, to: duration.map { time + max(.zero, $0) } ?? .max)
         state.withLock { state in
             state.loans[ObjectIdentifier(loan)] = loan
             state.firstEndTime = min(state.firstEndTime, loan.endTime)
@@ -97,15 +95,14 @@ final class Leases: Sendable {
     func expire() { expire(at: now()) }
 
     /// Ends those whose time is over. O(1) where there is none.
-    func expire(at time: Int64) {
+    func expire(at time: Timestamp) {
         if state.withLock({ $0.firstEndTime > time }) { return }
         end(taken { $0.endTime <= time })
     }
 
     /// Ends those that began so long ago. Returns how many.
     func expire(olderThan age: Duration) -> Int {
-        let (limit, isBeforeAll) = now().subtractingReportingOverflow(age.microseconds)
-        if isBeforeAll { return 0 }
+        let limit = now() - age
         let ended = taken { $0.beginTime <= limit }
         end(ended)
         return ended.count

@@ -6,8 +6,8 @@ public import CambiumModel
 public enum Point: Sendable, Hashable {
     case latest
     case transaction(TransactionNumber)
-    /// The last transaction that is not later; microseconds since 1970.
-    case time(Int64)
+    /// The last transaction that is not later.
+    case time(Timestamp)
     /// The transaction that a label names.
     case label(String)
 }

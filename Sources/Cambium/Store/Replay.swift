@@ -9,14 +9,14 @@ struct Replay {
     private let base: LogReader.Prefix?
     /// Those that were applied.
     private(set) var transactionCount = 0
-    /// Of the last transaction, in microseconds since 1970.
-    private(set) var lastTime: Int64
+    /// Of the last transaction.
+    private(set) var lastTime: Timestamp
 
     /// Begins with a stored graph, or before the first transaction.
     init(_ stored: StoredGraph) {
         timeline = stored.timeline
         base = stored.pages.map { LogReader.Prefix($0.root) }
-        lastTime = stored.pages?.root.time ?? .min
+        lastTime = stored.pages.map { Timestamp(microsecondsSince1970: $0.root.time) } ?? .min
     }
 
     /// Applies every transaction up to a point, or all of them, and returns how the log ends.

@@ -80,7 +80,7 @@ extension Store {
         let setting: StoreSettings.Durability =
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
         let settings = StoreSettings(
-            store: surroundings.randomBytes(16), indexSecret: surroundings.randomBytes(16), creationTime: surroundings.now(),
+            store: surroundings.randomBytes(16), indexSecret: surroundings.randomBytes(16), creationTime: surroundings.now().microsecondsSince1970,
             durability: setting)
         return try create(volume, settings, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory) {
             try $0.begin(schema, author)
@@ -168,7 +168,7 @@ extension Store {
         let end = try replay.run(
             reader,
             observe: { record in
-                if let request = record.metadata.requestID { requests.note(request, record.number) }
+                if let request = record.metadata.requestID { requests.note(request, record.number, record.metadata.requestDigest) }
             })
         if !isNew { try end.requireTransaction(in: volume) }
         let durability = durability ?? Durability(reader.settings.durability)

@@ -41,11 +41,16 @@ public final class Store: Sendable {
     /// Runs a transaction: all of what `body` does, or nothing.
     ///
     /// Waits for the transactions before it, then for the disk, as `durability` says. What `body` throws, and every broken rule
-    /// of the schema (one `.ruleViolated` for all of them), leaves the store as it was. A write inside of a write traps.
+    /// of the schema (one `.ruleViolated` for all of them), leaves the store as it was.
+    ///
+    /// A commit has three outcomes. It is done if this returns. It is not done if this throws, except for `.outcomeUnknown`: then the
+    /// disk failed after it was given the transaction, and the next opening may find the transaction or not. Open the store again and
+    /// look, or repeat the write with the same request id. This store takes no more writes.
     ///
     /// - Parameter durability: what this transaction waits for; nil for what the store was opened with, which it cannot weaken.
-    /// - Throws: what `body` throws; `.repeated`, with a `RepeatedRequest`, where the author's request was applied before, in which
-    ///   case `body` is not called; `.ruleViolated`; `.ioFailure` and `.notWritable` where the log cannot be written.
+    /// - Throws: what `body` throws; `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and `.conflict`
+    ///   if another request with its id was, in which cases `body` is not called; `.ruleViolated`; `.ioFailure` and `.notWritable` if
+    ///   the log cannot be written; `.outcomeUnknown`; `.misuse` inside the closure of another write of the store.
     @discardableResult
     @inlinable
     public func write<Result>(
@@ -68,27 +73,40 @@ public final class Store: Sendable {
 
     /// As the blocking `write`. The closure runs on a thread of the store's own, one after the other; nobody's thread waits for
     /// the disk, and transactions that come while it is busy share the next sync.
+    ///
+    /// If the task is cancelled before `body` begins, `body` is not called, and this throws `CancellationError`. A transaction that has
+    /// begun is finished.
     @discardableResult
     public func write<Result: Sendable>(
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: @escaping @Sendable (inout WriteTransaction) throws -> Result
     ) async throws -> (result: Result, receipt: Receipt) {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async {
-                do {
-                    let (result, ticket) = try self.enqueue(author, durability, .listener, body)
-                    ticket.whenSettled { continuation.resume(with: $0.map { (result, $0) }.mapError { $0 as any Error }) }
-                } catch {
-                    continuation.resume(throwing: error)
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                queue.async {
+                    do {
+                        // Before it waits for other writers, and again when its turn has come.
+                        try cancellation.check()
+                        let (result, ticket) = try self.enqueue(author, durability, .listener) { transaction in
+                            try cancellation.check()
+                            return try body(&transaction)
+                        }
+                        ticket.whenSettled { continuation.resume(with: $0.map { (result, $0) }.mapError { $0 as any Error }) }
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
                 }
             }
+        } onCancel: {
+            cancellation.cancel()
         }
     }
 
     /// Runs a transaction as `write` does, and returns before it is durable. The ticket tells when it is.
     ///
     /// Waits for the transactions before it, never for the disk. Later transactions build on this one; readers see it when it
-    /// is as durable as it has to be. If the disk refuses, the ticket throws, and so do those of all that build on it.
+    /// is as durable as it has to be. If the disk refuses, the ticket throws, and so do those of all that build on it. Throws as `write`.
     public func enqueue<Result>(
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result
@@ -100,7 +118,9 @@ public final class Store: Sendable {
         _ author: Author, _ durability: Durability?, _ waiter: Committer.Waiter, _ body: (inout WriteTransaction) throws -> Result
     ) throws -> (result: Result, ticket: Ticket) {
         var result: Result?
-        let pending = try committer.commit(author, durability, waiter: waiter) { transaction in result = try body(&transaction) }
+        let pending = try committer.commit(author, durability, waiter: waiter, for: "enqueue") { transaction in
+            result = try body(&transaction)
+        }
         guard let result else {
             _ = try committer.settle(pending)
             throw CambiumError(.repeated, "The request was applied before.")
@@ -117,7 +137,7 @@ public final class Store: Sendable {
     /// Gives a moment a name, by which it can be asked for as long as the store is: `label:NAME` on the command line.
     ///
     /// Throws `.invalidInput` for a name that cannot be one, `.ruleViolated` where another moment has it, unless `moves`, and `.notFound`
-    /// where there is no such transaction.
+    /// where there is no such transaction; and as `write`.
     ///
     /// - Parameter transaction: nil for the newest one.
     /// - Returns: the transaction that has the name.
@@ -127,7 +147,7 @@ public final class Store: Sendable {
     ) throws -> TransactionNumber {
         try TransactionLabel.check(name)
         var labelled = TransactionNumber.none
-        _ = try transact(author) { writing in
+        _ = try transact(author, for: "label") { writing in
             let newest = writing.draft.original
             labelled = transaction ?? newest.transaction
             if let other = newest.labels[name] {
@@ -143,8 +163,10 @@ public final class Store: Sendable {
     }
 
     /// Runs a transaction that is not recorded op by op: `body` changes the draft and appends what that comes to.
-    func transact(_ author: Author, _ body: (inout WriteTransaction) throws -> Void) throws -> Receipt {
-        let pending = try committer.commit(author, nil, waiter: .thread, body)
+    func transact(
+        _ author: Author, for call: String = "write", _ body: (inout WriteTransaction) throws -> Void
+    ) throws -> Receipt {
+        let pending = try committer.commit(author, nil, waiter: .thread, for: call, body)
         return try committer.settle(pending)
     }
 
@@ -152,7 +174,8 @@ public final class Store: Sendable {
     /// million objects takes some 100 MB, and the system supplies fresh memory more slowly than they fill it. A store in which was
     /// cloned has as much supplied behind its back as the last clone took and a quarter more, at most 160 MiB.
     ///
-    /// Waits for the transaction under way, and returns when the memory is there. It counts as resident from then on.
+    /// Waits for the transaction under way, and returns when the memory is there. It counts as resident from then on. Traps with a
+    /// sentence inside the closure of a write.
     public func reserveMemory(byteCount: Int) { committer.reserveMemory(byteCount: byteCount) }
 
     // MARK: Checkpoints
@@ -160,8 +183,8 @@ public final class Store: Sendable {
     /// Stores the newest graph, so that the next opening begins with it. Writers go on meanwhile; one checkpoint is made at a time. That
     /// happens by itself when the log behind the last one is some MiB long, and at closing.
     ///
-    /// Throws `.ioFailure` where the disk refuses: then the checkpoints that there are stay, and nothing else changes.
-    /// Complexity: O(pages that have changed since the last one).
+    /// Throws `.ioFailure` where the disk refuses: then the checkpoints that there are stay, and nothing else changes; `.misuse` inside the
+    /// closure of a write. Complexity: O(pages that have changed since the last one).
     @discardableResult
     public func checkpoint() throws -> CheckpointReceipt { try committer.checkpoint() }
 
@@ -180,8 +203,9 @@ public final class Store: Sendable {
     /// Before that the pages are packed and a checkpoint is made, whatever the policy; where the newest transaction has one already and
     /// there was something to pack, a transaction with the graph's digest is committed for it.
     ///
-    /// Nothing is retired before the checkpoint was compared with what the log comes to. Throws `.notFound` where there is no such moment,
-    /// `.damaged` where the comparison fails, `.ioFailure`. Complexity: O(log + graph).
+    /// Nothing is retired before the checkpoint was compared with what the log comes to. Throws `.notFound` if there is no such moment, or
+    /// if it is later than the newest transaction, and `.invalidInput` for a retention that cannot be: then nothing was written. Throws
+    /// `.damaged` if the comparison fails, `.ioFailure`, `.misuse` inside the closure of a write. Complexity: O(log + graph).
     ///
     /// - Parameters:
     ///   - archive: a directory that what is retired is put into before, durably: one that is not there yet, is empty, or has what was
@@ -207,10 +231,12 @@ public final class Store: Sendable {
 
     /// Syncs, notes that nothing is left to write, and gives up the lock. A store that was closed can be read, not written.
     ///
-    /// Its graphs stay what they are, whoever writes to the store next: a lease names the chunks that they map from the store's files. If
-    /// the lease cannot be written, the lock is given up when nobody has a graph of the store any more.
+    /// Throws `.outcomeUnknown` if what was committed before is not known to be durable, because a sync failed: the next opening shows
+    /// what is there. Throws `.ioFailure` if all of it is durable and the files cannot be closed; `.misuse` inside the closure of a write,
+    /// where the store stays open.
     ///
-    /// Throws `.ioFailure` if the disk refuses, `.notWritable` if an earlier write failed. Complexity: O(chunks).
+    /// Its graphs stay what they are, whoever writes to the store next: a lease names the chunks that they map from the store's files. If
+    /// the lease cannot be written, the lock is given up when nobody has a graph of the store any more. Complexity: O(chunks).
     public func close() throws(CambiumError) {
         try committer.close()
     }
@@ -220,7 +246,8 @@ public final class Store: Sendable {
     public var sealingFailure: CambiumError? { committer.sealingFailure }
 
     /// How many superseded versions readers hold, the bytes of pages that only they reach, those of all pages, and the memory taken for
-    /// pages. Waits for the transaction under way. Complexity: O(versions and pages that readers hold).
+    /// pages. Waits for the transaction under way, and traps with a sentence inside the closure of a write. Complexity: O(versions and
+    /// pages that readers hold).
     public var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) { committer.memory }
 }
 
@@ -236,8 +263,9 @@ public struct Ticket: Sendable {
 
     /// Returns when the transaction is as durable as it has to be.
     ///
-    /// Throws what the disk said where it is not: then it did not happen. The receipt's graph is the one that readers got with the
-    /// transaction: others that shared its sync may be in it.
+    /// Throws `.ioFailure` if the disk refused it: then it did not happen. Throws `.outcomeUnknown` if the disk failed after it was given
+    /// the transaction: then the next opening may find it or not. The receipt's graph is the one that readers got with the transaction:
+    /// others that shared its sync may be in it.
     public var receipt: Receipt {
         get async throws {
             if let outcome = committer.outcome(pending) { return try outcome.get() }
@@ -248,13 +276,4 @@ public struct Ticket: Sendable {
     }
 
     func whenSettled(_ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) { committer.whenSettled(pending, body) }
-}
-
-extension Duration {
-    /// The longest that there is where they are more.
-    var microseconds: Int64 {
-        let (whole, isTooLong) = components.seconds.multipliedReportingOverflow(by: 1_000_000)
-        let (sum, isLonger) = whole.addingReportingOverflow(components.attoseconds / 1_000_000_000_000)
-        return isTooLong || isLonger ? (components.seconds < 0 ? .min : .max) : sum
-    }
 }

@@ -1,14 +1,17 @@
+public import CambiumModel
+
 #if canImport(Glibc)
     import Glibc
 #endif
 
 /// What a store takes from outside: the time and randomness. Tests give their own.
 public struct Surroundings: Sendable {
-    /// Microseconds since 1970-01-01T00:00:00Z.
-    public var now: @Sendable () -> Int64
+    public var now: @Sendable () -> Timestamp
     public var randomBytes: @Sendable (_ count: Int) -> [UInt8]
+    /// Makes the timer of a store, with what it runs.
+    package var makeTimer: @Sendable (_ action: @escaping @Sendable () -> Void) -> any SyncTimer = { DispatchSyncTimer($0) }
 
-    public init(now: @escaping @Sendable () -> Int64, randomBytes: @escaping @Sendable (_ count: Int) -> [UInt8]) {
+    public init(now: @escaping @Sendable () -> Timestamp, randomBytes: @escaping @Sendable (_ count: Int) -> [UInt8]) {
         self.now = now
         self.randomBytes = randomBytes
     }
@@ -18,7 +21,7 @@ public struct Surroundings: Sendable {
         now: {
             var time = timespec()
             clock_gettime(CLOCK_REALTIME, &time)
-            return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+            return Timestamp(microsecondsSince1970: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
         },
         randomBytes: { count in
             var generator = SystemRandomNumberGenerator()

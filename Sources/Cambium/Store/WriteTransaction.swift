@@ -19,11 +19,13 @@ public struct WriteTransaction: ~Copyable {
     /// What was done; what an import did is written here once it is known.
     var ops: OpWriter
     var recording = Recording.ops
+    /// Whether nothing of it is to be kept, not even that its request was seen.
+    var isRehearsal = false
     let surroundings: Surroundings
     /// The time of the transaction before, which that of this one is not less than.
-    let timeMin: Int64
+    let timeMin: Timestamp
 
-    init(draft: consuming Draft, ops: OpWriter, surroundings: Surroundings, timeMin: Int64) {
+    init(draft: consuming Draft, ops: OpWriter, surroundings: Surroundings, timeMin: Timestamp) {
         self.draft = draft
         self.ops = ops
         self.surroundings = surroundings

@@ -20,7 +20,7 @@ package struct ClonePlan: Sendable {
     package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
 
     /// The op that carries the plan out.
-    package func op(time: Int64, seed: () -> CloneSeed) -> CloneOp {
+    package func op(time: Timestamp, seed: () -> CloneSeed) -> CloneOp {
         CloneOp(
             roots: rootIDs, options: options, time: needsTime ? time : nil, seed: needsSeed ? seed() : nil,
             hierarchies: hierarchies, setHash: setHash)
@@ -32,7 +32,7 @@ package struct ClonePlan: Sendable {
         for count in hierarchies.flatMap(\.counts) {
             let member = members[count.entity]
             for (attribute, rule) in member.policy.attributes where rule.source == .now {
-                let date = Value.date(Timestamp.date(microseconds: time))
+                let date = Value.date(time.date)
                 _ = try StoredCell(date, attribute)
                 if let violation = attribute.constraints.check(date) {
                     throw CambiumError(.ruleViolated, "'\(member.entity.name).\(attribute.name)': the time of the clone \(violation)")

@@ -104,7 +104,7 @@ struct CloneValues {
             }
         case .now:
             guard let time = op.time else { return nil }
-            return .fill(try StoredCell(.date(Timestamp.date(microseconds: time)), attribute))
+            return .fill(try StoredCell(.date(time.date), attribute))
         }
     }
 }

@@ -16,7 +16,9 @@ public struct NamedTransactions: Sendable {
         var names = ByteReader(bytes)
         for _ in 0..<count {
             _ = try names.readBytes(8)
-            _ = try names.readBytes(Int(try names.read(UInt32.self)))
+            let length = try names.read(UInt32.self)
+            _ = try names.readBytes(Int(length & ~Self.digestBit))
+            if length & Self.digestBit != 0 { _ = try names.readBytes(RequestDigest.byteCount) }
         }
         try names.finish()
         writer.write(bytes)
@@ -24,20 +26,26 @@ public struct NamedTransactions: Sendable {
 
     var bytes: [UInt8] { writer.bytes }
 
-    public mutating func append(_ name: some Collection<UInt8>, _ transaction: TransactionNumber) {
+    /// The bit of a length that says that a digest of what the request asked for follows the name.
+    private static let digestBit: UInt32 = 1 << 31
+
+    public mutating func append(_ name: some Collection<UInt8>, _ transaction: TransactionNumber, _ digest: RequestDigest? = nil) {
         writer.write(transaction.rawValue)
-        writer.write(UInt32(name.count))
+        writer.write(UInt32(name.count) | (digest == nil ? 0 : Self.digestBit))
         writer.write(name)
+        if let digest { writer.write(digest.bytes) }
         count += 1
     }
 
     /// Calls `body` with each, in the order in which they were appended.
-    public func forEach(_ body: (_ name: [UInt8], TransactionNumber) -> Void) throws(DecodingError) {
+    public func forEach(_ body: (_ name: [UInt8], TransactionNumber, RequestDigest?) -> Void) throws(DecodingError) {
         var reader = ByteReader(writer.bytes)
         for _ in 0..<count {
             let transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
-            let byteCount = Int(try reader.read(UInt32.self))
-            body(Array(try reader.readBytes(byteCount)), transaction)
+            let length = try reader.read(UInt32.self)
+            let name = Array(try reader.readBytes(Int(length & ~Self.digestBit)))
+            let digest = length & Self.digestBit == 0 ? nil : RequestDigest(try reader.readBytes(RequestDigest.byteCount))
+            body(name, transaction, digest)
         }
         try reader.finish()
     }

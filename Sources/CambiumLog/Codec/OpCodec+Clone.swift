@@ -35,7 +35,7 @@ extension OpCodec {
             writer.writeVarint(UInt64(value.attribute.rawValue))
             ValueCodec.encode(value.value, to: &writer)
         }
-        if let time = op.time { writer.write(UInt64(bitPattern: time)) }
+        if let time = op.time { writer.write(UInt64(bitPattern: time.microsecondsSince1970)) }
         if let seed = op.seed {
             writer.write(seed.low)
             writer.write(seed.high)
@@ -77,7 +77,7 @@ extension OpCodec {
             let attribute = PropertyNumber(rawValue: try ValueCodec.decodeNumber(&reader))
             options.rootValues.append(.init(root: root, attribute: attribute, value: try ValueCodec.decodeValue(&reader)))
         }
-        let time = flags & Flag.time == 0 ? nil : Int64(bitPattern: try reader.read(UInt64.self))
+        let time = flags & Flag.time == 0 ? nil : Timestamp(microsecondsSince1970: Int64(bitPattern: try reader.read(UInt64.self)))
         var seed: CloneSeed?
         if flags & Flag.seed != 0 {
             let low = try reader.read(UInt64.self)

@@ -82,26 +82,30 @@ struct TransactionCodec {
 
     /// Appends a transaction; its time must not be before that of the one before.
     mutating func encode(_ metadata: TransactionMetadata, _ payload: StoredPayload, salt: [UInt8]?, to writer: inout ByteWriter) {
-        precondition(metadata.time >= time, "The times of transactions do not go backwards.")
+        let newTime = metadata.time.microsecondsSince1970
+        precondition(newTime >= time, "The times of transactions do not go backwards.")
         var flags: UInt8 = 0
         if metadata.actor != nil { flags |= Format.Flag.actor }
         if metadata.message != nil { flags |= Format.Flag.message }
         if metadata.requestID != nil { flags |= Format.Flag.requestID }
         if salt != nil { flags |= Format.Flag.salt }
-        if metadata.clockLag > 0 { flags |= Format.Flag.clockLag }
+        if metadata.clockLag > .zero { flags |= Format.Flag.clockLag }
+        if metadata.requestDigest != nil { flags |= Format.Flag.more }
         switch payload {
         case .present: break
         case .file: flags |= Format.Flag.opsFile
         case .redacted: flags |= Format.Flag.redacted
         }
         writer.writeByte(flags)
+        if metadata.requestDigest != nil { writer.writeByte(Format.MoreFlag.requestDigest) }
         // The difference of two times is a number of 64 bits, though not always one of 63 and a sign.
-        writer.writeVarint(UInt64(bitPattern: metadata.time &- time))
-        time = metadata.time
-        if metadata.clockLag > 0 { writer.writeVarint(metadata.clockLag) }
+        writer.writeVarint(UInt64(bitPattern: newTime &- time))
+        time = newTime
+        if metadata.clockLag > .zero { writer.writeVarint(metadata.clockLagMicroseconds) }
         if let actor = metadata.actor { interned.encode(actor, to: &writer) }
         if let message = metadata.message { interned.encode(message, to: &writer) }
         if let requestID = metadata.requestID { ValueCodec.encode(requestID, to: &writer) }
+        if let digest = metadata.requestDigest { writer.write(digest.bytes) }
         if let salt { writer.write(salt) }
         switch payload {
         case .present(let bytes): writer.writeBlob(bytes)
@@ -116,26 +120,43 @@ struct TransactionCodec {
         let offset = reader.offset
         let flags = try reader.readByte()
         let places = flags & (Format.Flag.redacted | Format.Flag.opsFile)
-        guard flags & ~Format.Flag.all == 0, places & (places &- 1) == 0 else {
-            throw .invalid("unknown flags of a transaction", offset: offset)
-        }
+        let more = flags & Format.Flag.more == 0 ? nil : try reader.readByte()
+        // A digest is that of a request; a second byte says something, or is not there.
+        guard places & (places &- 1) == 0, more != 0, (more ?? 0) & ~Format.MoreFlag.all == 0,
+            more == nil || flags & Format.Flag.requestID != 0
+        else { throw .invalid("unknown flags of a transaction", offset: offset) }
         let delta = try reader.readVarint()
         let sum = time &+ Int64(bitPattern: delta)
         guard UInt64(bitPattern: Int64.max &- time) >= delta else { throw .invalid("a time out of range", offset: offset) }
         time = sum
-        var metadata = TransactionMetadata(time: time)
+        var metadata = TransactionMetadata(time: Timestamp(microsecondsSince1970: time))
         if flags & Format.Flag.clockLag != 0 {
-            metadata.clockLag = try reader.readVarint()
-            guard metadata.clockLag > 0 else { throw .invalid("a clock that was not behind", offset: offset) }
+            metadata.clockLagMicroseconds = try reader.readVarint()
+            guard metadata.clockLag > .zero else { throw .invalid("a clock that was not behind", offset: offset) }
         }
         if flags & Format.Flag.actor != 0 { metadata.actor = try interned.decode(&reader) }
         if flags & Format.Flag.message != 0 { metadata.message = try interned.decode(&reader) }
         if flags & Format.Flag.requestID != 0 { metadata.requestID = try ValueCodec.decodeText(&reader) }
+        if more != nil { metadata.requestDigest = RequestDigest(try reader.readBytes(RequestDigest.byteCount)) }
         let salt = flags & Format.Flag.salt != 0 ? Array(try reader.readBytes(Format.saltByteCount)) : nil
         if flags & Format.Flag.redacted != 0 {
             return (metadata, salt, .redacted(commitment: Array(try reader.readBytes(Format.commitmentByteCount))))
         }
         if flags & Format.Flag.opsFile != 0 { return (metadata, salt, .file(try OpsFileReference.decode(&reader))) }
         return (metadata, salt, .present(try reader.readBlob("payload")))
+    }
+}
+
+extension TransactionMetadata {
+    /// The lag as the log has it.
+    var clockLagMicroseconds: UInt64 {
+        get {
+            let (seconds, attoseconds) = clockLag.components
+            return UInt64(clamping: seconds) &* 1_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000_000)
+        }
+        set {
+            let (seconds, rest) = newValue.quotientAndRemainder(dividingBy: 1_000_000)
+            clockLag = Duration(secondsComponent: Int64(seconds), attosecondsComponent: Int64(rest) * 1_000_000_000_000)
+        }
     }
 }

@@ -127,7 +127,7 @@ struct SegmentReader {
     /// Throws where the index of a sealed segment tells something else of a frame.
     private mutating func compare(_ frame: Frame, _ records: [LogRecord]) throws(CambiumError) {
         guard let index else { return }
-        let time = records.first?.metadata.time ?? told.time
+        let time = records.first?.metadata.time.microsecondsSince1970 ?? told.time
         let entry = SegmentIndex.Entry(
             byteCount: frame.byteCount, transactionCount: records.count, interval: UInt64(bitPattern: time &- told.time))
         guard told.frameCount < index.entries.count, index.entries[told.frameCount] == entry else {

@@ -8,14 +8,15 @@ enum Leaf {
         var envelope = ByteWriter(capacity: 64)
         envelope.writeByte(0)
         envelope.write(number.rawValue)
-        envelope.write(metadata.time)
+        envelope.write(metadata.time.microsecondsSince1970)
         for text in [metadata.actor, metadata.message, metadata.requestID] {
             envelope.writeByte(text == nil ? 0 : 1)
             guard let text else { continue }
             envelope.write(UInt32(text.utf8.count))
             envelope.write(Array(text.utf8))
         }
-        if metadata.clockLag > 0 { envelope.write(metadata.clockLag) }
+        if metadata.clockLag > .zero { envelope.write(metadata.clockLagMicroseconds) }
+        if let digest = metadata.requestDigest { envelope.write(digest.bytes) }
         envelope.write(commitment)
         return SHA256.hash(data: envelope.bytes)
     }

@@ -5,8 +5,8 @@ public struct CloneOp: Sendable, Equatable {
     /// In the order of the request, each once.
     public var roots: [ObjectID]
     public var options: CloneOptions
-    /// Microseconds since 1970-01-01T00:00:00Z; nil where no copy gets it.
-    public var time: Int64?
+    /// The time of the clone; nil if no copy gets it.
+    public var time: Timestamp?
     /// What new UUIDs are made of; nil where there are none.
     public var seed: CloneSeed?
     /// For each hierarchy of which anything is copied, by ascending number.
@@ -49,7 +49,7 @@ public struct CloneOp: Sendable, Equatable {
     }
 
     public init(
-        roots: [ObjectID], options: CloneOptions, time: Int64?, seed: CloneSeed?, hierarchies: [Hierarchy], setHash: UInt64,
+        roots: [ObjectID], options: CloneOptions, time: Timestamp?, seed: CloneSeed?, hierarchies: [Hierarchy], setHash: UInt64,
         algorithm: Algorithm = .groups
     ) {
         self.roots = roots

@@ -66,19 +66,25 @@ public struct Transaction: Sendable, Equatable {
 }
 
 public struct TransactionMetadata: Sendable, Equatable {
-    /// Microseconds since 1970-01-01T00:00:00Z; never less than that of the transaction before.
-    public var time: Int64
+    /// When it was made; never earlier than the transaction before.
+    public var time: Timestamp
     public var actor: String?
     public var message: String?
     public var requestID: String?
-    /// By how many microseconds the system's clock was behind `time`, because it had gone back; 0 mostly.
-    public var clockLag: UInt64
+    /// What the request asked for, as a hash of the caller's; nil without one.
+    public var requestDigest: RequestDigest?
+    /// By how much the system's clock was behind `time`, because it had gone back; zero mostly. Whole microseconds.
+    public var clockLag: Duration
 
-    public init(time: Int64, actor: String? = nil, message: String? = nil, requestID: String? = nil, clockLag: UInt64 = 0) {
+    public init(
+        time: Timestamp, actor: String? = nil, message: String? = nil, requestID: String? = nil, requestDigest: RequestDigest? = nil,
+        clockLag: Duration = .zero
+    ) {
         self.time = time
         self.actor = actor
         self.message = message
         self.requestID = requestID
+        self.requestDigest = requestDigest
         self.clockLag = clockLag
     }
 }

@@ -15,7 +15,7 @@ package enum DateText {
     }
 
     /// - Parameter whole: seconds since 2001, rounded down; `fraction` has the digits behind the point.
-    fileprivate static func text(whole: Int, fraction: String) -> String {
+    static func text(whole: Int, fraction: String) -> String {
         let civil = civilTime(whole).time
         let date = "\(pad(civil.year, 4))-\(pad(civil.month, 2))-\(pad(civil.day, 2))"
         let time = "\(pad(civil.hour, 2)):\(pad(civil.minute, 2)):\(pad(civil.second, 2))"
@@ -185,31 +185,5 @@ package struct CivilTime {
         self.hour = hour
         self.minute = minute
         self.second = second
-    }
-}
-
-/// Times in microseconds since 1970-01-01T00:00:00Z, as transactions have them.
-public enum Timestamp {
-    private static let secondsTo2001 = 978_307_200
-
-    /// RFC 3339 in UTC, with as many digits of a second as are needed: up to 6.
-    public static func text(microseconds: Int64) -> String {
-        let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-        let whole = remainder < 0 ? quotient - 1 : quotient
-        var fraction = DateText.pad(Int(remainder < 0 ? remainder + 1_000_000 : remainder), 6)
-        while fraction.hasSuffix("0") { fraction.removeLast() }
-        return DateText.text(whole: Int(whole) - secondsTo2001, fraction: fraction)
-    }
-
-    /// The date of a number of microseconds since 1970-01-01T00:00:00Z.
-    public static func date(microseconds: Int64) -> Date {
-        Date(timeIntervalSinceReferenceDate: Double(microseconds) / 1e6 - Double(secondsTo2001))
-    }
-
-    /// Nil where the text is no RFC 3339 time.
-    public static func microseconds(_ text: String) -> Int64? {
-        var text = text
-        guard let seconds = text.withUTF8({ DateText.seconds(UnsafeRawBufferPointer($0)) }) else { return nil }
-        return Int64((seconds * 1_000_000).rounded()) + Int64(secondsTo2001) * 1_000_000
     }
 }

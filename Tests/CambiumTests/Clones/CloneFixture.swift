@@ -90,7 +90,7 @@ final class CloneFixture {
 
 /// Lines of an export as tests write them.
 enum CloneLine {
-    static let now: Int64 = 1_700_000_000_000_000
+    static let now = Timestamp(microsecondsSince1970: 1_700_000_000_000_000)
 
     /// Each object of a graph.
     static func all(of graph: Graph) throws -> [String: String] {
@@ -167,7 +167,7 @@ struct CloneNames {
 
     mutating func named(_ value: JSONValue) -> JSONValue {
         guard case .string(let text) = value else { return value }
-        if text == Timestamp.text(microseconds: CloneLine.now) { return .string("$now") }
+        if text == CloneLine.now.description { return .string("$now") }
         guard text.utf8.count == 36, (try? Value(text: text, type: .uuid)) != nil else { return value }  // Any other text is itself.
         if text.hasPrefix(Self.prefix) {
             let digits = Array(text.dropFirst(Self.prefix.count))

@@ -63,7 +63,8 @@ struct SegmentImage {
 
     private mutating func encodeNext(_ payload: [UInt8] = [], to region: inout ByteWriter) {
         lastTransaction += 1
-        let metadata = TransactionMetadata(time: Self.time + Int64(lastTransaction), actor: "actor \(lastTransaction % 2)")
+        let metadata = TransactionMetadata(
+            time: Timestamp(microsecondsSince1970: Self.time + Int64(lastTransaction)), actor: "actor \(lastTransaction % 2)")
         codec.encode(metadata, .present(payload[...]), salt: nil, to: &region)
     }
 

@@ -10,7 +10,7 @@ extension StoreRun {
     mutating func point() -> Point {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: .latest
-        case 1, 2: .time((random.pick(moments)?.time ?? 0) + Int64.random(in: -1...1, using: &random))
+        case 1, 2: .time(Timestamp(microsecondsSince1970: (random.pick(moments)?.time ?? 0) + Int64.random(in: -1...1, using: &random)))
         case 3: .label((moments.last?.labels ?? [:]).keys.sorted().randomElement(using: &random) ?? "none")
         default: .transaction(TransactionNumber(rawValue: UInt64.random(in: 0...UInt64(moments.count + 1), using: &random)))
         }
@@ -20,7 +20,7 @@ extension StoreRun {
     func number(of point: Point) -> Int? {
         switch point {
         case .latest: moments.count
-        case .time(let time): moments.lastIndex { $0.time <= time }.map { $0 + 1 }
+        case .time(let time): moments.lastIndex { $0.time <= time.microsecondsSince1970 }.map { $0 + 1 }
         case .label(let name): moments.last?.labels[name].map { Int($0.rawValue) }
         case .transaction(let number): (1...moments.count).contains(Int(number.rawValue)) ? Int(number.rawValue) : nil
         }

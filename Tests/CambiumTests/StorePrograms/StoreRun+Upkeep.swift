@@ -73,7 +73,7 @@ extension StoreRun {
         switch retention {
         case .checkpoints(0): return
         // A moment that is not there, or that was retired.
-        case .since(.time): break
+        case .since(.time(let time)): if time.microsecondsSince1970 > moments.last?.time ?? 0 { return }
         case .since(let point): if number(of: point) ?? 0 < firstCertain { return }
         default: break
         }

@@ -152,7 +152,7 @@ extension StoreRun {
         var (after, labels) = (reference, moments.last?.labels ?? [:])
         var (request, time): (String?, Int64?) = (nil, nil)
         try TransactionLog(volume).forEach(from: number) { entry in
-            (request, time) = (entry.metadata.requestID, entry.metadata.time)
+            (request, time) = (entry.metadata.requestID, entry.metadata.time.microsecondsSince1970)
             // What is retired is the digest that a compaction writes.
             for op in entry.isRetired ? [] : try entry.ops() {
                 try after.apply(op)

@@ -16,9 +16,10 @@ public enum ForgedLog {
         let reader = try LogReader(volume)
         let end = try reader.scan { _ in }
         let writer = try LogWriter(reader, end, keepsRoom: false) { [UInt8](repeating: 7, count: 16) }
+        let lastTime = Timestamp(microsecondsSince1970: end.lastTime)
         for payload in payloads {
-            var metadata = metadata ?? TransactionMetadata(time: end.lastTime, actor: "forger")
-            metadata.time = max(metadata.time, end.lastTime)
+            var metadata = metadata ?? TransactionMetadata(time: lastTime, actor: "forger")
+            metadata.time = max(metadata.time, lastTime)
             try writer.stage(metadata, EncodedOps(payload))
             try writer.write()
         }

@@ -46,7 +46,7 @@ public struct ForgedSample: Sendable {
                 "Special",
                 [
                     "id": .int(100), "extra": .string("y"), "tree": .json(long), "blob": .data([UInt8](repeating: 0xA7, count: 400)),
-                    "when": .date(Timestamp.date(microseconds: 1_700_000_000_500_000)), "wide": .double(0.1),
+                    "when": .date(Timestamp(microsecondsSince1970: 1_700_000_000_500_000).date), "wide": .double(0.1),
                 ])
             for text in ["a", "b", "a", "b"] {
                 try transaction.link(thing, "steps", transaction.insert("Step", ["text": .string(text)]))

@@ -1,0 +1,24 @@
+/// A hash of what a request asks for, so that the store can tell a repetition from another request that reuses the id.
+///
+/// `RequestHasher` makes one. The store compares digests and never looks into them.
+public struct RequestDigest: Sendable, Hashable, CustomStringConvertible {
+    public static let byteCount = 16
+
+    private let high: UInt64
+    private let low: UInt64
+
+    /// Returns `nil` unless there are 16 bytes.
+    public init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// 16 bytes.
+    public var bytes: [UInt8] {
+        [high, low].flatMap { half in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> UInt64($0)) } }
+    }
+
+    /// 32 hexadecimal digits.
+    public var description: String { GraphDigest(high: high, low: low).description }
+}

@@ -1,0 +1,78 @@
+import Dispatch
+import Testing
+
+@testable import Cambium
+
+/// Calls that would wait for themselves.
+@Suite struct MisuseTests {
+    private static let calls: [(name: String, call: @Sendable (Store) throws -> Void)] = [
+        ("write", { try $0.write { _ in } }),
+        ("enqueue", { _ = try $0.enqueue { _ in } }),
+        ("importRows", { _ = try $0.importing("Note", "{\"id\":5}") }),
+        ("checkpoint", { try $0.checkpoint() }),
+        ("label", { try $0.label("here") }),
+        ("compact", { try $0.compact(.all) }),
+        ("migrate", { try $0.migrate(to: Notes.schema.definition) }),
+        ("previewMigration", { _ = try $0.previewMigration(to: Notes.schema.definition) }),
+        ("recordDigest", { try $0.recordDigest() }),
+        ("setCheckpointPolicy", { try $0.setCheckpointPolicy(CheckpointPolicy()) }),
+        ("Statistics(of:)", { _ = try Statistics(of: $0) }),
+        ("close", { try $0.close() }),
+    ]
+
+    @Test func `a call that waits for the writer throws inside the closure of a write, which goes on`() throws {
+        let store = try Store.notes()
+        for (number, (name, call)) in Self.calls.enumerated() {
+            try store.write { transaction in
+                do {
+                    try call(store)
+                    Issue.record("\(name) returned")
+                } catch let error as CambiumError {
+                    #expect(error.code == .misuse && error.message.hasPrefix("'\(name)' was called inside"), "\(name): \(error)")
+                }
+                try transaction.insert("Note", ["id": .int(Int64(number))])
+            }
+        }
+        #expect(store.graph.objectCount == Self.calls.count)
+        try store.close()
+    }
+
+    /// Runs a call inside the closure of a write.
+    static func insideWrite(_ call: (Store) -> Void) throws {
+        let store = try Store.notes()
+        try store.write { _ in call(store) }
+    }
+
+    @Test func `a call that cannot throw says why it ends the process`() async throws {
+        let memory = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try MisuseTests.insideWrite { _ = $0.memory }
+        }
+        let reserving = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try MisuseTests.insideWrite { $0.reserveMemory(byteCount: 1) }
+        }
+        for (name, result) in [("memory", memory), ("reserveMemory", reserving)] {
+            let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+            #expect(text.contains("'\(name)' was called inside the closure of a write of the same store"), "\(text)")
+        }
+    }
+
+    @Test func `a write that was cancelled before it began does not begin`() async throws {
+        let store = try Store.notes()
+        let (isBusy, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let first = Task {
+            try await store.write { transaction in
+                isBusy.signal()
+                mayEnd.wait()
+                try transaction.insert("Note", ["id": .int(1)])
+            }
+        }
+        await arrival(at: isBusy)
+        let second = Task { try await store.write { try $0.insert("Note", ["id": .int(2)]) } }
+        second.cancel()
+        mayEnd.signal()
+        _ = try await first.value
+        await #expect(throws: CancellationError.self) { _ = try await second.value }
+        #expect(store.graph.objectCount == 1 && store.graph.transaction.rawValue == 2)
+        try store.close()
+    }
+}

@@ -1,0 +1,112 @@
+import CambiumBytes
+import CambiumTesting
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// A commit is done, not done, or its outcome is unknown.
+@Suite struct OutcomeTests {
+    private let author = Author(requestID: "q")
+
+    private func insert(_ store: Store, _ number: Int, _ author: Author = Author()) throws {
+        try store.write(author) { try $0.insert("Note", ["id": .int(Int64(number))]) }
+    }
+
+    private func broken(_ durability: Durability = .synced) throws -> (FaultyVolume, Store) {
+        let volume = FaultyVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: durability)
+        try insert(store, 1)
+        return (volume, store)
+    }
+
+    private func reopened(_ volume: FaultyVolume) throws -> Store {
+        try Store.open(MemoryVolume(contents: volume.contents), durability: nil)
+    }
+
+    @Test func `a sync that fails leaves the outcome unknown, and the next opening finds the transaction`() throws {
+        let (volume, store) = try broken()
+        volume.fail(at: volume.operationCount + 1, with: EIO)
+        #expect(code { try insert(store, 2, author) } == .outcomeUnknown)
+        #expect(store.graph.objectCount == 1 && code { try insert(store, 3) } == .notWritable)
+        #expect(code { try store.close() } == .outcomeUnknown)
+        let again = try reopened(volume)
+        #expect(again.graph.objectCount == 2)
+        // Who repeats the request is told that it was applied.
+        #expect(code { try insert(again, 2, author) } == .repeated)
+        #expect(again.graph.objectCount == 2)
+    }
+
+    @Test(arguments: [EIO, ENOSPC])
+    func `a frame that the disk refused is unknown unless it was cut off again`(number: Int32) throws {
+        let (volume, store) = try broken(.buffered(every: .seconds(3600)))
+        volume.fail(at: volume.operationCount, with: number)
+        #expect(code { try insert(store, 2, author) } == (number == EIO ? .outcomeUnknown : .ioFailure))
+        #expect(store.graph.objectCount == 1)
+        if number == ENOSPC { try insert(store, 2, author) }
+        let again = try reopened(volume)
+        // Nothing of it is twice, whatever became of it.
+        if again.graph.objectCount == 1 { try insert(again, 2, author) }
+        #expect(again.graph.objectCount == 2)
+    }
+
+    @Test func `a transaction that was never written when a sync failed is not done`() throws {
+        let volume = GatedVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        volume.isShut.store(true, ordering: .relaxed)
+        let first = try store.enqueue { try $0.insert("Note", ["id": .int(1)]) }.ticket
+        volume.arrivals.wait()
+        // These join the next group, which is never written.
+        let second = try store.enqueue { try $0.insert("Note", ["id": .int(2)]) }.ticket
+        let reading = try store.enqueue { _ in }.ticket
+        volume.isBroken.store(true, ordering: .relaxed)
+        volume.isShut.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        #expect([first, second, reading].map(outcome) == [.outcomeUnknown, .ioFailure, .ioFailure])
+        store.abandon()
+        let again = try Store.open(MemoryVolume(contents: volume.memory.contents), durability: nil)
+        #expect(again.graph.objectCount == 1)
+    }
+
+    @Test func `closing reports that what was buffered may not be durable`() throws {
+        let (volume, store) = try broken(.buffered(every: .seconds(3600)))
+        volume.fail(at: volume.operationCount, with: EIO)
+        #expect(code { try store.close() } == .outcomeUnknown)
+        let (_, sound) = try broken(.buffered(every: .seconds(3600)))
+        #expect(code { try sound.close() } == nil)
+    }
+
+    @Test func `a task that waits for a sync that fails is told that the outcome is unknown`() async throws {
+        let volume = GatedVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        volume.isShut.store(true, ordering: .relaxed)
+        async let written = store.write(author) { try $0.insert("Note", ["id": .int(1)]) }
+        await arrival(at: volume.arrivals)
+        volume.isBroken.store(true, ordering: .relaxed)
+        volume.isShut.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        do {
+            _ = try await written
+            Issue.record("The write was acknowledged.")
+        } catch let error as CambiumError {
+            #expect(error.code == .outcomeUnknown && (error.underlying as? CambiumError)?.code == .ioFailure)
+        }
+    }
+
+    private func outcome(_ ticket: Ticket) -> CambiumError.Code? {
+        let found = Outcome()
+        ticket.whenSettled { result in
+            if case .failure(let error) = result { found.code.withLock { $0 = error.code } }
+            found.isDone.signal()
+        }
+        found.isDone.wait()
+        return found.code.withLock { $0 }
+    }
+
+    private final class Outcome: Sendable {
+        let code = Guarded<CambiumError.Code?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+    }
+}

@@ -1,0 +1,116 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// What a store remembers of requests.
+@Suite struct RequestTests {
+    private func made() throws -> (MemoryVolume, Store, ObjectID) {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        let id = try store.write { try $0.insert("Note", ["id": .int(1), "title": .string("A")]) }.result
+        return (volume, store, id)
+    }
+
+    private func set(_ store: Store, _ id: ObjectID, _ title: String, _ author: Author = Author()) throws -> Receipt {
+        try store.write(author) { try $0.set(id, "title", to: .string(title)) }.receipt
+    }
+
+    private func repetition(_ body: () throws -> Void) -> TransactionNumber? {
+        do { try body() } catch { return ((error as? CambiumError)?.underlying as? RepeatedRequest)?.transaction }
+        return nil
+    }
+
+    private func title(_ store: Store, _ id: ObjectID) throws -> Value? {
+        store.graph.value(of: try store.schema.required("Note").requiredAttribute("title"), of: id)
+    }
+
+    @Test(arguments: [false, true])
+    func `a request that changed nothing is remembered, by later processes too`(isStored: Bool) throws {
+        let (volume, store, id) = try made()
+        let first = try set(store, id, "A", Author(requestID: "q"))
+        #expect(first.transaction?.rawValue == 3 && !first.hasChanges)
+        _ = try set(store, id, "B")
+        if isStored { try store.checkpoint() }
+        try store.close()
+        let again = try Store.reopened(volume)
+        #expect(repetition { _ = try set(again, id, "A", Author(requestID: "q")) } == first.transaction)
+        #expect(try title(again, id) == .string("B"))
+        #expect(try Verification(volume).isSound)
+    }
+
+    @Test func `a request that changed nothing is a transaction without ops, and one without a request is none`() throws {
+        let (volume, store, id) = try made()
+        let digest = store.graph.digest()
+        #expect(try set(store, id, "A").transaction == nil)
+        _ = try set(store, id, "A", Author(actor: "jane", requestID: "q"))
+        try store.close()
+        var opCounts: [Int] = []
+        try TransactionLog(volume).forEach { opCounts.append(try $0.ops().count) }
+        #expect(opCounts == [1, 1, 0])
+        #expect(store.graph.digest() == digest)
+        #expect(try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 3))).graph.digest() == digest)
+    }
+
+    @Test func `transactions without ops are sealed, compacted, applied and shown like others`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+        for number in 0..<30 {
+            try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }
+            try store.write(Author(requestID: "q\(number)", requestDigest: RequestHasher.digest(of: ["\(number)"]))) { _ in }
+        }
+        let target = MemoryVolume()
+        try store.close()
+        _ = try Store.apply(from: volume, to: target, surroundings: fixedSurroundings(seed: 2), tuning: .tiny)
+        let again = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3), tuning: .tiny)
+        #expect(try again.compact(.since(.latest)).segmentCount > 3)
+        for found in [again, try Store.open(target, durability: nil, surroundings: fixedSurroundings(seed: 4), tuning: .tiny)] {
+            #expect(repetition { try found.write(Author(requestID: "q3")) { _ in } }?.rawValue == 9)
+            let other = Author(requestID: "q3", requestDigest: RequestHasher.digest(of: ["other"]))
+            #expect(code { try found.write(other) { _ in } } == .conflict)
+        }
+        #expect(try Verification(volume).isSound && Verification(target).isSound)
+    }
+
+    @Test(arguments: [false, true])
+    func `a request id that comes again with another content is a conflict`(isStored: Bool) throws {
+        let (volume, store, id) = try made()
+        func author(_ content: String?) -> Author {
+            Author(requestID: "q", requestDigest: content.map { RequestHasher.digest(of: ["set", $0]) })
+        }
+        _ = try set(store, id, "B", author("B"))
+        if isStored { try store.checkpoint() }
+        try store.close()
+        let again = try Store.reopened(volume)
+        #expect(code { _ = try set(again, id, "C", author("C")) } == .conflict)
+        // Without a digest the id alone counts.
+        for content in ["B", nil] { #expect(repetition { _ = try set(again, id, "C", author(content)) }?.rawValue == 3) }
+        #expect(try title(again, id) == .string("B") && again.graph.transaction.rawValue == 3)
+    }
+
+    @Test func `an import that changes nothing notes its request once, and nothing without one`() throws {
+        let (volume, store, _) = try made()
+        let note = try store.schema.required("Note")
+        func importing(_ request: String?, _ effect: ImportOptions.Effect = .commit) throws -> ImportReport {
+            var options = ImportOptions()
+            options.effect = effect
+            let rows = ImportSource.bytes(Array(#"{"id":1,"title":"A"}"#.utf8))
+            return try store.importRows(note, from: [rows], options, author: Author(requestID: request))
+        }
+        let before = volume.contents
+        #expect(try importing(nil).transaction == nil && importing("q", .dryRun).transaction == nil && volume.contents == before)
+        let first = try importing("q")
+        #expect(first.transaction?.rawValue == 3 && first.logByteCount < 100 && first.counts.unchanged == 1)
+        let noted = volume.contents
+        #expect(repetition { _ = try importing("q") } == first.transaction && volume.contents == noted)
+    }
+
+    @Test func `parts of a request that are cut elsewhere have another digest`() {
+        let digests = [["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""], ["c", "ab"]].map { RequestHasher.digest(of: $0) }
+        #expect(Set(digests).count == digests.count && digests[0] == RequestHasher.digest(of: ["ab", "c"]))
+        #expect(digests.allSatisfy { RequestDigest($0.bytes) == $0 } && RequestDigest([1, 2, 3]) == nil)
+        #expect(code { try Author(requestDigest: digests[0]).check() } == .invalidInput)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+/// Requests, and moments, as the command line treats them.
+@Suite struct RequestCommandTests {
+    private func made() throws -> Workplace {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1", "title=A").code == 0)
+        return place
+    }
+
+    @Test func `a request that changed nothing is not applied when it comes again`() throws {
+        let place = try made()
+        func set(_ title: String, _ options: String...) throws -> [String: Any]? {
+            try place.run(executable: Workplace.binary, ["set", "notes", "Note/1", "title=\(title)", "--json"] + options).json.first
+        }
+        let first = try #require(try set("A", "--request", "q"))
+        _ = try set("B")
+        let again = try #require(try set("A", "--request", "q"))
+        #expect(again["repeated"] as? Bool == true && again["id"] as? String == "Note/1")
+        #expect(again["transaction"] as? Int == first["transaction"] as? Int && first["transaction"] as? Int == 3)
+        #expect(try place.run("show", "notes", "Note/1", "--json").output.contains(#""title":"B""#))
+        let entries = try place.run("log", "notes", "--json", "--ops").json
+        #expect(entries.count == 4 && (entries[2]["ops"] as? [Any])?.isEmpty == true && entries[2]["request"] as? String == "q")
+        #expect(try place.run("verify", "notes").code == 0)
+    }
+
+    @Test func `a request id with other arguments is a conflict`() throws {
+        let place = try made()
+        #expect(try place.run("set", "notes", "Note/1", "title=B", "--request", "q").code == 0)
+        let other = try place.run("set", "notes", "Note/1", "title=C", "--request", "q")
+        #expect(other.code == 1 && other.errors.contains("Transaction 3") && other.errors.contains("transaction 4"), "\(other.errors)")
+        #expect(try place.run("delete", "notes", "Note/1", "--request", "q").code == 1)
+        // Who asks, why, and how the answer is printed, are not what is asked for.
+        #expect(try place.run("set", "notes", "Note/1", "title=B", "--request", "q", "--actor", "jane", "--json").code == 0)
+        #expect(try place.run("find", "notes", "Note", "--count", "--json").output == "{\"count\":1}\n")
+    }
+
+    @Test func `an import is the same request if its files and options are`() throws {
+        let place = try made()
+        try place.write(#"{"id":1,"title":"A"}"#, to: "same.json")
+        try place.write(#"{"id":1,"title":"B"}"#, to: "other.json")
+        func importing(_ arguments: String...) throws -> Workplace.Outcome {
+            try place.run(executable: Workplace.binary, ["import", "notes", "Note", "--json", "--request", "q"] + arguments, input: "")
+        }
+        let first = try #require(try importing("same.json").json.first)
+        #expect(first["transaction"] as? Int == 3 && first["unchanged"] as? Int == 1)
+        let log = try place.bytes(of: "notes/log/00000000000000000001.log")
+        #expect(try importing("same.json").json.first?["repeated"] as? Bool == true)
+        #expect(try importing("other.json").code == 1 && importing("same.json", "--missing", "clear").code == 1)
+        #expect(try place.bytes(of: "notes/log/00000000000000000001.log") == log)
+    }
+
+    @Test func `a label is given once by a request, and the answer is that of the first time`() throws {
+        let place = try made()
+        let first = try #require(try place.run("label", "notes", "here", "--request", "q", "--json").json.first)
+        let again = try #require(try place.run("label", "notes", "here", "--request", "q", "--json").json.first)
+        #expect(first["transaction"] as? Int == 2 && again["transaction"] as? Int == 2 && again["label"] as? String == "here")
+        #expect(first["repeated"] == nil && again["repeated"] as? Bool == true)
+    }
+
+    @Test(arguments: ["since:2999-01-01T00:00:00Z", "since:99", "since:label:none"])
+    func `a moment that does not exist ends a compaction before it begins`(retain: String) throws {
+        let place = try made()
+        func files() throws -> [String] { try FileManager.default.subpathsOfDirectory(atPath: place.directory.path + "/notes").sorted() }
+        let before = try files()
+        for options in [[], ["--dry-run"]] {
+            let outcome = try place.run(executable: Workplace.binary, ["compact", "notes", "--retain", retain] + options, input: "")
+            #expect(outcome.code == 66 && outcome.output.isEmpty && !outcome.errors.isEmpty)
+        }
+        #expect(try files() == before)
+        #expect(try place.run("show", "notes", "Note/1", "--at", "2999-01-01T00:00:00Z").code == 0)
+    }
+
+    @Test func `a compaction says what is left and which state is the earliest`() throws {
+        let place = try made()
+        let told = try place.run("compact", "notes", "--retain", "since:2").output
+        #expect(told.contains("Of transactions 1 to 2 only the envelopes are left"), "\(told)")
+        #expect(told.contains("The earliest state that can be shown is the one after transaction 2."), "\(told)")
+        let gone = try place.run("show", "notes", "Note/1", "--at", "1")
+        #expect(gone.code == 66 && gone.errors.contains("the one after transaction 2"), "\(gone.errors)")
+    }
+}
