@@ -262,7 +262,7 @@ import Testing
             $0["Note"].identity = ["none"]
             $0["Item"][relationship: "note"].destination = "Nobody"
         }
-        let message = error?.message ?? ""
+        let message = error?.description ?? ""
         #expect(
             error?.code == .invalidInput && message.contains("/entities/Note/identity/0") && message.contains("Item/relationships/note/to"))
     }
