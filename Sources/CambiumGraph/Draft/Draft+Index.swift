@@ -47,8 +47,7 @@ extension Draft {
 
     mutating func countEntry(_ table: Int, _ index: Int, by step: Int) {
         let offset = TablePage.indexesOffset + TablePage.indexStride * index + TablePage.indexEntryCountOffset
-        let count = (ownedTable(table) + offset).assumingMemoryBound(to: Int.self)
-        count.pointee += step
+        count(ownedTable(table) + offset, by: step)
     }
 
     mutating func ownedBucketSlot(_ table: Int, _ index: Int, _ hash: UInt64) -> UnsafeMutablePointer<PageRef> {

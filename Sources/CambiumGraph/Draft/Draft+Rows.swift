@@ -87,8 +87,15 @@ extension Draft {
 
     mutating func count(_ table: TableLayout, _ entity: EntityNumber, by step: Int) {
         let page = ownedTable(table.index)
-        (page + TablePage.liveCountOffset).assumingMemoryBound(to: Int.self).pointee += step
-        (page + table.countOffset(of: entity)).assumingMemoryBound(to: Int.self).pointee += step
+        count(page + TablePage.liveCountOffset, by: step)
+        count(page + table.countOffset(of: entity), by: step)
+    }
+
+    /// Changes a count, which a page that was not proven may have too low.
+    @inline(__always) func count(_ place: UnsafeMutableRawPointer, by step: Int) {
+        let count = place.load(as: Int.self) &+ step
+        if count < 0 { chunks.refuse("a table has more than it counts") }
+        place.storeBytes(of: count, as: Int.self)
     }
 
     // MARK: Groups
@@ -216,7 +223,7 @@ extension Draft {
         let group = ownedGroup(table.index, row)
         Rows.setBit(group, GroupLayout.liveBitsOffset, row, true)
         (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee &+= 1
-        (ownedTable(table.index) + TablePage.liveCountOffset).assumingMemoryBound(to: Int.self).pointee += 1
+        count(ownedTable(table.index) + TablePage.liveCountOffset, by: 1)
         setLink(table.index, row, 0, first)
         setLink(table.index, row, 1, second)
         return row
@@ -233,7 +240,7 @@ extension Draft {
         Rows.setBit(group, GroupLayout.liveBitsOffset, row, false)
         (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee &-= 1
         let page = ownedTable(table.index)
-        (page + TablePage.liveCountOffset).assumingMemoryBound(to: Int.self).pointee -= 1
+        count(page + TablePage.liveCountOffset, by: -1)
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
         let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
         slot(&free.pointee, Int(freeCount.pointee)).pointee = row

@@ -22,7 +22,7 @@ struct LeafDirectory {
     /// Traps if the row is of another graph and beyond this one.
     @inline(__always) func leaf(_ row: UInt32) -> UnsafeMutableRawPointer {
         let group = Int(row &>> PageLayout.rowShift)
-        if group >= leaves.count { chunks.refuse("there is no row \(row)") }
+        if group >= leaves.count { chunks.refuse("a link leads to a row that there is not") }
         return leaves[group]
     }
 
