@@ -15,6 +15,7 @@ extension Draft {
             entries.removeAll(keepingCapacity: true)
             addHashes(table, index, rows, firstPage..<endPage, to: &entries)
             firstPage = endPage
+            if hasNewUUIDs { RadixSort.sortRuns(&entries, &other, sharedBitCount: KeyHash.neighborSharedBitCount) }
             addEntries(table, index, &entries, &other, isUnique: hasNewUUIDs)
         }
     }
@@ -48,7 +49,7 @@ extension Draft {
     mutating func addEntries(
         _ table: TableLayout, _ index: IndexLayout, _ entries: inout [UInt64], _ other: inout [UInt64], isUnique: Bool
     ) {
-        if !Self.isInOrder(entries) { RadixSort.sortByHighBits(&entries, &other) }
+        if !RadixSort.isSorted(entries) { RadixSort.sort(&entries, &other) }
         countEntry(table.index, index.number, by: entries.count)
         var next = 0
         var distance = Self.prefetchDistanceMin
@@ -58,19 +59,6 @@ extension Draft {
             next = fillBucket(table, index, entries, from: first, isUnique: isUnique)
             distance = max(Self.prefetchDistanceMin, 2 * (next - first))
         }
-    }
-
-    /// Whether the hashes ascend, but for one place where they begin anew. New UUIDs do.
-    private static func isInOrder(_ entries: [UInt64]) -> Bool {
-        var (last, turnCount): (UInt64, Int) = (0, 0)
-        for entry in entries {
-            if entry &>> 32 < last {
-                turnCount += 1
-                if turnCount > 1 { return false }
-            }
-            last = entry &>> 32
-        }
-        return true
     }
 
     private static let prefetchDistanceMin = 12
@@ -149,30 +137,5 @@ extension Draft {
         let last = first + Bucket.capacity - bucket.count
         guard last < entries.count, bucket.overflow == 0, bucket.depth < Bucket.depthMax else { return false }
         return bucket.depth == 0 || (entries[first] ^ entries[last]) &>> UInt64(64 - bucket.depth) == 0
-    }
-}
-
-/// Sorts by the 16 highest bits: enough to have what belongs in one of many thousand buckets together.
-enum RadixSort {
-    /// - Parameter other: memory that is used, and can be used again.
-    static func sortByHighBits(_ keys: inout [UInt64], _ other: inout [UInt64]) {
-        if other.count > keys.count { other.removeLast(other.count - keys.count) }
-        if other.count < keys.count { other.append(contentsOf: repeatElement(0, count: keys.count - other.count)) }
-        for shift in [UInt64(48), 56] {
-            var places = [Int](repeating: 0, count: 256)
-            for key in keys { places[Int(key &>> shift & 0xFF)] &+= 1 }
-            var place = 0
-            for digit in 0..<256 {
-                let count = places[digit]
-                places[digit] = place
-                place += count
-            }
-            for key in keys {
-                let digit = Int(key &>> shift & 0xFF)
-                other[places[digit]] = key
-                places[digit] &+= 1
-            }
-            swap(&keys, &other)
-        }
     }
 }

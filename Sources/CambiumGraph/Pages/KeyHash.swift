@@ -39,6 +39,8 @@ struct KeyHash {
     static let neighborMask: UInt64 = 0xF
     /// The lowest bits of the fragment of a bucket, so that a split can tell neighbors apart and each block has as many.
     private static let neighborShift: UInt64 = 40
+    /// The highest bits of a hash, which all neighbors have.
+    static let neighborSharedBitCount: UInt64 = 20
 }
 
 /// A way to mix 64 bits that can be taken back. Source: the finalizer of SplitMix64 (S. Vigna), "mix 13" of D. Stafford.
