@@ -16,7 +16,10 @@ import Testing
     }
 
     @Test func `a mark reads back as it was written, with its names and its end`() {
-        let names = ["log/00000000000000000001.log", "HEAD", "store.json.new", "pages-00000000000000ff", "roots/00000000000000000003.root"]
+        let names = [
+            "roots/00000000000000ff.lease", "log/00000000000000000001.log", "HEAD", "store.json.new", "pages-00000000000000ff",
+            "roots/00000000000000000003.root",
+        ]
         #expect(mark(bytes(names))?.names == Set(names) && mark(bytes(names))?.isFinished == false)
         #expect(mark(bytes(names, isFinished: true))?.isFinished == true)
         #expect(mark(bytes(names, isFinished: true) + [0])?.isFinished == true)

@@ -104,6 +104,7 @@ final class CreationVolume: Volume {
         path == CreationMark.fileName ? nil : try base.kind(of: path)
     }
 
+    func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { try base.names(path, file) }
     func remove(_ path: String) throws(CambiumError) { try base.remove(path) }
     func createDirectory(_ path: String) throws(CambiumError) { try base.createDirectory(path) }
     func removeDirectory(_ path: String) throws(CambiumError) { try base.removeDirectory(path) }
