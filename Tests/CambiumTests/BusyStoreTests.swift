@@ -142,4 +142,15 @@ import Testing
             #expect(digests.withLock { $0 } == [store.graph.digest()])
         }
     }
+
+    @Test(arguments: 0..<8)
+    func `a verification begins again if what it replays is retired beside it`(listing: Int) throws {
+        let volume = WatchedVolume()
+        let store = try Archiving.made(volume)
+        let compact: @Sendable () throws -> Void = { _ = try store.compact(.since(.latest)) }
+        volume.beforeListing.withLock { $0 = Array(repeating: {}, count: listing) + [compact] }
+        let verification = try Verification(volume)
+        #expect(verification.findings == [] && verification.digest == store.graph.digest())
+        try store.close()
+    }
 }

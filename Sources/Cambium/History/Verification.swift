@@ -31,7 +31,8 @@ public struct Verification: Sendable {
         do {
             let reader = try LogReader(whole(volume, archive))
             for flaw in reader.flaws { damage(flaw) }
-            try replay(reader)
+            // A compaction beside it may retire what is being replayed: then the replay begins with the checkpoint that stands for that.
+            while try !replay(reader) {}
         } catch let error as CambiumError where error.code == .damaged || error.code == .unsupportedFormat {
             damage(error.description)
         }
@@ -54,7 +55,8 @@ public struct Verification: Sendable {
         findings.append(finding)
     }
 
-    private mutating func replay(_ reader: LogReader) throws {
+    /// Returns false, with nothing noted, if a part of the log that had to be replayed was retired meanwhile.
+    private mutating func replay(_ reader: LogReader) throws -> Bool {
         var tree = LogTree()
         var count = 0
         defer {
@@ -62,7 +64,8 @@ public struct Verification: Sendable {
             root = HexText.encode(tree.root)
         }
         var redacted: TransactionNumber?
-        let stored = try beginning(reader)
+        let retiredEnd = try reader.retiredEnd()
+        let stored = try beginning(reader, after: retiredEnd)
         var replay = Replay(stored)
         if stored.transaction != .none {
             // The tree has the retired transactions too.
@@ -83,13 +86,14 @@ public struct Verification: Sendable {
                 try tree.append(record)
                 count += 1
             })
+        if redacted != nil, try reader.retiredEnd() > retiredEnd { return false }
         try end.requireTransaction(in: reader.volume)
         logByteCount = try LogReader.files(reader.volume).byteCount
         let notes = RecoveryReport(reader, StoredGraph(before: reader), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
         if let redacted {
             findings.append("transaction \(redacted) is redacted, so the graph behind it cannot be replayed from the log")
-            return
+            return true
         }
         let graph = stored.timeline.head
         let digest = graph.digest()
@@ -100,11 +104,11 @@ public struct Verification: Sendable {
         for number in try RootRecord.list(reader.volume) where number <= graph.transaction {
             try check(number, reader, transaction: graph.transaction, digest)
         }
+        return true
     }
 
     /// Where the replay begins: before the first transaction, or with the checkpoint that stands for those that were retired.
-    private mutating func beginning(_ reader: LogReader) throws -> StoredGraph {
-        let retiredEnd = try reader.retiredEnd()
+    private func beginning(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> StoredGraph {
         if retiredEnd == .none { return StoredGraph(before: reader) }
         for number in try RootRecord.list(reader.volume).reversed() where number >= retiredEnd {
             do throws(CambiumError) {
