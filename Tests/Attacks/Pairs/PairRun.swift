@@ -60,7 +60,7 @@ final class PairRun: @unchecked Sendable {
 
     private func turnOfWriter(_ side: PairSide, _ turn: Int) throws {
         // A writer that finds the store locked is run again, as its user would; the other side ends some time.
-        for _ in 0..<200 {
+        for _ in 0..<1500 {
             let outcome = try site.run(side.arguments(turn, "out"))
             attack.count("pairs")
             if let misconduct = outcome.misconduct() { return report(misconduct, outcome) }

@@ -17,6 +17,8 @@ struct SoundStore: Sendable {
     /// What is permitted, too, if the end of the log is damaged: the stores that end at each moment before the newest from which on nothing
     /// proves that the transactions were durable. Empty for a store that was closed.
     let shorter: [[String: Answer]]
+    /// The path of the last segment: the only file whose end may be cut off.
+    private let lastSegment: String
     /// What the export of any moment is.
     let moments: [[UInt8]]
 
@@ -28,6 +30,7 @@ struct SoundStore: Sendable {
         try SampleStore(kind: kind, seed: 1, word: "title").build(in: site, earlier: earlier)
         try SampleStore(kind: kind, seed: 2, word: "words").build(in: otherSite, earlier: root + "/other-earlier")
         try Tree.copy(site + "/store", to: site + "/input/copy")
+        lastSegment = try Self.lastSegment(of: site + "/store")
         answers = try Self.answers(site, attack)
         let moments = try Self.moments(root, kind, attack)
         self.moments = moments.map(\.export)
@@ -37,13 +40,13 @@ struct SoundStore: Sendable {
         }
     }
 
-    /// The name of the last segment: the only file whose end may be cut off.
-    var lastSegment: String? { try? Tree(site + "/store").files.last { $0.hasPrefix("log/") && $0.hasSuffix(".log") } }
-
     /// What is right for a command after a corruption of `file`.
     func permitted(_ command: AttackCommand, after file: String) -> [Answer] {
-        let isEnd = lastSegment.map { file == "store/" + $0 } ?? false
-        return ([answers] + (isEnd ? shorter : [])).compactMap { $0[command.name] }
+        ([answers] + (file == "store/" + lastSegment ? shorter : [])).compactMap { $0[command.name] }
+    }
+
+    private static func lastSegment(of store: String) throws -> String {
+        try Tree(store).files.last { $0.hasPrefix("log/") && $0.hasSuffix(".log") } ?? ""
     }
 
     private static func answers(_ site: String, _ attack: Attack) throws -> [String: Answer] {
@@ -72,9 +75,8 @@ struct SoundStore: Sendable {
     }
 
     private static func shorter(_ site: String, _ numbers: [Int], _ root: String, _ attack: Attack) throws -> [[String: Answer]] {
-        let last = try Tree(site + "/store").files.last { $0.hasPrefix("log/") && $0.hasSuffix(".log") }
-        let digits = last.map { $0.dropFirst("log/".count).dropLast(".log".count) }
-        guard let first = digits.flatMap({ Int($0) }), let newest = numbers.last else { return [] }
+        let digits = try lastSegment(of: site + "/store").dropFirst("log/".count).dropLast(".log".count)
+        guard let first = Int(digits), let newest = numbers.last else { return [] }
         return try (first - 1..<newest).map { number in
             let shorter = root + "/shorter-\(number)"
             try Tree.copy(site, to: shorter)
