@@ -68,7 +68,7 @@ struct RepairRun {
         try salvage.readFrames(of: last.next...TransactionNumber(rawValue: .max)) { end = max(end, $0.number) }
         guard end > last else { return }
         report.missing.append(last.next...end)
-        report.findings.append("\(Self.name(last.next...end)) missing, and no checkpoint has the outcome.")
+        report.findings.append("What \(Self.name(last.next...end)) missing, and no checkpoint has the outcome.")
     }
 
     // MARK: Checkpoints
