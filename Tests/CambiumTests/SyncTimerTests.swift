@@ -22,7 +22,9 @@ import Testing
         }
     }
 
-    private let (clock, timer, volume) = (StillClock(), ManualTimer(), GatedVolume())
+    private let clock = StillClock()
+    private let timer = ManualTimer()
+    private let volume = GatedVolume()
 
     private func made() throws -> Store {
         var surroundings = clock.surroundings()

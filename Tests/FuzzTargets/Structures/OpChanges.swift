@@ -177,7 +177,7 @@ struct OpChanges {
         switch choices.index(below: 7) {
         case 0: clone.roots = old.roots.map { id($0) }
         case 1: clone.options.depth = choices.isTrue() ? Int(choices.number() & 0x7FFF_FFFF) : nil
-        case 2: clone.time = choices.isTrue() ? Int64(bitPattern: choices.number()) : nil
+        case 2: clone.time = choices.isTrue() ? Timestamp(microsecondsSince1970: Int64(bitPattern: choices.number())) : nil
         case 3: clone.seed = choices.isTrue() ? CloneSeed(low: choices.number(), high: choices.number()) : nil
         case 4: clone.setHash = choices.number()
         case 5:
