@@ -30,8 +30,8 @@ import Testing
         return (store, volume, digests)
     }
 
-    private func times(_ volume: any Volume) throws -> [Int64] {
-        var times: [Int64] = []
+    private func times(_ volume: any Volume) throws -> [Timestamp] {
+        var times: [Timestamp] = []
         try TransactionLog(volume).forEach { times.append($0.metadata.time) }
         return times
     }

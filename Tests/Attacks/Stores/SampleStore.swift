@@ -54,7 +54,7 @@ struct SampleStore {
             now: {
                 time.withLock { time in
                     time += 1_000_000
-                    return time
+                    return Timestamp(microsecondsSince1970: time)
                 }
             },
             randomBytes: { count in random.withLock { random in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } } })
