@@ -80,7 +80,8 @@ extension Store {
         let setting: StoreSettings.Durability =
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
         let settings = StoreSettings(
-            store: surroundings.randomBytes(16), indexSecret: surroundings.randomBytes(16), creationTime: surroundings.now().microsecondsSince1970,
+            store: surroundings.randomBytes(16), indexSecret: surroundings.randomBytes(16),
+            creationTime: surroundings.now().microsecondsSince1970,
             durability: setting)
         return try create(volume, settings, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory) {
             try $0.begin(schema, author)

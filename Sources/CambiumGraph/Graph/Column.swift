@@ -59,7 +59,8 @@ public struct Column {
     init(_ field: Field, _ version: Version) {
         directory =
             field.table < 0
-            ? LeafDirectory(emptyOf: version.reader) : LeafDirectory(version.reader, field.table, field.slot, field.kind, version.space.constants)
+            ? LeafDirectory(emptyOf: version.reader)
+            : LeafDirectory(version.reader, field.table, field.slot, field.kind, version.space.constants)
         table = field.table
         kind = field.kind
         type = field.type

@@ -69,7 +69,9 @@ private struct Forgery {
         guard let thing = store.schema.entity("Thing") else { throw Finding("the sample lacks its entities") }
         self.thing = thing
         let request = CloneRequest(excluding: ["partner", "friends"], rootValues: ["id": .int(6000)])
-        sampleClone = try store.graph.planClone([ObjectID(root: thing.root, serial: 1)], request).op(time: Timestamp(microsecondsSince1970: 1)) {
+        sampleClone = try store.graph.planClone([ObjectID(root: thing.root, serial: 1)], request).op(
+            time: Timestamp(microsecondsSince1970: 1)
+        ) {
             CloneSeed(low: 1, high: 2)
         }
         try store.close()
