@@ -13,6 +13,8 @@ struct ReferenceClone: Sendable {
     var parents: [ObjectID: ObjectID] = [:]
     /// The copy of each original.
     var copies: [ObjectID: ObjectID] = [:]
+    /// How many objects there were of each hierarchy.
+    var objectCounts: [EntityNumber: Int] = [:]
     /// By the id of the copy.
     var attributes: [ObjectID: [PropertyNumber: Value]] = [:]
     var hierarchies: [CloneOp.Hierarchy] = []
@@ -87,6 +89,7 @@ extension ReferenceGraph {
         let byHierarchy = Dictionary(grouping: plan.reached.sorted(), by: \.root)
         for (root, originals) in byHierarchy.sorted(by: { $0.key < $1.key }) {
             let first = nextSerial(of: root)
+            plan.objectCounts[root] = objects.keys.count { $0.root == root }
             guard first + UInt64(originals.count) - 1 <= ObjectID.serialMax else {
                 throw CambiumError(.limitExceeded, "\(root) has no serials left.")
             }

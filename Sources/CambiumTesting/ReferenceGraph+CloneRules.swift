@@ -137,8 +137,13 @@ extension ReferenceGraph {
             Self.littleEndian(seed.low, 8) + Self.littleEndian(seed.high, 8) + Self.littleEndian(UInt64(copy.root.rawValue), 2)
             + Self.littleEndian(UInt64(attribute.number.rawValue), 2)
         let keys = input.withUnsafeBytes { XXH3.hash128($0, seed: 0) }
-        let stride = (copy.serial / 16 + 1) &* Self.golden
-        let low = Self.mix(keys.high &+ stride) & ~(0xF << 52 | 0xF) | 4 << 52 | copy.serial % 16
+        let serials = plan.copies.values.filter { $0.root == copy.root }.map(\.serial)
+        let first = serials.min() ?? 0
+        let space = max(serials.count, plan.objectCounts[copy.root] ?? 0)
+        let bitCount = min(24, UInt64(String(space, radix: 2).utf8.count))
+        let (series, number) = (copy.serial - first).quotientAndRemainder(dividingBy: 1 << bitCount)
+        let stride = (first + series) &* Self.golden
+        let low = Self.mix(keys.high &+ stride) & ~(0xF << 52 | 0x1FFF_FFFF) | 4 << 52 | bitCount << 24 | number
         let high = Self.mix(keys.low &+ stride) & ~0xC0 | 0x80
         let bytes = Self.littleEndian(low, 8) + Self.littleEndian(high, 8)
         return UUID(

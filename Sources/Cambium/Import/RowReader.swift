@@ -193,7 +193,8 @@ struct RowReader {
         let value = batch.values[place]
         guard value.isGiven else { return }
         let type = entity.conversions[Int(value.attribute)].type
-        let hash = batch.withCell(value) { $0.keyHash(hashKey, type) }
+        // A copy of the key: the closure would take one of all of the reader.
+        let hash = batch.withCell(value) { [hashKey] in $0.keyHash(hashKey, type) }
         batch.values[place].key = Int32(batch.keys.count)
         batch.keys.append(RowBatch.Key(entity: entity.number, hash: hash))
     }

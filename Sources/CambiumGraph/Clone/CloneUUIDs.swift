@@ -3,7 +3,8 @@ import CambiumModel
 
 /// The new UUIDs of one attribute of a clone. FORMAT.md 4 says how they are made.
 ///
-/// Up to 16 copies get UUIDs that lie side by side in an index, whatever its key is: so a small clone touches few buckets.
+/// They lie side by side in an index, in the order of the copies, as densely as those of the objects that were there, and whatever the key
+/// of the index is: so the index takes them bucket by bucket, in few buckets if the copies are few.
 struct CloneUUIDs {
     private let low: UInt64
     private let high: UInt64
@@ -11,6 +12,8 @@ struct CloneUUIDs {
     private let distance: UInt64
     private let firstSerial: UInt64
     private let algorithm: CloneOp.Algorithm
+    private let bitCount: UInt64
+    private var firstSeries = SIMD2<UInt64>()
 
     /// - Parameters:
     ///   - count: the copies in the attribute's hierarchy.
@@ -31,17 +34,28 @@ struct CloneUUIDs {
         distance = UInt64.max / UInt64(max(1, count, objectCount))
         self.firstSerial = firstSerial
         self.algorithm = algorithm
+        let space = UInt64(max(1, count, objectCount))
+        bitCount = min(UUIDSeries.bitCountMax, UInt64(64 - space.leadingZeroBitCount))
+        firstSeries = start(ofSeries: 0)
     }
 
     /// The UUID of the copy of a serial.
     @inline(__always) subscript(_ serial: UInt64) -> SIMD2<UInt64> {
-        algorithm == .groups ? grouped(serial) : ascending(serial &- firstSerial)
+        let place = serial &- firstSerial
+        return algorithm == .series ? numbered(place) : ascending(place)
     }
 
-    /// Algorithm 2: copies whose serials agree but for the lowest four bits have UUIDs that agree but for theirs.
-    @inline(__always) private func grouped(_ serial: UInt64) -> SIMD2<UInt64> {
-        let stride = (serial &>> 4 &+ 1) &* Mixing.step
-        let first = Mixing.mixed(high &+ stride) & ~(Self.versionMask | KeyHash.neighborMask) | 4 &<< 52 | serial & KeyHash.neighborMask
+    /// Algorithm 2: numbers of a series; of several, if there are more copies than a series has numbers.
+    @inline(__always) private func numbered(_ place: UInt64) -> SIMD2<UInt64> {
+        let series = place &>> bitCount
+        let first = series == 0 ? firstSeries : start(ofSeries: series)
+        return SIMD2(first.x | (place & ((1 &<< bitCount) &- 1)).littleEndian, first.y)
+    }
+
+    /// Number 0 of a series.
+    private func start(ofSeries series: UInt64) -> SIMD2<UInt64> {
+        let stride = (firstSerial &+ series) &* Mixing.step
+        let first = UUIDSeries.tagged(Mixing.mixed(high &+ stride) & ~Self.versionMask | 4 &<< 52, bitCount: bitCount)
         let rest = Mixing.mixed(low &+ stride) & ~Self.variantMask | 0x80
         return SIMD2(first.littleEndian, rest.littleEndian)
     }

@@ -15,7 +15,6 @@ extension Draft {
             entries.removeAll(keepingCapacity: true)
             addHashes(table, index, rows, firstPage..<endPage, to: &entries)
             firstPage = endPage
-            if hasNewUUIDs { RadixSort.sortRuns(&entries, &other, sharedBitCount: KeyHash.neighborSharedBitCount) }
             addEntries(table, index, &entries, &other, isUnique: hasNewUUIDs)
         }
     }

@@ -2,10 +2,14 @@
 enum RadixSort {
     private static let shift: UInt64 = 48
 
+    /// Whether the keys ascend by these bits, except for one place where they begin again from below. Hashes of new UUIDs do.
     static func isSorted(_ keys: [UInt64]) -> Bool {
-        var last: UInt64 = 0
+        var (last, turnCount): (UInt64, Int) = (0, 0)
         for key in keys {
-            if key &>> shift < last { return false }
+            if key &>> shift < last {
+                turnCount += 1
+                if turnCount > 1 { return false }
+            }
             last = key &>> shift
         }
         return true
@@ -31,34 +35,5 @@ enum RadixSort {
             }
             swap(&keys, &other)
         }
-    }
-
-    /// As `sort`, for keys that come in runs whose highest bits are equal: runs are moved as a whole.
-    ///
-    /// - Parameters:
-    ///   - keys: fewer than 2^32.
-    ///   - sharedBitCount: how many of the highest bits the keys of a run share; 16 to 32.
-    static func sortRuns(_ keys: inout [UInt64], _ other: inout [UInt64], sharedBitCount: UInt64) {
-        let runShift = 64 - sharedBitCount
-        var heads: [UInt64] = []
-        var start = 0
-        while start < keys.count {
-            let run = keys[start] &>> runShift
-            heads.append(run &<< runShift | UInt64(start))
-            repeat { start += 1 } while start < keys.count && keys[start] &>> runShift == run
-        }
-        var spare: [UInt64] = []
-        sort(&heads, &spare)
-        other.removeAll(keepingCapacity: true)
-        other.reserveCapacity(keys.count)
-        for head in heads {
-            let run = head &>> runShift
-            var place = Int(head & 0xFFFF_FFFF)
-            repeat {
-                other.append(keys[place])
-                place += 1
-            } while place < keys.count && keys[place] &>> runShift == run
-        }
-        swap(&keys, &other)
     }
 }

@@ -21,6 +21,7 @@ struct Bucket {
     static let byteCount = blocksOffset + blockCount * blockStride
     /// The deepest split; a fragment has the bits that splits at depths 8 to 23 look at.
     static let depthMax = 26
+    static let fragmentShift: UInt64 = 40
     private static let countOffset = 16
     private static let depthOffset = 18
 
@@ -28,7 +29,7 @@ struct Bucket {
 
     @inline(__always) init(_ page: UnsafeMutableRawPointer) { self.page = page }
 
-    @inline(__always) static func fragment(_ hash: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: hash >> 40) }
+    @inline(__always) static func fragment(_ hash: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: hash >> fragmentShift) }
 
     /// Where the block is that has an entry, unless it is full.
     @inline(__always) static func homeOffset(of hash: UInt64) -> Int {

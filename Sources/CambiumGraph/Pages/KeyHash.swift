@@ -16,15 +16,16 @@ struct KeyHash {
         var hash = KeyHash(HashKey(secret: Array("cambium".utf8)))
         hash.add(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)
         hash.add(0x0123_4567_89AB_CDEF, 0)
+        hash.add(UUIDSeries.tagged(0x0123_4567_0000_0000, bitCount: 20) | 5, 1)
         Array("cambium".utf8).withUnsafeBytes { hash.add($0) }
         return hash.value
     }()
 
     @inline(__always) mutating func add(_ low: UInt64, _ high: UInt64) {
-        // Up to 16 UUIDs that differ in these bits alone lie side by side. `CloneUUIDs` makes such.
-        let neighbor = high == 0 ? 0 : low & Self.neighborMask
-        let sum = UInt128(low ^ neighbor) &* key.low &+ UInt128(high) &* key.high &+ UInt128(value) &* key.before &+ key.offset
-        value = Mixing.mixed(UInt64(truncatingIfNeeded: sum &>> 64)) ^ neighbor &<< Self.neighborShift
+        let series = UUIDSeries(low, high)
+        let sum =
+            UInt128(low ^ series.number) &* key.low &+ UInt128(high) &* key.high &+ UInt128(value) &* key.before &+ key.offset
+        value = series.hash(from: Mixing.mixed(UInt64(truncatingIfNeeded: sum &>> 64)))
     }
 
     @inline(__always) mutating func add(_ bytes: UnsafeRawBufferPointer) {
@@ -34,13 +35,6 @@ struct KeyHash {
     @inline(__always) mutating func add(_ cell: Cell) {
         if cell.kind == .bytes { add(cell.bytes) } else { add(cell.low, cell.high) }
     }
-
-    /// The bits of a UUID that tell neighbors apart. Few, so that no more than a part of a bucket can be filled by neighbors.
-    static let neighborMask: UInt64 = 0xF
-    /// The lowest bits of the fragment of a bucket, so that a split can tell neighbors apart and each block has as many.
-    private static let neighborShift: UInt64 = 40
-    /// The highest bits of a hash, which all neighbors have.
-    static let neighborSharedBitCount: UInt64 = 20
 }
 
 /// A way to mix 64 bits that can be taken back. Source: the finalizer of SplitMix64 (S. Vigna), "mix 13" of D. Stafford.

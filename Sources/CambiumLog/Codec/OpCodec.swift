@@ -108,7 +108,7 @@ public enum OpCodec {
             return .delete(ids)
         case .upsert: return .upsert(try decodeUpsert(&reader))
         case .relink: return .relink(try decodeRelink(&reader))
-        case .clone: return .clone(try decodeClone(&reader, cloneAlgorithm ?? .groups))
+        case .clone: return .clone(try decodeClone(&reader, cloneAlgorithm ?? .series))
         case .label:
             let number = TransactionNumber(rawValue: try reader.readVarint())
             let offset = reader.offset

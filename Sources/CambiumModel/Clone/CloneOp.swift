@@ -19,7 +19,7 @@ public struct CloneOp: Sendable, Equatable {
     /// The number of the op's algorithm in the log. Clones that are made now are of the last one.
     public enum Algorithm: UInt8, Sendable {
         case ascendingHashes = 1
-        case groups = 2
+        case series = 2
     }
 
     public struct Hierarchy: Sendable, Equatable {
@@ -50,7 +50,7 @@ public struct CloneOp: Sendable, Equatable {
 
     public init(
         roots: [ObjectID], options: CloneOptions, time: Timestamp?, seed: CloneSeed?, hierarchies: [Hierarchy], setHash: UInt64,
-        algorithm: Algorithm = .groups
+        algorithm: Algorithm = .series
     ) {
         self.roots = roots
         self.options = options
