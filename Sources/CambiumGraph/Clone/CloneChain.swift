@@ -44,7 +44,7 @@ extension Draft {
     }
 
     private mutating func target(_ group: UnsafeMutableRawPointer, _ slot: Int) -> UnsafeMutablePointer<UInt32> {
-        (ownedLeaf(group, slot) + PageLayout.linkValuesOffset).assumingMemoryBound(to: UInt32.self)
+        (ownedLeaf(group, slot, .linkLeaf) + PageLayout.linkValuesOffset).assumingMemoryBound(to: UInt32.self)
     }
 
     /// Whether no row has anything in a column.

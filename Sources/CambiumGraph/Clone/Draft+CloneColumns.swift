@@ -119,7 +119,7 @@ extension Draft {
     ) {
         let column = GroupLayout.columnsOffset &+ 4 &* slot
         if spans.allSatisfy({ chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }) { return }
-        let leaf = ownedLeaf(group, slot)
+        let leaf = ownedLeaf(group, slot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: MemoryLayout<T>.stride))
         var presence = load(leaf, PageLayout.presenceOffset)
         let target = (leaf + PageLayout.valuesOffset).assumingMemoryBound(to: T.self)
         for span in spans {
@@ -145,7 +145,7 @@ extension Draft {
                 draft.setFixed(table.index, row, column.slot, uuids[base | UInt64(row & PageLayout.rowMask)])
             }
         }
-        let leaf = ownedLeaf(group, column.slot)
+        let leaf = ownedLeaf(group, column.slot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: 16))
         let values = (leaf + PageLayout.valuesOffset).assumingMemoryBound(to: SIMD2<UInt64>.self)
         var presence = load(leaf, PageLayout.presenceOffset)
         for span in spans {
@@ -157,7 +157,7 @@ extension Draft {
 
     /// The serials of the originals.
     private mutating func copySerials(_ group: UnsafeMutableRawPointer, _ spans: [CloneSpan]) {
-        let leaf = ownedLeaf(group, TableLayout.sourceSlot)
+        let leaf = ownedLeaf(group, TableLayout.sourceSlot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: 8))
         var presence = load(leaf, PageLayout.presenceOffset)
         let target = (leaf + PageLayout.valuesOffset).assumingMemoryBound(to: UInt64.self)
         for span in spans {
@@ -182,7 +182,7 @@ extension Draft {
         // A value of no bytes has a cell too.
         let isNull = spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
         if isNull { return }
-        own(&reference.pointee)
+        own(&reference.pointee, .stringLeaf)
         var leaf = chunks[reference.pointee]
         var used = StringLeaf.heapUsed(leaf)
         if PageLayout.heapOffset + used + byteCount > chunks.granules(reference.pointee) * PageLayout.granule {

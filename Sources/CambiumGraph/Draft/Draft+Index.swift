@@ -29,7 +29,7 @@ extension Draft {
             }
             let overflow = (bucket + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
             if overflow.pointee == 0 { chunks.refuse("a row is not in an index that covers it") }
-            own(&overflow.pointee)
+            own(&overflow.pointee, .bucket)
             reference = overflow
         }
     }
@@ -40,7 +40,7 @@ extension Draft {
         while !Bucket(chunks[reference.pointee]).replace(Bucket.fragment(hash), row, by: other) {
             let overflow = (chunks[reference.pointee] + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
             if overflow.pointee == 0 { chunks.refuse("a row is not in an index that covers it") }
-            own(&overflow.pointee)
+            own(&overflow.pointee, .bucket)
             reference = overflow
         }
     }
@@ -64,7 +64,7 @@ extension Draft {
         _ slot: UnsafeMutablePointer<PageRef>, _ vector: UnsafeMutablePointer<RadixVector>, _ bits: UInt32, _ hash: UInt64
     ) {
         let old = slot.pointee
-        own(&slot.pointee)
+        own(&slot.pointee, .bucket)
         guard slot.pointee != old else { return }
         let new = slot.pointee
         let depth = Bucket(chunks[new]).depth
@@ -83,6 +83,7 @@ extension Draft {
     /// Replaces a bucket, which need not be the draft's own, by two that have half of its hashes each.
     @inline(never)
     mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {
+        if !space.isProven { space.checkCopied(page, chunks[page], .bucket, Bucket.byteCount) }
         let depth = Bucket(chunks[page]).depth
         let place = ownedTable(table) + TablePage.indexesOffset + TablePage.indexStride * index
         if depth > Int(place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)) {

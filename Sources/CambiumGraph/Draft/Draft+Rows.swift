@@ -172,7 +172,7 @@ extension Draft {
     mutating func storeProvenance(_ group: UnsafeMutableRawPointer, _ row: UInt32, _ slot: Int, _ offset: UInt64) {
         let reference = (group + GroupLayout.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)
         if offset > UInt64(UInt32.max), chunks.kind(reference.pointee) == .linkLeaf { widen(reference) }
-        let leaf = ownedLeaf(group, slot)
+        let leaf = ownedLeaf(group, slot, chunks.kind(reference.pointee) == .linkLeaf ? .linkLeaf : .wideLeaf)
         let place = Int(row & PageLayout.rowMask)
         if chunks.kind(reference.pointee) == .linkLeaf {
             leaf.storeBytes(of: UInt32(offset), toByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self)

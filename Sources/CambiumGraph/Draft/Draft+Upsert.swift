@@ -149,7 +149,7 @@ extension Draft {
             defer { index = end }
             let group = ownedGroup(table.index, rows[index])
             if (index..<end).allSatisfy({ !isPresent(presence, $0) }), isConstant(group, slot) { continue }
-            let leaf = ownedLeaf(group, slot)
+            let leaf = ownedLeaf(group, slot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: width))
             for place in index..<end {
                 let row = rows[place]
                 let target = leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask)

@@ -132,20 +132,24 @@ extension Draft {
         return page
     }
 
-    /// Makes the page that a reference points to this draft's own, by copying it where it is not.
+    /// Makes the page that a reference points to this draft's own, by copying it if it is not.
+    ///
+    /// - Parameters:
+    ///   - kind: what the page has to be for what is written into it; `nil` for any kind.
+    ///   - byteCount: what it has to hold at least.
     @inline(__always)
-    mutating func own(_ page: inout PageRef) {
-        if chunks.birth(page) != epoch { page = copy(page) }
+    mutating func own(_ page: inout PageRef, _ kind: PageKind? = nil, byteCount: Int = 0) {
+        if chunks.birth(page) != epoch { page = copy(page, kind, byteCount) }
     }
 
     @inline(never)
-    private mutating func copy(_ page: PageRef) -> PageRef {
+    private mutating func copy(_ page: PageRef, _ kind: PageKind?, _ byteCount: Int) -> PageRef {
         let source = chunks[page]
         let birth = source.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
         // The size and the kind, without the link of a free page.
         let tail = UInt64(source.load(fromByteOffset: PageLayout.granulesOffset, as: UInt32.self))
         let granules = Int(truncatingIfNeeded: tail & 0xFFFF)
-        if !space.isProven { space.checkCopied(page, source) }
+        if !space.isProven { space.checkCopied(page, source, kind, byteCount) }
         let copy = space.allocate(tail: tail, granules: granules, birth: epoch)
         born.append(copy)
         memcpy(chunks[copy] + PageLayout.header, source + PageLayout.header, (granules - 1) * PageLayout.granule)
@@ -155,7 +159,7 @@ extension Draft {
 
     /// Notes that this draft no longer reaches a page. Constant pages stay for ever.
     private mutating func supersede(_ page: PageRef) {
-        if !space.isProven { space.checkCopied(page, chunks[page]) }
+        if !space.isProven { space.checkCopied(page, chunks[page], nil, 0) }
         if chunks.birth(page) != 0 { superseded.append(page) }
     }
 
@@ -171,7 +175,7 @@ extension Draft {
     @inline(__always)
     mutating func ownedDirectory() -> UnsafeMutableRawPointer {
         hasWritten = true
-        if chunks.birth(directory) != epoch { directory = copy(directory) }
+        if chunks.birth(directory) != epoch { directory = copy(directory, .directory, 0) }
         return chunks[directory]
     }
 
@@ -201,7 +205,7 @@ extension Draft {
         let page = ownedTable(table)
         let vector = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
         let slot = slot(&vector.pointee, Int(index))
-        own(&slot.pointee)
+        own(&slot.pointee, .rowGroup, byteCount: layout.tables[table].groupByteCount)
         let pointer = chunks[slot.pointee]
         groupCache = GroupCache(table: table, index: index, pointer: pointer)
         return pointer
@@ -211,9 +215,11 @@ extension Draft {
     mutating func forgetGroup() { groupCache.table = -1 }
 
     @inline(__always)
-    mutating func ownedLeaf(_ group: UnsafeMutableRawPointer, _ slot: Int) -> UnsafeMutableRawPointer {
+    mutating func ownedLeaf(
+        _ group: UnsafeMutableRawPointer, _ slot: Int, _ kind: PageKind? = nil, byteCount: Int = 0
+    ) -> UnsafeMutableRawPointer {
         let reference = (group + GroupLayout.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)
-        own(&reference.pointee)
+        own(&reference.pointee, kind, byteCount: byteCount)
         return chunks[reference.pointee]
     }
 
@@ -224,13 +230,14 @@ extension Draft {
 
     @inline(__always)
     mutating func setLink(_ table: Int, _ row: UInt32, _ slot: Int, _ value: UInt32) {
-        let leaf = ownedLeaf(ownedGroup(table, row), slot)
+        let leaf = ownedLeaf(ownedGroup(table, row), slot, .linkLeaf)
         leaf.storeBytes(of: value, toByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
     @inline(__always)
     mutating func setFixed<T: BitwiseCopyable>(_ table: Int, _ row: UInt32, _ slot: Int, _ value: T) {
-        let leaf = ownedLeaf(ownedGroup(table, row), slot)
+        let byteCount = PageLayout.fixedLeafByteCount(width: MemoryLayout<T>.stride)
+        let leaf = ownedLeaf(ownedGroup(table, row), slot, .fixedLeaf, byteCount: byteCount)
         leaf.storeBytes(
             of: value, toByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask), as: T.self)
         Rows.setBit(leaf, PageLayout.presenceOffset, row, true)
@@ -239,7 +246,7 @@ extension Draft {
     /// Makes a fixed-width value null; its bytes become zero, so that equal leaves are equal bytes.
     mutating func clearFixed(_ table: Int, _ row: UInt32, _ slot: Int, width: Int) {
         guard reader.rows(table).isPresent(row, slot) else { return }
-        let leaf = ownedLeaf(ownedGroup(table, row), slot)
+        let leaf = ownedLeaf(ownedGroup(table, row), slot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: width))
         memset(leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), 0, width)
         Rows.setBit(leaf, PageLayout.presenceOffset, row, false)
     }

@@ -49,7 +49,7 @@ extension Draft {
             if moved[old] == nil, !hasBlob(victims, old) { continue }
             let new = moved[old] ?? moveBlob(old)
             moved[old] = new
-            let owned = ownedLeaf(ownedGroup(table, row), slot)
+            let owned = ownedLeaf(ownedGroup(table, row), slot, .stringLeaf)
             (owned + Int(cell & 0xFFFF)).storeBytes(of: new, as: PageRef.self)
         }
     }
@@ -100,7 +100,7 @@ extension Draft {
             guard isVictim else { continue }
             var reference = ownedBucketSlot(table.index, index.number, bits == 0 ? 0 : UInt64(place) << UInt64(64 - bits))
             while reference.pointee != 0 {
-                own(&reference.pointee)
+                own(&reference.pointee, .bucket)
                 reference = (chunks[reference.pointee] + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
             }
         }

@@ -136,7 +136,7 @@ extension Draft {
             if cell == 0 { return }
             // The blob of a long value stays where it is, and is referred to as often as before.
             let group = ownedGroup(table.index, target)
-            _ = ownedLeaf(group, slot)
+            _ = ownedLeaf(group, slot, .stringLeaf)
             putCell(group, slot, target, tag: cell >> 24, StringLeaf.inlineBytes(leaf, cell))
         case .fixed(let width):
             guard rows.isPresent(row, slot) else { return }

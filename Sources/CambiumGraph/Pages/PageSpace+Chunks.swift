@@ -68,11 +68,16 @@ extension PageSpace {
     }
 
     /// Refuses a page of a source that is not proven, if it cannot be copied and written to, or let go of.
-    @inline(never) func checkCopied(_ page: PageRef, _ pointer: UnsafeMutableRawPointer) {
+    ///
+    /// - Parameters:
+    ///   - wanted: what the page has to be; `nil` for any kind.
+    ///   - byteCount: what it has to hold at least.
+    @inline(never) func checkCopied(_ page: PageRef, _ pointer: UnsafeMutableRawPointer, _ wanted: PageKind?, _ byteCount: Int) {
         guard memories[Int(page >> 12)] == .source else { return }
         let granules = Int(pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
         guard let kind = PageKind(rawValue: pointer.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self)), kind != .free,
-            granules >= kind.granuleCountMin, Int(page & 4095) + granules <= PageLayout.chunkGranules,
+            wanted ?? kind == kind, granules >= max(kind.granuleCountMin, PageLayout.granules(byteCount)),
+            Int(page & 4095) + granules <= PageLayout.chunkGranules,
             pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) <= storedEpoch
         else { refuse("reference \(page) leads to no page") }
         switch kind {

@@ -79,7 +79,7 @@ extension Draft {
     @inline(__always)
     mutating func slot(_ vector: inout RadixVector, _ index: Int) -> UnsafeMutablePointer<UInt32> {
         if vector.height == 0 || index &>> (Int(vector.height) &* PageLayout.fanOutShift) != 0 { grow(&vector, toHold: index) }
-        if vector.root == 0 { vector.root = newVectorNode() } else { own(&vector.root) }
+        if vector.root == 0 { vector.root = newVectorNode() } else { own(&vector.root, .vectorNode) }
         var pointer = chunks[vector.root]
         var shift = (Int(vector.height) &- 1) &* PageLayout.fanOutShift
         while true {
@@ -88,7 +88,7 @@ extension Draft {
                 + ((index &>> shift) & PageLayout.fanOutMask)
             if shift == 0 { return slot }
             shift &-= PageLayout.fanOutShift
-            if slot.pointee == 0 { slot.pointee = newVectorNode() } else { own(&slot.pointee) }
+            if slot.pointee == 0 { slot.pointee = newVectorNode() } else { own(&slot.pointee, .vectorNode) }
             pointer = chunks[slot.pointee]
         }
     }

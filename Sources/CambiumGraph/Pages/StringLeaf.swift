@@ -68,7 +68,7 @@ extension Draft {
     /// Stores the bytes of a value, or null.
     mutating func setBytes(_ table: Int, _ row: UInt32, _ slot: Int, _ bytes: UnsafeRawBufferPointer?) {
         let group = ownedGroup(table, row)
-        let leaf = ownedLeaf(group, slot)
+        let leaf = ownedLeaf(group, slot, .stringLeaf)
         releaseCell(leaf, row)
         guard let bytes else { return }
         if bytes.count <= StringLeaf.inlineMax {
@@ -91,7 +91,7 @@ extension Draft {
 
     /// Clears a cell whose value stands in another leaf now, blob and all.
     mutating func clearMovedCell(_ table: Int, _ row: UInt32, _ slot: Int) {
-        let leaf = ownedLeaf(ownedGroup(table, row), slot)
+        let leaf = ownedLeaf(ownedGroup(table, row), slot, .stringLeaf)
         let cell = StringLeaf.cell(leaf, row)
         guard cell != 0 else { return }
         forgetCell(leaf, row, cell)
