@@ -5,7 +5,7 @@ extension Draft {
         let fragment = Bucket.fragment(hash)
         let found = reader.bucket(table, index, hash)
         // Only what this draft owns leads to a page of its own, and then all places of the directory do.
-        if found != 0, chunks.birth(found) == epoch, Bucket(chunks[found]).count < Bucket.capacity {
+        if found != 0, chunks.birth(found) == trustedEpoch, Bucket(chunks[found]).count < Bucket.capacity {
             return Bucket(chunks[found]).add(fragment, row)
         }
         while true {
@@ -22,6 +22,7 @@ extension Draft {
         countEntry(table, index, by: -1)
         let first = ownedBucketSlot(table, index, hash)
         var reference = first
+        var overflowCount = 0
         while true {
             let bucket = chunks[reference.pointee]
             if Bucket(bucket).remove(Bucket.fragment(hash), row) {
@@ -29,6 +30,7 @@ extension Draft {
             }
             let overflow = (bucket + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
             if overflow.pointee == 0 { chunks.refuse("a row is not in an index that covers it") }
+            chunks.countOverflow(&overflowCount)
             own(&overflow.pointee, .bucket)
             reference = overflow
         }
@@ -37,9 +39,11 @@ extension Draft {
     /// Has the entry of a row lead to another one with the same key.
     mutating func replaceEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32, by other: UInt32) {
         var reference = ownedBucketSlot(table, index, hash)
+        var overflowCount = 0
         while !Bucket(chunks[reference.pointee]).replace(Bucket.fragment(hash), row, by: other) {
             let overflow = (chunks[reference.pointee] + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
             if overflow.pointee == 0 { chunks.refuse("a row is not in an index that covers it") }
+            chunks.countOverflow(&overflowCount)
             own(&overflow.pointee, .bucket)
             reference = overflow
         }

@@ -16,7 +16,7 @@ extension Draft {
     /// Adds an entry to a full bucket that is not to be split.
     mutating func addToOverflow(_ first: Bucket, _ fragment: UInt16, _ row: UInt32) {
         let reference = overflowReference(first)
-        if reference.pointee == 0 { first.noteCrowd() } else { own(&reference.pointee) }
+        if reference.pointee == 0 { first.noteCrowd() } else { own(&reference.pointee, .bucket) }
         if reference.pointee == 0 || Bucket(chunks[reference.pointee]).count == Bucket.capacity {
             let page = newBucket(depth: first.depth)
             chunks[page].storeBytes(of: reference.pointee, toByteOffset: Bucket.overflowOffset, as: PageRef.self)
@@ -37,7 +37,7 @@ extension Draft {
         let overflow = overflowReference(first)
         if overflow.pointee == 0 { return }
         if fragment != first.crowdFragment { first.otherCount -= 1 }
-        own(&overflow.pointee)
+        own(&overflow.pointee, .bucket)
         let source = Bucket(chunks[overflow.pointee])
         if page != overflow.pointee, let (fragment, row) = source.takeAny() { Bucket(chunks[page]).add(fragment, row) }
         if source.count > 0 { return }

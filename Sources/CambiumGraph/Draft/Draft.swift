@@ -12,6 +12,9 @@ public struct Draft: ~Copyable {
     let space: PageSpace
     let chunks: Chunks
     let epoch: UInt64
+    /// What pages have as their birth that a reference may lead to without another look. No page has it if pages are not proven: a forged
+    /// reference can lead to a page of the draft's own that is of another kind.
+    let trustedEpoch: UInt64
     let base: Version
     var layout: GraphLayout
     /// The number of the transaction under way; one more than that of the original, unless it is set.
@@ -45,6 +48,7 @@ public struct Draft: ~Copyable {
         space = base.space
         chunks = base.space.chunks
         self.epoch = epoch
+        trustedEpoch = base.space.isProven ? epoch : .max - 1
         self.base = base
         layout = base.layout
         directory = base.directory
@@ -139,7 +143,7 @@ extension Draft {
     ///   - byteCount: what it has to hold at least.
     @inline(__always)
     mutating func own(_ page: inout PageRef, _ kind: PageKind? = nil, byteCount: Int = 0) {
-        if chunks.birth(page) != epoch { page = copy(page, kind, byteCount) }
+        if chunks.birth(page) != trustedEpoch { page = copy(page, kind, byteCount) }
     }
 
     @inline(never)
@@ -149,7 +153,10 @@ extension Draft {
         // The size and the kind, without the link of a free page.
         let tail = UInt64(source.load(fromByteOffset: PageLayout.granulesOffset, as: UInt32.self))
         let granules = Int(truncatingIfNeeded: tail & 0xFFFF)
-        if !space.isProven { space.checkCopied(page, source, kind, byteCount) }
+        if !space.isProven {
+            space.checkCopied(page, source, kind, byteCount)
+            if birth == epoch { return page }
+        }
         let copy = space.allocate(tail: tail, granules: granules, birth: epoch)
         born.append(copy)
         memcpy(chunks[copy] + PageLayout.header, source + PageLayout.header, (granules - 1) * PageLayout.granule)
@@ -159,12 +166,12 @@ extension Draft {
 
     /// Notes that this draft no longer reaches a page. Constant pages stay for ever.
     private mutating func supersede(_ page: PageRef) {
-        if !space.isProven { space.checkCopied(page, chunks[page], nil, 0) }
         if chunks.birth(page) != 0 { superseded.append(page) }
     }
 
     /// Lets go of a page: at once where the draft made it, else when no version reaches it.
     mutating func discard(_ page: PageRef) {
+        if !space.isProven { space.checkCopied(page, chunks[page], nil, 0) }
         if chunks.birth(page) == epoch { space.release(page) } else { supersede(page) }
     }
 }
@@ -198,7 +205,7 @@ extension Draft {
         hasWritten = true
         let found = reader.rows(table).group(index &<< PageLayout.rowShift)
         // Only what this draft owns leads to a page of its own.
-        if found.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) == epoch {
+        if found.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) == trustedEpoch {
             groupCache = GroupCache(table: table, index: index, pointer: found)
             return found
         }

@@ -62,13 +62,16 @@ public struct IdentityFinder {
     @inline(__always) private func find(_ hash: KeyHash, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
         // By one and the rest, because an index of one bucket would shift by all 64 bits.
         var page = buckets[Int((hash.value &>> 1) &>> shift)]
+        var overflowCount = 0
         while let start = page {
             let bucket = Bucket(start)
             if let row = bucket.firstRow(Bucket.fragment(hash.value), where: isEqual) {
                 if !isWholeTable, !isOfFamily(row) { return nil }
                 return ObjectPlace(table: table, row: row)
             }
-            page = bucket.overflow == 0 ? nil : rows.chunks[bucket.overflow]
+            if bucket.overflow == 0 { return nil }
+            rows.chunks.countOverflow(&overflowCount)
+            page = rows.chunks[bucket.overflow]
         }
         return nil
     }

@@ -66,10 +66,12 @@ extension Reader {
     @inline(__always)
     private func firstRow(_ bucket: PageRef, _ fragment: UInt16, where isEqual: (UInt32) -> Bool) -> UInt32 {
         var page = bucket
+        var overflowCount = 0
         while page != 0 {
             let bucket = Bucket(chunks[page])
             if let row = bucket.firstRow(fragment, where: isEqual) { return row }
             page = bucket.overflow
+            if page != 0 { chunks.countOverflow(&overflowCount) }
         }
         return noRow
     }

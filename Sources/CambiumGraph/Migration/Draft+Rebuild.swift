@@ -129,7 +129,9 @@ extension Draft {
             var bucket = buckets.get(place, chunks)
             if bucket == last { continue }
             last = bucket
+            var overflowCount = 0
             while bucket != 0 {
+                chunks.countOverflow(&overflowCount)
                 let overflow = Bucket(chunks[bucket]).overflow
                 discard(bucket)
                 bucket = overflow

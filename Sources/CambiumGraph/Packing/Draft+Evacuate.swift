@@ -93,13 +93,17 @@ extension Draft {
         for place in 0..<1 << Int(bits) {
             var bucket = reader.vector(table.index, offset).get(place, chunks)
             var isVictim = false
+            var overflowCount = 0
             while bucket != 0 {
+                chunks.countOverflow(&overflowCount)
                 isVictim = isVictim || Self.has(victims, bucket)
                 bucket = Bucket(chunks[bucket]).overflow
             }
             guard isVictim else { continue }
             var reference = ownedBucketSlot(table.index, index.number, bits == 0 ? 0 : UInt64(place) << UInt64(64 - bits))
+            overflowCount = 0
             while reference.pointee != 0 {
+                chunks.countOverflow(&overflowCount)
                 own(&reference.pointee, .bucket)
                 reference = (chunks[reference.pointee] + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
             }

@@ -22,6 +22,9 @@ struct Bucket {
     /// The deepest split; a fragment has the bits that splits at depths 8 to 23 look at.
     static let depthMax = 26
     static let fragmentShift: UInt64 = 40
+    /// A bucket of a proven graph has any number of overflow pages. One of a graph that is not proven has at most so many, so that a chain
+    /// of them which goes in circles ends.
+    static let overflowCountMax = 1 << 16
     private static let countOffset = 16
     private static let depthOffset = 18
 

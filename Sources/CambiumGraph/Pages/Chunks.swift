@@ -47,6 +47,12 @@ struct Chunks {
         return Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().isProven
     }
 
+    /// Counts the overflow pages of a bucket, of which a graph that is not proven has a limited number.
+    @inline(never) func countOverflow(_ count: inout Int) {
+        count += 1
+        if count > Bucket.overflowCountMax, !isProven { refuse("the overflow of a bucket goes in circles") }
+    }
+
     /// Ends the process: what a page that was stored says cannot be.
     @inline(never) func refuse(_ reason: String) -> Never {
         guard let space = self[chunk: Self.spacePlace] else { preconditionFailure("A table of chunks belongs to a space.") }

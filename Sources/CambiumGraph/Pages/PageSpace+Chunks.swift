@@ -67,19 +67,20 @@ extension PageSpace {
         return (base, flaw.map { "chunk \(chunk) is not cut into pages: \($0)" })
     }
 
-    /// Refuses a page of a source that is not proven, if it cannot be copied and written to, or let go of.
+    /// Refuses a page of a graph that is not proven, if it cannot be copied and written to, or let go of.
     ///
     /// - Parameters:
     ///   - wanted: what the page has to be; `nil` for any kind.
     ///   - byteCount: what it has to hold at least.
     @inline(never) func checkCopied(_ page: PageRef, _ pointer: UnsafeMutableRawPointer, _ wanted: PageKind?, _ byteCount: Int) {
-        guard memories[Int(page >> 12)] == .source else { return }
+        let isSource = memories[Int(page >> 12)] == .source
         let granules = Int(pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
         guard let kind = PageKind(rawValue: pointer.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self)), kind != .free,
             wanted ?? kind == kind, granules >= max(kind.granuleCountMin, PageLayout.granules(byteCount)),
             Int(page & 4095) + granules <= PageLayout.chunkGranules,
-            pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) <= storedEpoch
+            !isSource || pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) <= storedEpoch
         else { refuse("reference \(page) leads to no page") }
+        if !isSource { return }
         switch kind {
         case .bucket where !Bucket(pointer).isConsistent: refuse("bucket \(page) miscounts its entries")
         case .stringLeaf where !StringLeaf.isConsistent(pointer): refuse("leaf \(page) has values outside its heap")
