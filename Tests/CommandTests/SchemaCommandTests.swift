@@ -105,8 +105,9 @@ import Testing
         let place = try place()
         try place.write(Self.renamed, to: "next.json")
         #expect(try place.run("schema", "notes", "--set", "next.json", "--request", "r").code == 0)
-        let again = try place.run("schema", "notes", "--set", "schema.json", "--request", "r", "--json")
+        let again = try place.run("schema", "notes", "--set", "next.json", "--request", "r", "--json")
         #expect(try again.json.first?["repeated"] as? Bool == true && again.json.first?["transaction"] as? Int == 3)
+        #expect(try place.run("schema", "notes", "--set", "schema.json", "--request", "r").code == 1)
     }
 
     @Test func `renaming identifiers of a Core Data model are former names`() throws {
