@@ -66,7 +66,8 @@ struct CorruptionRun {
         if after.nodes["keep.txt"] != storeBefore.nodes["keep.txt"] { report(command, "a foreign file in the store was touched", outcome) }
         // A writer that is refused has had the lock, whose file has its process number meanwhile.
         let ignored: Set<String> = command.effect == .writes ? ["LOCK"] : []
-        if !changes || !outcome.isDone {
+        // A command that hangs was killed, which is reported already.
+        if !changes || ![nil, 0].contains(outcome.code) && !command.isUpkeep {
             if let path = after.difference(from: storeBefore, ignoring: ignored) {
                 report(command, "\(changes ? "the command fails and" : "a command that reads") changes '\(path)'", outcome)
             }
@@ -171,10 +172,17 @@ struct CorruptionRun {
             } else if !permitted.contains(where: { $0.exportAfter == exported.output }) {
                 report(command, "the command succeeds, and leaves another store than in a sound one", exported)
             }
-        } else if !explains(outcome.code, command, permitted) {
-            report(command, "the exit code is wrong for a corrupt store", outcome)
+        } else {
+            if !explains(outcome.code, command, permitted) { report(command, "the exit code is wrong for a corrupt store", outcome) }
+            if command.isUpkeep { try expectSame(own, after: command, outcome) }
         }
         if attack.findingCount == before { try own.remove() }
+    }
+
+    /// A command that fails leaves the store as it is shown.
+    private func expectSame(_ own: Site, after command: AttackCommand, _ outcome: Outcome) throws {
+        let (shown, before) = (try own.run(AttackCommand.export.arguments), try site.run(AttackCommand.export.arguments))
+        if before.isDone, shown.output != before.output { report(command, "the command fails and changes what the store shows", outcome) }
     }
 
     private func refuse(_ command: AttackCommand) throws {

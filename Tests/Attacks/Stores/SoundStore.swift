@@ -35,8 +35,8 @@ struct SoundStore: Sendable {
         let moments = try Self.moments(root, kind, attack)
         self.moments = moments.map(\.export)
         shorter = try kind == .unclosed ? Self.shorter(site, moments.map(\.number), root, attack) : []
-        if let failing = AttackCommand.readers.prefix(3).first(where: { answers[$0.name]?.outcome.isDone != true }) {
-            throw Misuse("the sound store '\(kind)' refuses '\(failing.name)': \(answers[failing.name]?.outcome.lines ?? [])")
+        for name in ["verify", "export", "show", "insert", "backup"] where answers[name]?.outcome.isDone != true {
+            throw Misuse("the sound store '\(kind)' refuses '\(name)': \(answers[name]?.outcome.lines ?? [])")
         }
     }
 
