@@ -40,7 +40,7 @@ struct AttackCommand: Sendable {
         self.init(name, arguments, .copies, comparison: .none, tellsFindings: tellsFindings)
     }
 
-    /// Whether it changes how transactions are stored, and not what they say. If it meets corruption half-way, what it has stored so far stays.
+    /// Whether it changes how transactions are stored, and not what they say. If it fails half-way, what it has stored so far stays.
     var isUpkeep: Bool { effect == .writes && ["checkpoint", "compact"].contains(arguments[0]) }
 
     private init(writes name: String, _ arguments: String...) { self.init(name, arguments, .writes, comparison: .none) }
