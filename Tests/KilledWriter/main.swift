@@ -30,7 +30,12 @@ var tuning = LogTuning()
 let volume = SystemVolume(root: arguments[1])
 try volume.createDirectory("")
 // A store whose making was interrupted before its first transaction is made again.
-let isThere = try volume.exists("store.json") && ReadOnlyStore(at: arguments[1]).graph.transaction.rawValue > 0
+var isThere = true
+do {
+    _ = try ReadOnlyStore(at: arguments[1])
+} catch let error as CambiumError where error.code == .notFound {
+    isThere = false
+}
 let store =
     try isThere
     ? Store.open(volume, durability: durability, tuning: tuning)

@@ -149,7 +149,8 @@ final class Checkpointer: @unchecked Sendable {
             state.isQueued = true
             return true
         }
-        if isDue { queue.async { self.attempt(make) } }
+        // A block that has not begun when the store is gone holds nothing of it.
+        if isDue { queue.async { [weak self] in self?.attempt(make) } }
     }
 
     /// Makes a checkpoint before the store is closed, if the next opening would take long without it.

@@ -1,8 +1,8 @@
 /// Where a key of 16 bytes stands in a series: keys that differ in a number only, whose hashes are evenly spaced over all hashes.
 ///
-/// The lowest 24 bits of a UUID are the number, the 5 bits above say how many of them count: *b*, 1 to 24. The hash of number *j* is that of
-/// number 0 and *j* / 2^*b* of the range of hashes. So the new UUIDs of a clone lie side by side in an index, whatever its key is. It helps
-/// nobody who wants keys to collide: no part of the range has more keys of a series than of as many as 2^24 keys at random, on average.
+/// The lowest 24 bits of a UUID are the number, the 5 bits above say how many of them count: *b*, 1 to 24. The hash of number *j* is that
+/// of number 0 and *j* / 2^*b* of the range of hashes. So the new UUIDs of a clone lie side by side in an index, whatever its key is.
+/// It helps nobody who wants keys to collide: on average, no part of the range has more keys of a series than of 2^24 random keys.
 struct UUIDSeries {
     /// The number in the low half of the key; 0 if the key is in no series.
     let number: UInt64
