@@ -35,6 +35,16 @@ void cmachine_begin_sync(int descriptor, int64_t offset, int64_t count);
 /// Gives back the room on disk of a part of a file, which reads as zeros then; its length stays. -1, with errno, where that cannot be done.
 int cmachine_discard(int descriptor, int64_t offset, int64_t count);
 
+typedef struct {
+    uint64_t device;
+    uint64_t number;
+    /// How many entries of directories lead to the file.
+    uint32_t nameCount;
+} cmachine_identity_t;
+
+/// Finds out which file a path leads to, or which one is open if the path is null. -1, with errno, if that fails.
+int cmachine_identity(int descriptor, const char *path, cmachine_identity_t *identity);
+
 /// A bit for each of 16 numbers at `words` that equals `word`; bit 0 is the first number's.
 static inline uint32_t cmachine_equal_lanes(const void *words, uint16_t word) {
 #if defined(__SSE2__)

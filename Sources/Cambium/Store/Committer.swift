@@ -15,42 +15,42 @@ import Synchronization
 final class Committer: @unchecked Sendable {
     let durability: Durability
     /// What `durability` lets pass between two syncs, in microseconds.
-    private let ownInterval: Int64
+    let ownInterval: Int64
     let timeline: Timeline
     /// Nil for a store that is kept in memory.
-    private let log: LogWriter?
+    let log: LogWriter?
     /// Given up when nobody can write any more; nil for a store that is kept in memory.
-    private let lock: (any VolumeLock)?
-    private let surroundings: Surroundings
+    let lock: (any VolumeLock)?
+    let surroundings: Surroundings
     let sealing: Sealing?
     /// Nil for a store that is kept in memory.
     let checkpointer: Checkpointer?
     /// Nil for a store that is kept in memory.
     let past: PastGraphs?
     let leases: Leases
-    private let writing = WriterLock()
-    private let visible: Guarded<Graph>
+    let writing = WriterLock()
+    let visible: Guarded<Graph>
     /// Where a group that nobody blocks for is led.
-    private let queue = DispatchQueue(label: "cambium.store.sync")
+    let queue = DispatchQueue(label: "cambium.store.sync")
     /// Microseconds since 1970.
-    private let lastSyncTime: Atomic<Int64>
+    let lastSyncTime: Atomic<Int64>
 
     // While `writing` is held, so that no access overlaps another.
-    @exclusivity(unchecked) private var openGroup = CommitGroup()
-    @exclusivity(unchecked) private var isSyncing = false
+    @exclusivity(unchecked) var openGroup = CommitGroup()
+    @exclusivity(unchecked) var isSyncing = false
     /// What becomes of the transactions that are staged.
     @exclusivity(unchecked) private var fate = FrameFate()
     /// The newest version that the log has been given, while later ones are staged; it is held so that it can be gone back to.
-    @exclusivity(unchecked) private var writtenGraph: Graph?
-    @exclusivity(unchecked) private var isClosed = false
-    @exclusivity(unchecked) private var lastTime: Timestamp
-    @exclusivity(unchecked) private var requests: RequestWindow
+    @exclusivity(unchecked) var writtenGraph: Graph?
+    @exclusivity(unchecked) var isClosed = false
+    @exclusivity(unchecked) var lastTime: Timestamp
+    @exclusivity(unchecked) var requests: RequestWindow
     /// Bytes that the log had been given when the checkpointer was told last.
-    @exclusivity(unchecked) private var notedByteCount = 0
+    @exclusivity(unchecked) var notedByteCount = 0
     /// Syncs what `buffered` left unsynced; made for the first commit that leaves something.
-    @exclusivity(unchecked) private var timer: (any SyncTimer)?
+    @exclusivity(unchecked) var timer: (any SyncTimer)?
     /// When the timer is due, in microseconds since 1970; nil while nothing waits for it.
-    @exclusivity(unchecked) private var timerTime: Int64?
+    @exclusivity(unchecked) var timerTime: Int64?
 
     init(
         timeline: Timeline, log: LogWriter?, lock: (any VolumeLock)?, durability: Durability, requests: RequestWindow,
@@ -78,19 +78,6 @@ final class Committer: @unchecked Sendable {
         checkpointer?.end()
         sealing?.close()
         if !isClosed { giveUpLock() }
-    }
-
-    /// Lets others write to the store. A lease names the chunks that graphs of it map, so that nobody writes over them; if it cannot be
-    /// made, the lock stays for as long as somebody has such a graph.
-    private func giveUpLock() {
-        guard let lock else { return }
-        do throws(CambiumError) {
-            let name = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
-            if let lease = try checkpointer?.lease(name, whileNobodyWrites) { timeline.keep(lease) }
-            lock.unlock()
-        } catch {
-            timeline.keep(lock)
-        }
     }
 
     /// Why a segment could not be sealed; nil where none was tried in vain.
@@ -231,7 +218,7 @@ final class Committer: @unchecked Sendable {
     }
 
     /// Notes what a commit has to wait for. Only while `writing` is held.
-    private func join(
+    func join(
         _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, _ waiter: Waiter, byteCount: Int = 0, at time: Int64 = 0,
         hasChanges: Bool = false
     ) -> Pending {
@@ -264,39 +251,9 @@ final class Committer: @unchecked Sendable {
     }
 
     /// Whether the last sync is so long ago, or the clock has gone back to before it.
-    private func isSyncDue(at time: Int64, _ interval: Int64) -> Bool {
+    func isSyncDue(at time: Int64, _ interval: Int64) -> Bool {
         let elapsed = time &- lastSyncTime.load(ordering: .relaxed)
         return elapsed < 0 || elapsed >= interval
-    }
-
-    // MARK: The timer
-
-    /// Has what was just written synced when the interval since the last sync is over. Only while `writing` is held.
-    private func startTimer(at time: Int64, _ interval: Int64) {
-        let delay = interval - max(0, time &- lastSyncTime.load(ordering: .relaxed))
-        let (due, isNever) = time.addingReportingOverflow(delay)
-        if isNever { return }
-        if let timerTime, timerTime <= due { return }
-        timerTime = due
-        if timer == nil { timer = surroundings.makeTimer { [weak self] in self?.syncUnsynced() } }
-        timer?.start(after: .microseconds(delay))
-    }
-
-    /// Nothing waits for the timer any more. Only while `writing` is held.
-    private func stopTimer() {
-        if timerTime == nil { return }
-        timerTime = nil
-        timer?.cancel()
-    }
-
-    /// Syncs what was written since the last sync, unless another sync has begun since the timer was started.
-    private func syncUnsynced() {
-        writing.hold {
-            if isClosed || timerTime == nil { return }
-            timerTime = nil
-            // Nobody waits: a sync that fails is reported by the next commit, or by closing.
-            _ = join(nil, timeline.head, .synced, .listener)
-        }
     }
 
     private func level(_ asked: Durability?) throws(CambiumError) -> Durability {
@@ -308,7 +265,7 @@ final class Committer: @unchecked Sendable {
         return asked
     }
 
-    private func show(_ graph: Graph) {
+    func show(_ graph: Graph) {
         visible.withLock { if graph.transaction > $0.transaction { $0 = graph } }
     }
 
@@ -337,7 +294,7 @@ final class Committer: @unchecked Sendable {
     }
 
     /// Writes the open group and syncs; then has the group that came together meanwhile led by somebody.
-    private func lead() {
+    func lead() {
         let (group, begun) = writing.hold { () -> (CommitGroup, Result<LogWriter.PendingSync?, CambiumError>) in
             let group = openGroup
             openGroup = CommitGroup()
@@ -403,7 +360,7 @@ final class Committer: @unchecked Sendable {
     ///
     /// - Parameter group: the one that those who are staged have joined.
     /// - Returns: the bytes of the frame.
-    private func writeStaged(_ group: CommitGroup) -> Result<Int, CambiumError> {
+    func writeStaged(_ group: CommitGroup) -> Result<Int, CambiumError> {
         guard let log else { return .success(0) }
         do throws(CambiumError) {
             let byteCount = try log.write()
@@ -427,154 +384,11 @@ final class Committer: @unchecked Sendable {
     }
 
     /// Hands what is staged to the kernel before something else, which fails with it. Only while `writing` is held.
-    private func writeOthers() throws(CambiumError) {
+    func writeOthers() throws(CambiumError) {
         guard case .failure(let error) = writeStaged(openGroup) else { return }
         // What may or may not be in the log are the others' transactions.
         guard error.code == .outcomeUnknown else { throw error }
         throw CambiumError(
             .ioFailure, "Transactions before this one could not be written, so nothing of it was. \(error.message)", underlying: error)
-    }
-
-    // MARK: Checkpoints
-
-    /// Why no checkpoint could be made behind the back of who writes; nil where none was tried in vain.
-    var checkpointFailure: CambiumError? { checkpointer?.failure }
-
-    /// Stores the newest graph, beside who writes.
-    func checkpoint() throws -> CheckpointReceipt {
-        try checkOutsideOfWrites("checkpoint")
-        if !isStored { _ = try pack(PackingLimits(), stepCountMax: 64) }
-        return try store(again: false)
-    }
-
-    /// - Parameter again: whether it takes the place of a checkpoint of the same transaction, because its pages are others.
-    func store(again: Bool) throws -> CheckpointReceipt {
-        guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
-        return try checkpointer.make(
-            take: { try writing.hold { try snapshot(unlessAt: again ? nil : checkpointer.transaction) } },
-            whileNobodyWrites: whileNobodyWrites)
-    }
-
-    /// Whether the newest transaction is in a checkpoint.
-    var isStored: Bool { writing.hold { log?.lastTransaction == checkpointer?.transaction } }
-
-    /// The newest transaction and its time.
-    var newestTransaction: (number: TransactionNumber, time: Timestamp) {
-        writing.hold { (log?.lastTransaction ?? timeline.head.transaction, lastTime) }
-    }
-
-    func whileNobodyWrites(_ body: () -> Void) { writing.hold { body() } }
-
-    /// Commits the digest of the newest graph.
-    func recordDigest(_ author: Author) throws -> Receipt {
-        let pending = try commit(author, nil, checks: .none, waiter: .thread, for: "recordDigest") { transaction in
-            let graph = transaction.draft.original
-            transaction.ops.append(.digest(of: graph.transaction, graph.digest()))
-        }
-        return try settle(pending)
-    }
-
-    /// Packs the pages, in steps between which others write. What may yet be taken back is not packed: the next checkpoint comes to it.
-    ///
-    /// - Returns: whether there was anything to do.
-    func pack(_ limits: PackingLimits, stepCountMax: Int) throws -> Bool {
-        var stepCount = 0
-        while stepCount < stepCountMax {
-            let isDone = try writing.hold {
-                if isClosed || timeline.isTentative { return true }
-                return try !timeline.pack(limits) { graph in visible.withLock { if $0.transaction == graph.transaction { $0 = graph } } }
-            }
-            if isDone { break }
-            stepCount += 1
-        }
-        return stepCount > 0
-    }
-
-    /// Which checkpoints are kept. Throws for a store in memory, which has none.
-    func checkpointPolicy() throws -> CheckpointPolicy {
-        guard let volume else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
-        return CheckpointPolicy(try StoreSettings.read(volume))
-    }
-
-    func setCheckpointPolicy(_ policy: CheckpointPolicy) throws {
-        try policy.check()
-        try checkOutsideOfWrites("setCheckpointPolicy")
-        guard let volume, let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
-        try writing.hold {
-            if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
-            var settings = try StoreSettings.read(volume)
-            policy.apply(to: &settings)
-            try settings.replace(in: volume)
-        }
-        checkpointer.set(policy)
-    }
-
-    /// Has what follows begin a new segment, and nothing written any more into the pages that there are. Only while `writing` is held.
-    ///
-    /// - Returns: nil where the newest transaction is the one named.
-    private func snapshot(unlessAt stored: TransactionNumber?) throws -> Checkpointer.Snapshot? {
-        if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
-        guard let log, log.lastTransaction != stored else { return nil }
-        try writeOthers()
-        try log.beginSegmentDurably()
-        if let full = log.takeFullSegment() { sealing?.add(full) }
-        let graph = timeline.head
-        timeline.confirm(graph)
-        show(graph)
-        let (image, fresh, inFile) = timeline.freeze()
-        return Checkpointer.Snapshot(
-            image: image, fresh: fresh, inFile: inFile, transaction: graph.transaction, time: log.lastTime,
-            layout: graph.layout.fingerprint, logChecksum: log.previousChecksum, schema: graph.schema.catalog, requests: requests.encoded,
-            labels: NamedTransactions(graph.labels), tailByteCount: checkpointer?.tailByteCount ?? 0)
-    }
-
-    // MARK: Closing
-
-    /// Waits for what is under way, closes the log and gives up the lock. Nothing if that was done before.
-    ///
-    /// Throws `.outcomeUnknown` if what was written before is not known to be durable.
-    func close() throws(CambiumError) {
-        try checkOutsideOfWrites("close")
-        if !(writing.hold { isClosed }) { checkpointer?.makeAtClosing { _ = try checkpoint() } }
-        let pending = writing.hold { () -> Pending? in
-            if isClosed { return nil }
-            isClosed = true
-            stopTimer()
-            return join(nil, timeline.head, durability == .memory ? .memory : .synced, .thread)
-        }
-        guard let pending else { return }
-        defer { giveUpLock() }
-        checkpointer?.end()
-        sealing?.close()
-        let settled = Result { () throws(CambiumError) in try settle(pending) }
-        let closed = Result { () throws(CambiumError) in
-            try writing.hold { () throws(CambiumError) in
-                try log?.close()
-                show(timeline.head)
-            }
-        }
-        // Whether what was committed is there matters more than why the files could not be closed.
-        _ = try settled.get()
-        try closed.get()
-    }
-
-    /// Gives up the lock and nothing else, as the death of the process does.
-    func abandon() {
-        writing.hold {
-            isClosed = true
-            stopTimer()
-        }
-        checkpointer?.end()
-        sealing?.close()
-        lock?.unlock()
-    }
-
-    // MARK: Measuring
-
-    /// How many superseded versions readers hold, what only they reach, and the memory that pages take, in bytes.
-    var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) {
-        writing.hold(for: "memory") {
-            (timeline.pinnedVersionCount, timeline.pinnedByteCount, timeline.pageByteCount, timeline.reservedByteCount)
-        }
     }
 }

@@ -32,6 +32,13 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
     func byteCount() throws(CambiumError) -> Int { Int(try status().st_size) }
 
+    /// Which file this is, without a look at its times.
+    func identity() throws(CambiumError) -> cmachine_identity_t {
+        var identity = cmachine_identity_t()
+        if cmachine_identity(descriptor, nil, &identity) != 0 { throw SystemFailure.error("look at", path, errno) }
+        return identity
+    }
+
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in

@@ -17,7 +17,7 @@ final class SystemLock: VolumeLock {
     init(file: SystemFile) throws(CambiumError) {
         isOurs = LockHolder.isOne(try file.read(at: 0, count: LockHolder.byteCount + 1))
         if isOurs { try? file.write(LockHolder.bytes(getpid()), at: 0) }  // On a full disk the lock is as good without the number.
-        identity = FileIdentity(try file.status())
+        identity = FileIdentity(try file.identity())
         self.file = Guarded(file)
         HeldLocks.insert(identity)
     }

@@ -1,3 +1,4 @@
+internal import CMachine
 import CambiumBytes
 public import CambiumModel
 
@@ -10,9 +11,9 @@ struct FileIdentity: Hashable {
     let device: UInt64
     let number: UInt64
 
-    init(_ status: stat) {
-        device = UInt64(status.st_dev)
-        number = UInt64(status.st_ino)
+    init(_ identity: cmachine_identity_t) {
+        device = identity.device
+        number = identity.number
     }
 }
 
@@ -29,13 +30,13 @@ enum HeldLocks {
 extension SystemVolume {
     public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool {
         guard let file = file as? SystemFile else { return false }
-        let opened = try file.status()
-        if opened.st_nlink == 0 { return false }
+        let opened = try file.identity()
+        if opened.nameCount == 0 { return false }
         // A relative path leads elsewhere as soon as the process has another working directory.
         guard root.hasPrefix("/") else { return true }
         let path = full(path)
-        var found = stat()
-        if stat(path, &found) == 0 { return FileIdentity(found) == FileIdentity(opened) }
+        var found = cmachine_identity_t()
+        if cmachine_identity(-1, path, &found) == 0 { return FileIdentity(found) == FileIdentity(opened) }
         let code = errno
         if code == ENOENT || code == ENOTDIR { return false }
         throw SystemFailure.error("look for", path, code)

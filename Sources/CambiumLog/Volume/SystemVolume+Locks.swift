@@ -12,7 +12,7 @@ extension SystemVolume {
             if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
                 let code = errno
                 let holder = LockHolder.process((try? file.read(at: 0, count: LockHolder.byteCount)) ?? [])  // Only for the message.
-                let isOwn = (try? file.status()).map { HeldLocks.has(FileIdentity($0)) } ?? false  // Only for the message.
+                let isOwn = (try? file.identity()).map { HeldLocks.has(FileIdentity($0)) } ?? false  // Only for the message.
                 file.close()
                 guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", full(path), code) }
                 throw SystemFailure.locked(full(path), holder: holder, isOwn: isOwn)

@@ -1,0 +1,96 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+extension Committer {
+    /// Why no checkpoint could be made behind the back of who writes; nil where none was tried in vain.
+    var checkpointFailure: CambiumError? { checkpointer?.failure }
+
+    /// Stores the newest graph, beside who writes.
+    func checkpoint() throws -> CheckpointReceipt {
+        try checkOutsideOfWrites("checkpoint")
+        if !isStored { _ = try pack(PackingLimits(), stepCountMax: 64) }
+        return try store(again: false)
+    }
+
+    /// - Parameter again: whether it takes the place of a checkpoint of the same transaction, because its pages are others.
+    func store(again: Bool) throws -> CheckpointReceipt {
+        guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
+        return try checkpointer.make(
+            take: { try writing.hold { try snapshot(unlessAt: again ? nil : checkpointer.transaction) } },
+            whileNobodyWrites: whileNobodyWrites)
+    }
+
+    /// Whether the newest transaction is in a checkpoint.
+    var isStored: Bool { writing.hold { log?.lastTransaction == checkpointer?.transaction } }
+
+    /// The newest transaction and its time.
+    var newestTransaction: (number: TransactionNumber, time: Timestamp) {
+        writing.hold { (log?.lastTransaction ?? timeline.head.transaction, lastTime) }
+    }
+
+    func whileNobodyWrites(_ body: () -> Void) { writing.hold { body() } }
+
+    /// Commits the digest of the newest graph.
+    func recordDigest(_ author: Author) throws -> Receipt {
+        let pending = try commit(author, nil, checks: .none, waiter: .thread, for: "recordDigest") { transaction in
+            let graph = transaction.draft.original
+            transaction.ops.append(.digest(of: graph.transaction, graph.digest()))
+        }
+        return try settle(pending)
+    }
+
+    /// Packs the pages, in steps between which others write. What may yet be taken back is not packed: the next checkpoint comes to it.
+    ///
+    /// - Returns: whether there was anything to do.
+    func pack(_ limits: PackingLimits, stepCountMax: Int) throws -> Bool {
+        var stepCount = 0
+        while stepCount < stepCountMax {
+            let isDone = try writing.hold {
+                if isClosed || timeline.isTentative { return true }
+                return try !timeline.pack(limits) { graph in visible.withLock { if $0.transaction == graph.transaction { $0 = graph } } }
+            }
+            if isDone { break }
+            stepCount += 1
+        }
+        return stepCount > 0
+    }
+
+    /// Which checkpoints are kept. Throws for a store in memory, which has none.
+    func checkpointPolicy() throws -> CheckpointPolicy {
+        guard let volume else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
+        return CheckpointPolicy(try StoreSettings.read(volume))
+    }
+
+    func setCheckpointPolicy(_ policy: CheckpointPolicy) throws {
+        try policy.check()
+        try checkOutsideOfWrites("setCheckpointPolicy")
+        guard let volume, let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
+        try writing.hold {
+            if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+            var settings = try StoreSettings.read(volume)
+            policy.apply(to: &settings)
+            try settings.replace(in: volume)
+        }
+        checkpointer.set(policy)
+    }
+
+    /// Has what follows begin a new segment, and nothing written any more into the pages that there are. Only while `writing` is held.
+    ///
+    /// - Returns: nil where the newest transaction is the one named.
+    func snapshot(unlessAt stored: TransactionNumber?) throws -> Checkpointer.Snapshot? {
+        if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+        guard let log, log.lastTransaction != stored else { return nil }
+        try writeOthers()
+        try log.beginSegmentDurably()
+        if let full = log.takeFullSegment() { sealing?.add(full) }
+        let graph = timeline.head
+        timeline.confirm(graph)
+        show(graph)
+        let (image, fresh, inFile) = timeline.freeze()
+        return Checkpointer.Snapshot(
+            image: image, fresh: fresh, inFile: inFile, transaction: graph.transaction, time: log.lastTime,
+            layout: graph.layout.fingerprint, logChecksum: log.previousChecksum, schema: graph.schema.catalog, requests: requests.encoded,
+            labels: NamedTransactions(graph.labels), tailByteCount: checkpointer?.tailByteCount ?? 0)
+    }
+}
