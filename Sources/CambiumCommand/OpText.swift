@@ -72,9 +72,9 @@ enum OpText {
             writer.endObject()
         case .label(let name, let number):
             text("label", name, &writer)
-            transaction("of", number, &writer)
+            self.number("of", Int(number.rawValue), &writer)
         case .digest(let number, let digest):
-            transaction("of", number, &writer)
+            self.number("of", Int(number.rawValue), &writer)
             text("digest", digest.description, &writer)
         }
         writer.endObject()
@@ -98,12 +98,6 @@ enum OpText {
     private static func number(_ key: String, _ value: Int, _ writer: inout JSONWriter) {
         writer.key(key)
         writer.number(value)
-    }
-
-    /// Any number fits: an op of a forged log may name a transaction that there cannot be.
-    private static func transaction(_ key: String, _ number: TransactionNumber, _ writer: inout JSONWriter) {
-        writer.key(key)
-        writer.number(number.rawValue)
     }
 
     /// An op does not tell the entity of every object that it names: then the root entity's name stands for it.

@@ -111,12 +111,7 @@ enum ValueCodec {
         case .string: return .string(try decodeText(&reader))
         case .data: return .data(Array(try reader.readBlob("data")))
         case .uri: return .uri(try decodeText(&reader))
-        case .json:
-            let text = try decodeText(&reader)
-            var check = StoredValueCheck(.json)
-            // Whoever shows an op without applying it writes the text as it is.
-            if check.flaw(.bytes(Array(text.utf8))) != nil { throw .invalid("a JSON text that is not one compact value", offset: offset) }
-            return .json(text)
+        case .json: return .json(try decodeText(&reader))
         case .date:
             let bits = try reader.read(UInt64.self)
             guard StoredForm.isDate(bits) else { throw .invalid("a date outside the years 1 to 9999", offset: offset) }

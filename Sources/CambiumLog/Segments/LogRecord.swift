@@ -18,6 +18,11 @@ public struct LogRecord: Sendable {
     ///
     /// Throws `.damaged` where they cannot be decoded, `.notFound` where they were redacted or retired; and what `body` throws.
     public func forEachOp(_ body: (Op) throws -> Void) throws {
+        if case .redacted = payload {
+            throw CambiumError(
+                .notFound, "What transaction \(number) did was retired. Copy the store with 'cambium backup', or read it with its archive.",
+                place: .init(file: file))
+        }
         try payload.forEachPart { part in
             do {
                 try OpCodec.forEach(in: part, body)
