@@ -72,9 +72,9 @@ enum OpText {
             writer.endObject()
         case .label(let name, let number):
             text("label", name, &writer)
-            self.number("of", Int(number.rawValue), &writer)
+            self.number("of", number, &writer)
         case .digest(let number, let digest):
-            self.number("of", Int(number.rawValue), &writer)
+            self.number("of", number, &writer)
             text("digest", digest.description, &writer)
         }
         writer.endObject()
@@ -98,6 +98,11 @@ enum OpText {
     private static func number(_ key: String, _ value: Int, _ writer: inout JSONWriter) {
         writer.key(key)
         writer.number(value)
+    }
+
+    private static func number(_ key: String, _ value: TransactionNumber, _ writer: inout JSONWriter) {
+        writer.key(key)
+        writer.number(value.rawValue)
     }
 
     /// An op does not tell the entity of every object that it names: then the root entity's name stands for it.

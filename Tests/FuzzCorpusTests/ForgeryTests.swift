@@ -54,6 +54,17 @@ import Testing
         #expect(try Self.refusal(of: ForgedLog.append([sound.payload], to: sample.files)) == nil)
     }
 
+    @Test func `the log tells no value that no attribute can have`() throws {
+        let sample = try Self.sample.get()
+        let forgeries = try ForgedOps.values().filter { $0.description.hasPrefix("set tree") || $0.description.hasPrefix("set when") }
+        for forgery in forgeries {
+            let log = try TransactionLog(MemoryVolume(contents: ForgedLog.append([forgery.payload], to: sample.files)))
+            let error = #expect(throws: CambiumError.self, "\(forgery)") { try log.forEach { _ = try $0.isRetired ? [] : $0.ops() } }
+            #expect(error?.code == .damaged && error?.place?.file.hasPrefix("log/") == true)
+        }
+        #expect(forgeries.count > 10)
+    }
+
     @Test(arguments: [0, 1]) func `a forged number in an op is refused or does no harm`(kind: Int) throws {
         let sample = try Self.sample.get()
         let forgeries = try kind == 0 ? ForgedOps.limits() : ForgedOps.bytes()

@@ -27,8 +27,17 @@ public struct TransactionLog {
         /// Whether what it did was retired, or redacted: only who made it, when and why is left.
         public var isRetired: Bool { if case .redacted = record.payload { true } else { false } }
 
-        /// What it did. Throws `.notFound` where that was redacted, `.damaged` where it cannot be decoded.
-        public func ops() throws -> [Op] { try record.ops() }
+        /// What it did. Throws `.notFound` if that was redacted, `.damaged` if it cannot be decoded or holds a value that no attribute can
+        /// have, such as JSON that is not JSON. Whether the ops fit the store that they change is not looked at.
+        public func ops() throws -> [Op] {
+            let ops = try record.ops()
+            for value in ops.lazy.flatMap(\.values) {
+                guard let flaw = value.flaw else { continue }
+                throw CambiumError(
+                    .damaged, "Transaction \(number) holds a value that \(flaw). Run 'cambium verify'.", place: .init(file: record.file))
+            }
+            return ops
+        }
     }
 
     /// Throws `.notFound` where there is no store, `.damaged` where its settings cannot be read.
@@ -67,5 +76,43 @@ public struct TransactionLog {
     public func size() throws -> (segmentCount: Int, byteCount: Int) {
         let end = try reader.scan(makesDurable: true) { _ in }
         return (end.segmentCount, end.byteCount)
+    }
+}
+
+extension Op {
+    /// The values that it names one by one. Those of blocks are in columns.
+    fileprivate var values: [Value] {
+        switch self {
+        case .insert(_, entity: _, let assignments), .set(_, let assignments): assignments.map(\.value)
+        case .clone(let clone): clone.options.rootValues.map(\.value)
+        default: []
+        }
+    }
+}
+
+extension Value {
+    /// What is wrong with the value, whichever attribute has it; nil for nothing.
+    fileprivate var flaw: String? {
+        guard let type = widestType, let form = StoredForm(self, type: type) else { return nil }
+        var check = StoredValueCheck(type)
+        return check.flaw(form)
+    }
+
+    /// The type that has all values of this kind; nil for null.
+    private var widestType: AttributeType? {
+        switch self {
+        case .null: nil
+        case .bool: .bool
+        case .int: .int64
+        case .float: .float
+        case .double: .double
+        case .decimal: .decimal
+        case .string: .string
+        case .data: .data
+        case .date: .date
+        case .uuid: .uuid
+        case .uri: .uri
+        case .json: .json
+        }
     }
 }

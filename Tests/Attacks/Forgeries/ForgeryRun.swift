@@ -69,7 +69,8 @@ struct ForgeryRun {
     /// A write succeeds or is refused; nothing that it makes traps later. A sound store takes it.
     private func write(isSound: Bool) throws {
         let inserted = try attempt(["insert", "store", "Tag", "name=attack"])
-        if isSound, !inserted.isDone { report("verification calls the store sound, and it takes no write", inserted) }
+        // A forged schema may have no such entity any more, or another rule.
+        if isSound, inserted.code == 74 { report("verification calls the store sound, and it takes no write", inserted) }
         _ = try attempt(["checkpoint", "store"])
         let verification = try attempt(["verify", "store", "--json"], hasFindings: true)
         if isSound, !verification.isDone { report("a sound store is not sound after a write", verification) }
