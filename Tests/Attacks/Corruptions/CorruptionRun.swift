@@ -23,7 +23,7 @@ struct CorruptionRun {
 
     private static func choose(_ isFull: Bool, _ random: inout SplitMix64) -> [AttackCommand] {
         if isFull { return AttackCommand.all }
-        var chosen = [.export] + AttackCommand.readers.dropFirst().shuffled(using: &random).prefix(2)
+        var chosen = [.export] + AttackCommand.readers.dropFirst().shuffled(using: &random).prefix(1)
         chosen += AttackCommand.copiers.shuffled(using: &random).prefix(1) + AttackCommand.writers.shuffled(using: &random).prefix(2)
         if random.isTrue(1, outOf: 6) { chosen += AttackCommand.refused.shuffled(using: &random).prefix(1) }
         return chosen

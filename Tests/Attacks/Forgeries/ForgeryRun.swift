@@ -35,7 +35,6 @@ struct ForgeryRun {
         let exported = try attempt(Self.export)
         try checkAnswers(verification, exported)
         try checkJSON(try attempt(["log", "store", "--ops", "--json"]))
-        try checkJSON(try attempt(["show", "store", "Thing/1", "--include", "steps,tags", "--json"]))
         if try Tree(directory + "/store").difference(from: tree) != nil { report("a command that reads changes the store", exported) }
         try write(isSound: verification.isDone)
         if attack.findingCount == before { try FileManager.default.removeItem(atPath: directory) }
@@ -72,8 +71,9 @@ struct ForgeryRun {
         // A forged schema may have no such entity any more, or another rule.
         if isSound, inserted.code == 74 { report("verification calls the store sound, and it takes no write", inserted) }
         _ = try attempt(["checkpoint", "store"])
-        let verification = try attempt(["verify", "store", "--json"], hasFindings: true)
-        if isSound, !verification.isDone { report("a sound store is not sound after a write", verification) }
         try checkJSON(try attempt(Self.export))
+        guard isSound else { return }
+        let verification = try attempt(["verify", "store", "--json"], hasFindings: true)
+        if !verification.isDone { report("a sound store is not sound after a write", verification) }
     }
 }
