@@ -80,8 +80,10 @@ import Testing
             while process.isRunning, byteCount() <= before + (64 << 10) { usleep(200) }
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
-            let verified = try verify(place, "copy")
-            #expect(verified["ok"] as? Bool == true)
+            let outcome = try place.run("verify", "copy", "--json")
+            // Before its first transaction the copy is not a store.
+            let verified = outcome.code == 66 && reached.allSatisfy { $0 == 0 } ? [:] : try #require(outcome.json.first, "\(outcome)")
+            #expect(verified.isEmpty || verified["ok"] as? Bool == true)
             reached.append(verified["transactions"] as? Int ?? 0)
         }
         #expect(reached == reached.sorted())

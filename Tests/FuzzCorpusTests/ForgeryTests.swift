@@ -60,7 +60,7 @@ import Testing
         for forgery in forgeries {
             let log = try TransactionLog(MemoryVolume(contents: ForgedLog.append([forgery.payload], to: sample.files)))
             let error = #expect(throws: CambiumError.self, "\(forgery)") { try log.forEach { _ = try $0.isRetired ? [] : $0.ops() } }
-            #expect(error?.code == .damaged && error?.place?.file.hasPrefix("log/") == true)
+            #expect(error?.code == .damaged && error?.place?.file?.hasPrefix("log/") == true)
         }
         #expect(forgeries.count > 10)
     }
