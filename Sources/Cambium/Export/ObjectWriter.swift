@@ -12,7 +12,7 @@ public final class ObjectWriter {
     private let options: ExportOptions
     let table: ExportTable
     let order: ExportOrder
-    /// For graphs whose pages are not proven, so that what is written is JSON all the same.
+    /// Checks the values of graphs whose pages are not proven, so that the output is JSON.
     private var check: StoredValueCheck?
 
     /// Where in an export an object is.

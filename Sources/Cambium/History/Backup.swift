@@ -73,7 +73,7 @@ public struct Backup: Sendable, Equatable {
 
     private static func copy(_ reader: LogReader, _ retiredEnd: TransactionNumber, to volume: any Volume) throws -> Backup {
         let copy = try LogCopy(reader, to: volume)
-        // What was retired meanwhile is in the copy in part, and the checkpoint that stands for it may not be.
+        // The copy may have a part of what a compaction retired during the copy, and lack the checkpoint that stands for it.
         if try reader.retiredEnd() != retiredEnd { throw compacted(nil) }
         var backup = Backup()
         (backup.byteCount, backup.checkpointCount) = (copy.byteCount, copy.rootCount)

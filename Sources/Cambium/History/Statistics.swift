@@ -29,7 +29,7 @@ public struct Statistics: Sendable {
         /// Bytes of pages that only they reach.
         public let byteCount: Int
         public let leaseCount: Int
-        /// When the oldest lease began, ; nil if there is none.
+        /// When the oldest lease began; nil if there is no lease.
         public let oldestLeaseTime: Timestamp?
     }
 

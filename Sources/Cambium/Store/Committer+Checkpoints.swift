@@ -3,10 +3,10 @@ internal import CambiumLog
 import CambiumModel
 
 extension Committer {
-    /// Why no checkpoint could be made behind the back of who writes; nil where none was tried in vain.
+    /// Why the last background checkpoint failed; nil if it did not fail.
     var checkpointFailure: CambiumError? { checkpointer?.failure }
 
-    /// Stores the newest graph, beside who writes.
+    /// Stores the newest graph while writers go on.
     func checkpoint() throws -> CheckpointReceipt {
         try checkOutsideOfWrites("checkpoint")
         if !isStored { _ = try pack(PackingLimits(), stepCountMax: 64) }
