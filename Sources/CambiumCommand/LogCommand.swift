@@ -59,10 +59,20 @@ struct LogCommand: ParsableCommand {
         if reading.isObjectNamed { return }
         if let retired = reading.reportedRetired {
             // What retired transactions made was there after them.
-            if try ReadOnlyStore(at: store, point: .transaction(retired)).graph.contains(id) { return }
+            if try graph(after: retired).contains(id) { return }
             throw CambiumError(.notFound, "The log that is left does not name \(object), and there was none after transaction \(retired).")
         }
         throw CambiumError(.notFound, "There was never an object \(object).")
+    }
+
+    /// The graph after the transactions that were retired. A compaction that was interrupted has retired a part of what its checkpoint
+    /// stands for, and no checkpoint stands for that part: then the newest graph, whose names are those that the store uses.
+    private func graph(after retired: TransactionNumber) throws -> Graph {
+        do {
+            return try ReadOnlyStore(at: store, point: .transaction(retired)).graph
+        } catch let error as CambiumError where error.code == .notFound {
+            return try ReadOnlyStore(at: store).graph
+        }
     }
 
     private func reportRetired(_ reading: inout Reading) {
@@ -82,7 +92,7 @@ struct LogCommand: ParsableCommand {
         if entry.isRetired {
             reading.retired = entry.number
         } else if let retired = reading.retired {
-            reading.schema = try ReadOnlyStore(at: store, point: .transaction(retired)).graph.schema
+            reading.schema = try graph(after: retired).schema
             reportRetired(&reading)
             reading.retired = nil
         }

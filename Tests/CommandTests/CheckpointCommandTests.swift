@@ -104,4 +104,24 @@ import Testing
         #expect(try place.run("backup", "notes", "copy").code == 73 && place.run("backup", "nowhere", "x").code == 66)
         #expect(try place.run("restore", "notes", "other", "--at", "99").code == 66)
     }
+
+    @Test func `the log of a store whose compaction was interrupted is listed`() throws {
+        let place = try made()
+        for number in 7...9 {
+            #expect(try place.run("checkpoint", "notes").code == 0)
+            #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t").code == 0)
+        }
+        let segments = try FileManager.default.contentsOfDirectory(atPath: place.directory.appending(path: "notes/log").path).sorted()
+        let second = "notes/log/" + segments[1]
+        let whole = try place.bytes(of: second)
+        #expect(try place.run("compact", "notes", "--retain", "snapshots:1").code == 0)
+        #expect(try segments.count == 4 && place.bytes(of: second) != whole)
+        try whole.write(to: place.directory.appending(path: second))
+        for options in [["--json"], ["--ops", "--json"], ["--object", "Note/7", "--json"]] {
+            let outcome = try place.run(executable: Workplace.binary, ["log", "notes"] + options)
+            #expect(try outcome.code == 0 && !outcome.json.isEmpty, "\(options): \(outcome.errors)")
+        }
+        let applied = try place.run("apply", "notes", "other")
+        #expect(applied.code == 66 && applied.errors.contains("log/\(segments[0])") && applied.errors.contains("archive"))
+    }
 }
