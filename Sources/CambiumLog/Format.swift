@@ -1,6 +1,11 @@
-/// The constants of the format, version 1. `Docs/FORMAT.md` tells what they mean; a test compares the two.
+/// The constants of the format, version 2. `Docs/FORMAT.md` says what they mean; a test compares the two.
 enum Format {
-    static let version: UInt16 = 1
+    static let version: UInt16 = 2
+    /// A store of this version is read, and the first writer makes it one of the current version.
+    static let oldestVersion: UInt16 = 1
+    static let versions = oldestVersion...version
+    /// Of files that are the same in all versions.
+    static let fileVersion: UInt16 = 1
     /// The last number that a transaction can have, so that there is always a next one.
     static let transactionMax: UInt64 = 1 << 62
 

@@ -112,7 +112,6 @@ extension LogWriter {
         do throws(CambiumError) {
             try file.write(zeros, at: end)
             roomEnd = end + zeros.count
-            appendedByteCount += zeros.count
         } catch {
             guard error.isOutOfSpace else { throw error }
             roomEnd = max(roomEnd, end + zeros.count)

@@ -8,6 +8,8 @@ extension LogWriter {
     public static func create(
         _ volume: any Volume, _ settings: StoreSettings, saltSeed: [UInt8]
     ) throws(CambiumError) {
+        var settings = settings
+        settings.format = Format.version
         try volume.createDirectory(LogReader.directory)
         let first = TransactionNumber(rawValue: 1)
         let header = SegmentHeader(

@@ -10,6 +10,8 @@ public struct StoreSettings: Equatable, Sendable {
         case buffered(microseconds: Int64)
     }
 
+    /// The greatest version that a file of the store may have.
+    public var format: UInt16
     /// 16 random bytes.
     public var store: [UInt8]
     /// 16 random bytes, with which the indexes of the graph are keyed; nil in stores from before there were any.
@@ -30,6 +32,7 @@ public struct StoreSettings: Equatable, Sendable {
         store: [UInt8], indexSecret: [UInt8]? = nil, creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000,
         checkpointCountMax: Int = 32, pastPercent: Int = 100, compressesPages: Bool = false
     ) {
+        format = Format.version
         self.store = store
         self.indexSecret = indexSecret
         self.creationTime = creationTime
@@ -44,6 +47,15 @@ public struct StoreSettings: Equatable, Sendable {
     public func replace(in volume: any Volume) throws(CambiumError) {
         try volume.replace(Self.fileName, encode())
         try volume.syncDirectory("")
+    }
+
+    /// Makes a store of an earlier format one of the current format. The caller has its lock, and has verified its log.
+    ///
+    /// The files stay what they are: each says itself which version it has. Throws `.ioFailure`; then the store is as it was.
+    public mutating func upgrade(in volume: any Volume) throws(CambiumError) {
+        if format == Format.version { return }
+        format = Format.version
+        try replace(in: volume)
     }
 
     /// Those of a store. Throws `.notFound` if there is no store, or its creation was interrupted; `.damaged` if they cannot be read.
@@ -77,7 +89,7 @@ public struct StoreSettings: Equatable, Sendable {
             case .buffered(let microseconds): "buffered:\(microseconds)"
             }
         let text =
-            "{\"format\":\(Format.version),\"store\":\"\(HexText.encode(store))\",\"created\":\(creationTime),"
+            "{\"format\":\(format),\"store\":\"\(HexText.encode(store))\",\"created\":\(creationTime),"
             + "\"durability\":\"\(level)\",\"requestWindow\":\(requestWindow)"
             + ",\"checkpoints\":\(checkpointCountMax),\"pastPercent\":\(pastPercent)"
             + (compressesPages ? ",\"compression\":\"lz4\"" : "")
@@ -94,9 +106,10 @@ public struct StoreSettings: Equatable, Sendable {
         guard let text = String(validating: bytes, as: UTF8.self), text.utf8.count <= 4096 else { throw damaged("The file is not text") }
         guard text.hasPrefix("{\"format\":") else { throw damaged("The file does not begin with the format of a store") }
         let version = text.dropFirst(10).prefix { $0.isNumber }
-        guard version == "\(Format.version)" else {
+        guard let format = UInt16(version), Format.versions.contains(format) else {
             throw CambiumError(
-                .unsupportedFormat, "The store has format \(version); this program reads format \(Format.version).",
+                .unsupportedFormat,
+                "The store has format \(version); this program reads formats \(Format.oldestVersion) to \(Format.version).",
                 place: .init(file: file))
         }
         var fields: [Substring: Substring] = [:]
@@ -115,11 +128,12 @@ public struct StoreSettings: Equatable, Sendable {
         guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is no durability") }
         let indexSecret = fields["indexSecret"].flatMap { HexText.decode(String($0)) }
         guard indexSecret?.count ?? 16 == 16 else { throw damaged("The secret of the indexes is malformed") }
-        let settings = StoreSettings(
+        var settings = StoreSettings(
             store: store, indexSecret: indexSecret, creationTime: creationTime,
             durability: interval.map { .buffered(microseconds: $0) } ?? .synced,
             requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, pastPercent: pastPercent,
             compressesPages: fields["compression"] == "lz4")
+        settings.format = format
         guard settings.encode() == bytes else { throw damaged("The check at its end does not fit the settings") }
         return settings
     }

@@ -169,17 +169,19 @@ import Testing
         #expect(reopened.graph.objectCount == 3)
     }
 
-    @Test func `the window of requests forgets the oldest, and those that were taken back`() {
-        var window = RequestWindow(countMax: 3)
-        for number in 1...10 { window.note("request \(number)", TransactionNumber(rawValue: UInt64(number))) }
-        #expect((1...10).map { window.transaction(of: "request \($0)") != nil } == (1...10).map { $0 > 7 })
-        window.note("request 10", TransactionNumber(rawValue: 99))
-        #expect(window.transaction(of: "request 10")?.rawValue == 10)
-        window.forget(after: TransactionNumber(rawValue: 8))
-        #expect((7...10).map { window.transaction(of: "request \($0)") != nil } == [false, true, false, false])
-        var none = RequestWindow(countMax: 0)
-        none.note("request", TransactionNumber(rawValue: 1))
-        #expect(none.transaction(of: "request") == nil)
+    @Test func `the window of requests forgets the oldest`() throws {
+        let store = try Store.inMemory(schema: Notes.schema, surroundings: fixedSurroundings())
+        let timeline = store.committer.timeline
+        timeline.requestCountMax = 3
+        for number in 2...11 { try store.write(Author(requestID: "request \(number)")) { try $0.insert("Memo") } }
+        let graph = store.graph
+        #expect((2...11).map { graph.request("request \($0)")?.transaction.rawValue } == (2...11).map { $0 > 8 ? UInt64($0) : nil })
+        #expect(throws: CambiumError.self) { try store.write(Author(requestID: "request 11")) { try $0.insert("Memo") } }
+        #expect(store.graph.requests.map(\.name) == ["request 9", "request 10", "request 11"])
+        #expect(PageChecker.findings(in: timeline) == [])
+        timeline.requestCountMax = 0
+        try store.write(Author(requestID: "none")) { try $0.insert("Memo") }
+        #expect(store.graph.request("none") == nil && store.graph.requestCount == 3)
     }
 
     @Test func `what a reader beside the writer has seen is durable`() throws {

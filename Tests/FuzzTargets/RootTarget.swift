@@ -45,17 +45,15 @@ enum RootTarget {
         let volume = MemoryVolume(contents: sample.contents.merging([sample.path: bytes]) { $1 })
         guard let record = try read(volume, sample.transaction) else { return }  // Refused.
         try writeAgain(record)
-        let isOfItsPages = record.chunks == sample.record.chunks && record.schema == sample.record.schema
+        // A record of format 1 has pages without a register.
+        let isOfItsPages = record.chunks == sample.record.chunks && record.schema == sample.record.schema && record.firstFormat == nil
         if isOfItsPages { try open(volume, sample) }
     }
 
     private static func read(_ volume: MemoryVolume, _ transaction: TransactionNumber) throws -> RootRecord? {
-        guard let record = try PageFile.root(volume, store: SampleStore.settings.store, transaction)?.record else { return nil }
-        for names in [record.requests, record.labels] {
-            var count = 0
-            try names.forEach { _, _, _ in count += 1 }
-            guard count == names.count else { throw Finding("there are \(count) names, and \(names.count) are told") }
-        }
+        let record = try PageFile.root(volume, store: SampleStore.settings.store, transaction)?.record
+        record?.firstFormat?.forEachRequest { _, _, _ in }
+        record?.firstFormat?.forEachLabel { _, _ in }
         return record
     }
 

@@ -379,7 +379,7 @@ class Store:
         before, _, check = line.rpartition(b',"check"')
         require(re.fullmatch(rb':"[0-9a-f]{8}"}\n', check) and int(check[2:10], 16) == crc(before), "the check does not fit")
         about = json.loads(line)
-        require(about["format"] == 1, "format %r" % about["format"])
+        require(about["format"] in (1, 2), "format %r" % about["format"])
         return bytes.fromhex(about["store"])
 
     def head(self, store):

@@ -77,8 +77,6 @@ final class Checkpointer: @unchecked Sendable {
         let layout: UInt64
         let logChecksum: UInt32
         let schema: SchemaCatalog
-        let requests: NamedTransactions
-        let labels: NamedTransactions
         /// Bytes of log behind the checkpoint before.
         let tailByteCount: Int
     }
@@ -292,7 +290,7 @@ final class Checkpointer: @unchecked Sendable {
             store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
             isPacked: isPacked, layout: snapshot.layout, logChecksum: snapshot.logChecksum, pageFile: pageFile, epoch: snapshot.image.epoch,
             pageDirectory: snapshot.image.directory, schema: snapshot.schema,
-            requests: snapshot.requests, labels: snapshot.labels, chunks: next)
+            chunks: next)
         guard let recordByteCount = try writer.finish(root) else { return nil }
         chunks = next
         unstored.subtract(fresh)

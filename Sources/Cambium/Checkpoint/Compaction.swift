@@ -181,7 +181,7 @@ extension Checkpointer {
             if error.code == .notFound { return }
             throw error
         }
-        var replay = Replay(before)
+        var replay = try Replay(before)
         _ = try replay.run(reader, makesDurable: true) { $0.number > anchor }
         guard replay.timeline.head.digest() == stored.timeline.head.digest() else {
             throw CambiumError(.damaged, "The checkpoint of transaction \(anchor) is not what the log comes to, so nothing is retired.")

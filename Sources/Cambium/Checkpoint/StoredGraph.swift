@@ -112,9 +112,9 @@ struct StoredGraph {
             // Chunks come in any order, so none is mapped ahead.
             room: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
         timeline = try Timeline(
-            PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema, labels: try pages.root.labels.byName,
-            source: pages,
-            memory: memory)
+            PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema,
+            hasRegister: pages.root.firstFormat == nil, source: pages, memory: memory)
+        timeline.requestCountMax = reader.settings.requestWindow
         guard timeline.head.transaction == number else {
             throw CambiumError(.damaged, "The pages of checkpoint \(number) are those of transaction \(timeline.head.transaction).")
         }
@@ -123,6 +123,21 @@ struct StoredGraph {
         timeline.keepPages(in: PageFileMemory(reader.volume, nil))
         self.pages = pages
         (flaws, passedOver) = ([], [])
+    }
+
+    /// Brings the requests and labels of a checkpoint of format 1 into the pages. Whoever writes knows before which chunks are in use.
+    ///
+    /// Complexity: O(requests) for such a checkpoint, otherwise O(1).
+    func addRegister() throws(CambiumError) {
+        guard let names = pages?.root.firstFormat else { return }
+        try timeline.addRegister { draft throws(CambiumError) in
+            var entries: [RegisterEntry] = []
+            names.forEachRequest { entries.append(RegisterEntry(name: $0, transaction: $1, digest: $2)) }
+            for entry in entries { try draft.note(entry) }
+            var labels: [(name: String, number: TransactionNumber)] = []
+            names.forEachLabel { labels.append(($0, $1)) }
+            for label in labels { try draft.setLabel(label.name, label.number) }
+        }
     }
 
     /// Throws where the log does not have what the first transactions did, which then cannot be replayed: `.notFound` where an early moment
@@ -159,26 +174,7 @@ extension Timeline {
         let settings = reader.settings
         self.init(memory: memory, key: HashKey(secret: settings.indexSecret ?? settings.store))
         keepPages(in: PageFileMemory(reader.volume, nil))
-    }
-}
-
-extension NamedTransactions {
-    /// By their names. One that is not UTF-8 is none that a store of ours has written.
-    fileprivate var byName: [String: TransactionNumber] {
-        get throws(CambiumError) {
-            var found: [String: TransactionNumber] = [:]
-            do throws(DecodingError) {
-                try forEach { name, number, _ in found[String(decoding: name, as: UTF8.self)] = number }
-            } catch {
-                throw CambiumError(.damaged, "The labels of the checkpoint cannot be read (\(error)).")
-            }
-            return found
-        }
-    }
-
-    init(_ labels: [String: TransactionNumber]) {
-        self.init()
-        for (name, number) in labels.sorted(by: { $0.key < $1.key }) { append(name.utf8, number) }
+        requestCountMax = settings.requestWindow
     }
 }
 

@@ -14,16 +14,16 @@ struct RepairGap {
     static let stateMessage = "The state of a checkpoint, in place of changes that are lost (cambium repair)."
 
     /// - Parameter time: that of the transaction before the range, in microseconds since 1970.
-    init(_ range: ClosedRange<TransactionNumber>, _ root: RootRecord, _ salvage: LogSalvage, _ time: Int64) throws {
+    init(
+        _ range: ClosedRange<TransactionNumber>, _ graph: Graph, _ root: RootRecord, _ salvage: LogSalvage, _ time: Int64
+    ) throws {
         self.range = range
         var found: [TransactionNumber: TransactionMetadata] = [:]
         try salvage.readFrames(of: range) { found[$0.number] = $0.metadata }
-        try root.requests.forEach { name, number, digest in
-            guard range.contains(number), found[number] == nil else { return }
-            let time = Timestamp(microsecondsSince1970: number == range.upperBound ? root.time : time)
-            let request = String(validating: name, as: UTF8.self)
-            found[number] = TransactionMetadata(
-                time: time, message: Self.lostMessage, requestID: request, requestDigest: request == nil ? nil : digest)
+        for request in graph.requests where range.contains(request.transaction) && found[request.transaction] == nil {
+            let time = Timestamp(microsecondsSince1970: request.transaction == range.upperBound ? root.time : time)
+            found[request.transaction] = TransactionMetadata(
+                time: time, message: Self.lostMessage, requestID: request.name, requestDigest: request.digest)
         }
         metadata = found
     }

@@ -96,7 +96,8 @@ struct RepairRun {
     /// Saves the state of a checkpoint in place of the transactions that led to it.
     private mutating func save(_ stored: StoredGraph, _ root: RootRecord) throws {
         let lost = last.next...root.transaction
-        let gap = try RepairGap(lost, root, salvage, writer.lastTime)
+        try stored.addRegister()
+        let gap = try RepairGap(lost, stored.timeline.head, root, salvage, writer.lastTime)
         try gap.write(stored.timeline.head, root, to: writer, timeline)
         guard timeline.head.digest() == stored.timeline.head.digest() else {
             throw CambiumError(.damaged, "The state of the checkpoint of transaction \(root.transaction) cannot be written as changes.")

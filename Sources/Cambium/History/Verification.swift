@@ -66,7 +66,7 @@ public struct Verification: Sendable {
         var redacted: TransactionNumber?
         let retiredEnd = try reader.retiredEnd()
         let stored = try beginning(reader, after: retiredEnd)
-        var replay = Replay(stored)
+        var replay = try Replay(stored)
         if stored.transaction != .none {
             // The tree has the retired transactions too.
             _ = try reader.scan { record in
@@ -126,7 +126,7 @@ public struct Verification: Sendable {
     ) throws {
         do throws(any Error) {
             let stored = try StoredGraph(reader, of: number, checksAll: true)
-            var replay = Replay(stored)
+            var replay = try Replay(stored)
             _ = try replay.run(reader, makesDurable: true) { $0.number > transaction }
             if stored.timeline.head.digest() != digest {
                 damage("the checkpoint of transaction \(number) does not come to the graph that the log comes to")

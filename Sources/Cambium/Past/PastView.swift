@@ -24,14 +24,14 @@ struct PastView {
             } catch let error as CambiumError where error.code == .notFound {
                 let nearer = try StoredGraph(reader, notAfter: moment, memory: memory)
                 guard nearer.transaction > stored.transaction else { throw error }
-                self.init(nearer)
+                try self.init(nearer)
             }
         }
     }
 
-    private init(_ stored: StoredGraph) {
+    private init(_ stored: StoredGraph) throws(CambiumError) {
         self.stored = stored
-        replay = Replay(stored)
+        replay = try Replay(stored)
     }
 
     var graph: Graph { replay.timeline.head }

@@ -90,7 +90,7 @@ extension Committer {
         let (image, fresh, inFile) = timeline.freeze()
         return Checkpointer.Snapshot(
             image: image, fresh: fresh, inFile: inFile, transaction: graph.transaction, time: log.lastTime,
-            layout: graph.layout.fingerprint, logChecksum: log.previousChecksum, schema: graph.schema.catalog, requests: requests.encoded,
-            labels: NamedTransactions(graph.labels), tailByteCount: checkpointer?.tailByteCount ?? 0)
+            layout: graph.layout.fingerprint, logChecksum: log.previousChecksum, schema: graph.schema.catalog,
+            tailByteCount: checkpointer?.tailByteCount ?? 0)
     }
 }

@@ -44,7 +44,6 @@ final class Committer: @unchecked Sendable {
     @exclusivity(unchecked) var writtenGraph: Graph?
     @exclusivity(unchecked) var isClosed = false
     @exclusivity(unchecked) var lastTime: Timestamp
-    @exclusivity(unchecked) var requests: RequestWindow
     /// Bytes that the log had been given when the checkpointer was told last.
     @exclusivity(unchecked) var notedByteCount = 0
     /// Syncs what `buffered` left unsynced; made for the first commit that leaves something.
@@ -53,12 +52,10 @@ final class Committer: @unchecked Sendable {
     @exclusivity(unchecked) var timerTime: Int64?
 
     init(
-        timeline: Timeline, log: LogWriter?, lock: (any VolumeLock)?, durability: Durability, requests: RequestWindow,
-        surroundings: Surroundings,
-        sealing: Sealing?, checkpointer: Checkpointer?
+        timeline: Timeline, log: LogWriter?, lock: (any VolumeLock)?, durability: Durability,
+        surroundings: Surroundings, sealing: Sealing?, checkpointer: Checkpointer?
     ) {
         self.checkpointer = checkpointer
-        self.requests = requests
         self.timeline = timeline
         self.log = log
         past = log.map { PastGraphs($0.volume, budget: timeline.budget) }
@@ -105,8 +102,7 @@ final class Committer: @unchecked Sendable {
     /// Goes back to what is durable. Only while `writing` is held.
     private func rollBack() {
         writtenGraph = nil
-        let graph = timeline.rollBack()
-        requests.forget(after: graph.transaction)
+        timeline.rollBack()
     }
 
     /// Runs a transaction and commits what it did, without waiting for the disk. `settle` or `whenSettled` has to follow.
@@ -125,7 +121,7 @@ final class Committer: @unchecked Sendable {
         return try writing.hold {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
             let level = try level(asked)
-            if let refusal = requests.refusal(of: author, next: log?.lastTransaction.next ?? timeline.head.transaction.next) {
+            if let refusal = refusal(of: author) {
                 // The transaction of the request may not be durable yet.
                 var pending = join(nil, timeline.head, level, waiter)
                 pending.refusal = refusal
@@ -187,6 +183,7 @@ final class Committer: @unchecked Sendable {
         let hasChanges = ops.opCount > 0
         var draft = transaction.takeDraft()
         if checks == .all { try draft.check() }
+        if let request = author.requestID { try draft.note(request, author.requestDigest) }
         let number = TransactionNumber(rawValue: draft.transaction)
         let encoded = try ops.finish()
         let now = surroundings.now()
@@ -207,7 +204,6 @@ final class Committer: @unchecked Sendable {
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged(openGroup).get())
         // Whoever holds the version before lets go of it first.
         let graph = try timeline.publish(draft, isTentative: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
-        if let request = author.requestID { requests.note(request, number, author.requestDigest) }
         if let log, let checkpointer {
             checkpointer.note(encoded.payload.fileByteCount + log.appendedByteCount - notedByteCount, at: time) { [weak self] in
                 _ = try self?.checkpoint()
@@ -376,7 +372,6 @@ final class Committer: @unchecked Sendable {
             if let graph = writtenGraph {
                 writtenGraph = nil
                 timeline.rollBack(to: graph)
-                requests.forget(after: graph.transaction)
                 if group.graph != nil { group.graph = graph }
             }
             return .failure(error)

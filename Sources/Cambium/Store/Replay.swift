@@ -13,7 +13,8 @@ struct Replay {
     private(set) var lastTime: Timestamp
 
     /// Begins with a stored graph, or before the first transaction.
-    init(_ stored: StoredGraph) {
+    init(_ stored: StoredGraph) throws(CambiumError) {
+        try stored.addRegister()
         timeline = stored.timeline
         base = stored.pages.map { LogReader.Prefix($0.root) }
         lastTime = stored.pages.map { Timestamp(microsecondsSince1970: $0.root.time) } ?? .min
@@ -100,5 +101,6 @@ extension Draft {
                 throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
             }
         }
+        if let request = record.metadata.requestID { try note(request, record.metadata.requestDigest) }
     }
 }

@@ -64,7 +64,7 @@ extension Store {
     ) throws -> Store {
         let committer = Committer(
             timeline: Timeline(memory: memory, key: HashKey(secret: surroundings.randomBytes(16))), log: nil, lock: nil,
-            durability: .memory, requests: RequestWindow(countMax: 1_000_000),
+            durability: .memory,
             surroundings: surroundings, sealing: nil, checkpointer: nil)
         let store = Store(committer: committer, recovery: RecoveryReport())
         try store.begin(schema, author)
@@ -156,6 +156,7 @@ extension Store {
         memory: MemoryBudget, isNew: Bool = false
     ) throws -> Store {
         let reader = try LogReader(volume)
+        var settings = reader.settings
         let stored = try StoredGraph(reader, memory: memory, tuning: tuning)
         let newFile = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
         let leases = try ChunkLeases(of: volume, store: reader.settings.store)
@@ -164,14 +165,10 @@ extension Store {
         stored.reuseChunks(of: pageFile, leases)
         let chunkCount = stored.pages?.root.chunks.count ?? 0
         stored.timeline.keepPages(in: PageFileMemory(volume, pageFile ?? newFile, chunkCount: chunkCount))
-        var replay = Replay(stored)
-        var requests = RequestWindow(countMax: reader.settings.requestWindow, stored: stored.pages?.root.requests)
-        let end = try replay.run(
-            reader,
-            observe: { record in
-                if let request = record.metadata.requestID { requests.note(request, record.number, record.metadata.requestDigest) }
-            })
+        var replay = try Replay(stored)
+        let end = try replay.run(reader)
         if !isNew { try end.requireTransaction(in: volume) }
+        try settings.upgrade(in: volume)
         let durability = durability ?? Durability(reader.settings.durability)
         let log = try LogWriter(reader, end, keepsRoom: durability == .synced, tuning: tuning) { surroundings.randomBytes(16) }
         Heap.giveBack()
@@ -183,7 +180,7 @@ extension Store {
             volume, log: log, stored, pageFile, leases: leases, tailByteCount: end.byteCount, tuning: tuning,
             policy: CheckpointPolicy(reader.settings), newFile: newFile)
         let committer = Committer(
-            timeline: stored.timeline, log: log, lock: lock, durability: durability, requests: requests, surroundings: surroundings,
+            timeline: stored.timeline, log: log, lock: lock, durability: durability, surroundings: surroundings,
             sealing: sealing, checkpointer: checkpointer)
         let report = RecoveryReport(reader, stored, end, transactionCount: replay.transactionCount)
         return Store(committer: committer, recovery: report)

@@ -44,7 +44,7 @@ extension Draft {
             guard number.rawValue > 0, number.rawValue <= transaction else {
                 throw CambiumError(.notFound, "There is no transaction \(number) that '\(name)' could name.")
             }
-            labels[name] = number
+            try setLabel(name, number)
         case .digest(let number, let digest): try check(digest, of: number)
         }
     }
@@ -55,22 +55,36 @@ extension Draft {
         let newLayout = GraphLayout(try Schema(catalog: catalog))
         try newLayout.checkPageSizes()
         guard layout.tables.isEmpty else { return try migrate(to: newLayout) }
+        let register = reader.registerReference(of: layout)
         layout = newLayout
-        let page = newDirectory(sharedBlobs: .empty)
-        for table in layout.tables {
-            chunks[page].storeBytes(
-                of: newTable(table), toByteOffset: DirectoryPage.tablesOffset + 4 * table.index, as: PageRef.self)
-        }
+        let page = newDirectory(sharedBlobs: .empty, register: register) { $0.newTable($1) }
         discard(directory)
         directory = page
     }
 
+    /// A directory for the layout.
+    ///
+    /// - Parameter table: makes or finds the page of a table.
+    mutating func newDirectory(
+        sharedBlobs: RadixVector, register: PageRef, table: (inout Draft, TableLayout) -> PageRef
+    ) -> PageRef {
+        let page = newDirectory(sharedBlobs: sharedBlobs, register: register)
+        for each in layout.tables {
+            let reference = table(&self, each)
+            chunks[page].storeBytes(of: reference, toByteOffset: DirectoryPage.tablesOffset + 4 * each.index, as: PageRef.self)
+        }
+        return page
+    }
+
     /// A directory for the layout, whose tables are not in it yet.
-    mutating func newDirectory(sharedBlobs: RadixVector) -> PageRef {
+    mutating func newDirectory(sharedBlobs: RadixVector, register: PageRef) -> PageRef {
         let page = allocate(DirectoryPage.byteCount(layout), .directory)
         chunks[page].storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
         chunks[page].storeBytes(of: sharedBlobs, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
         chunks[page].storeBytes(of: reader.hashKey, toByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
+        if let offset = DirectoryPage.registerOffset(layout) {
+            chunks[page].storeBytes(of: register, toByteOffset: offset, as: PageRef.self)
+        }
         return page
     }
 

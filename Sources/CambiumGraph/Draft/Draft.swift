@@ -19,7 +19,8 @@ public struct Draft: ~Copyable {
     var layout: GraphLayout
     /// The number of the transaction under way; one more than that of the original, unless it is set.
     package var transaction: UInt64
-    package var labels: [String: TransactionNumber]
+    /// The requests that are remembered at most.
+    let requestCountMax: Int
     /// The page that everything hangs from.
     var directory: PageRef
     /// What has to hold at commit and was not looked at yet.
@@ -44,7 +45,8 @@ public struct Draft: ~Copyable {
         var pointer = UnsafeMutableRawPointer(bitPattern: 16)
     }
 
-    init(of base: Version, epoch: UInt64) {
+    init(of base: Version, epoch: UInt64, requestCountMax: Int) {
+        self.requestCountMax = requestCountMax
         space = base.space
         chunks = base.space.chunks
         self.epoch = epoch
@@ -52,7 +54,6 @@ public struct Draft: ~Copyable {
         self.base = base
         layout = base.layout
         directory = base.directory
-        labels = base.labels
         transaction = base.reader.transaction + 1
         superseded = base.space.takeList()
         born = base.space.takeList()

@@ -25,9 +25,6 @@ public struct Graph: Sendable {
     /// The number of the last transaction that is in this graph.
     public var transaction: TransactionNumber { TransactionNumber(rawValue: reader.transaction) }
 
-    /// The names that moments were given, in the store at this moment.
-    public var labels: [String: TransactionNumber] { version.labels }
-
     /// How many objects there are. Complexity: O(root entities).
     public var objectCount: Int {
         layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }

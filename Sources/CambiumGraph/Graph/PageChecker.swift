@@ -54,8 +54,10 @@ package struct PageChecker {
         let reader = version.reader
         var noted: UInt32 = 0
         walk.vector(reader.sharedBlobs, birthMax: chunks.birth(version.directory)) { _, count, _ in noted += count }
-        for table in version.layout.tables {
-            walkTable(table, reader, &walk)
+        for table in version.layout.tables { walkTable(table, reader, &walk) }
+        if let register = reader.register(of: version.layout) {
+            walk.visit(register.directory, birthMax: chunks.birth(version.directory))
+            for table in Register.layout.tables { walkTable(table, register, &walk) }
         }
         for (head, count) in walk.sharerCounts where reader.sharedBlobs.get(Blob.place(head), chunks) != count {
             walk.findings.append("Blob \(head) has \(count) sharers, and another number is noted.")

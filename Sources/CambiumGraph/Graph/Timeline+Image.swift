@@ -40,13 +40,15 @@ extension Timeline {
     ///
     /// Throws `.damaged` where this program lays the schema out in another way, or no graph has such an image.
     ///
-    /// - Parameter fingerprint: that of the layout of the pages.
+    /// - Parameters:
+    ///   - fingerprint: that of the layout of the pages.
+    ///   - hasRegister: false for a graph of format 1.
     package convenience init(
-        _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, labels: [String: TransactionNumber] = [:],
+        _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, hasRegister: Bool = true,
         source: any ChunkSource, memory: MemoryBudget = .standard
     ) throws(CambiumError) {
         guard image.isPossible else { throw CambiumError(.damaged, "The checkpoint tells of chunks that cannot be.") }
-        let layout = GraphLayout(try Schema(catalog: schema))
+        let layout = GraphLayout(try Schema(catalog: schema), hasRegister: hasRegister)
         guard layout.fingerprint == fingerprint else {
             throw CambiumError(.damaged, "The pages were laid out by another version of this program.")
         }
@@ -59,7 +61,7 @@ extension Timeline {
         guard Self.isDirectory(image.directory, in: space, layout, epoch: image.epoch) else {
             throw CambiumError(.damaged, "The checkpoint names a page as its directory that is none.")
         }
-        let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space, labels: labels)
+        let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space)
         self.init(space, version)
     }
 

@@ -16,6 +16,8 @@ public final class Timeline: @unchecked Sendable {
     /// Versions that may yet be taken back.
     @exclusivity(unchecked) private var tentative = TentativeVersions()
     @exclusivity(unchecked) var packing = PackingMemory()
+    /// The requests that drafts remember at most.
+    @exclusivity(unchecked) package var requestCountMax = 1_000_000
     static let epochs = Atomic<UInt64>(0)
 
     /// The empty graph of a schema without entities.
@@ -26,7 +28,10 @@ public final class Timeline: @unchecked Sendable {
         let layout = GraphLayout(Schema.empty)
         let epoch = Self.nextEpoch()
         let page = space.allocate(
-            granules: PageLayout.granules(DirectoryPage.tablesOffset), kind: .directory, birth: epoch)
+            granules: PageLayout.granules(DirectoryPage.byteCount(layout)), kind: .directory, birth: epoch)
+        if let offset = DirectoryPage.registerOffset(layout) {
+            space.chunks[page].storeBytes(of: 0, toByteOffset: offset, as: PageRef.self)
+        }
         space.chunks[page].storeBytes(of: 0, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
         space.chunks[page].storeBytes(of: .empty, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
         space.chunks[page].storeBytes(of: key, toByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
@@ -37,7 +42,9 @@ public final class Timeline: @unchecked Sendable {
     public var head: Graph { Graph(version: current.withLock { $0 }) }
 
     /// A draft of what follows the newest version.
-    public func draft() -> Draft { Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch()) }
+    public func draft() -> Draft {
+        Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch(), requestCountMax: requestCountMax)
+    }
 
     /// How many superseded versions readers hold. Complexity: as many.
     public var pinnedVersionCount: Int {
@@ -79,7 +86,7 @@ public final class Timeline: @unchecked Sendable {
     ) throws(CambiumError) -> Graph {
         try draft.checkUsable()
         draft.stamp()
-        let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space, labels: draft.labels)
+        let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space)
         var previous = version
         let isNewest = current.withLock { newest in
             if newest !== draft.base { return false }

@@ -1,5 +1,3 @@
-import CambiumModel
-
 /// One published state of the graph: the only thing that is retained and released.
 ///
 /// SENDABLE: `dead` is touched by the writer only, through its `Timeline`; the rest does not change.
@@ -9,12 +7,10 @@ final class Version: @unchecked Sendable {
     let directory: PageRef
     let layout: GraphLayout
     let space: PageSpace
-    let labels: [String: TransactionNumber]
     /// Pages that a later version superseded and this one, or an older one, may still reach.
     @exclusivity(unchecked) var dead = PageList()
 
-    init(epoch: UInt64, directory: PageRef, layout: GraphLayout, space: PageSpace, labels: [String: TransactionNumber] = [:]) {
-        self.labels = labels
+    init(epoch: UInt64, directory: PageRef, layout: GraphLayout, space: PageSpace) {
         self.epoch = epoch
         self.directory = directory
         self.layout = layout

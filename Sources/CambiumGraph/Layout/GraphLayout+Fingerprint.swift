@@ -11,6 +11,7 @@ extension GraphLayout {
             for index in table.indexes { parts.append("index \(index.slots) \(index.kinds) \(index.family.map(\.rawValue).sorted())") }
         }
         for link in links { parts.append("link \(link)") }
+        if hasRegister { parts.append("register \(Register.layout.fingerprint)") }
         // The hashes that buckets are filled by.
         parts.append("hash \(KeyHash.fingerprint)")
         return Array(parts.joined(separator: "\n").utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }

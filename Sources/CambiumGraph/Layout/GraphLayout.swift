@@ -22,14 +22,17 @@ package final class GraphLayout: Sendable {
     private let roots: [EntityNumber]
     /// For each entity's number, the index over its identity.
     private let identityByEntity: [IdentityIndex?]
+    /// Whether the directory page refers to a register. That of a graph of format 1 does not, nor does that of a register.
+    package let hasRegister: Bool
 
     struct IdentityIndex: Sendable {
         let table: Int
         let layout: IndexLayout
     }
 
-    package init(_ schema: Schema) {
+    package init(_ schema: Schema, hasRegister: Bool = true) {
         self.schema = schema
+        self.hasRegister = hasRegister
         let hierarchies = Dictionary(grouping: schema.entities, by: \.root)
         var drafts = schema.roots.enumerated().map {
             TableDraft(index: $0.offset, root: $0.element, members: hierarchies[$0.element.number] ?? [])
@@ -250,5 +253,8 @@ enum DirectoryPage {
     static let hashKeyOffset = 32
     static let tablesOffset = hashKeyOffset + MemoryLayout<HashKey>.stride
 
-    static func byteCount(_ layout: GraphLayout) -> Int { tablesOffset + 4 * layout.tables.count }
+    /// Where the reference of the register is; nil if the layout has none.
+    static func registerOffset(_ layout: GraphLayout) -> Int? { layout.hasRegister ? tablesOffset + 4 * layout.tables.count : nil }
+
+    static func byteCount(_ layout: GraphLayout) -> Int { tablesOffset + 4 * (layout.tables.count + (layout.hasRegister ? 1 : 0)) }
 }

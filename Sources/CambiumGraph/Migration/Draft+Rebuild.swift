@@ -18,8 +18,9 @@ extension Draft {
     /// - Returns: for each table, the columns whose values have to be converted.
     mutating func rebuild(_ plan: MigrationPlan) -> [[ConvertedColumn]] {
         let before = reader
+        let register = before.registerReference(of: layout)
         layout = plan.new
-        let page = newDirectory(sharedBlobs: before.sharedBlobs)
+        let page = newDirectory(sharedBlobs: before.sharedBlobs, register: register)
         let old = directory
         directory = page
         forgetGroup()

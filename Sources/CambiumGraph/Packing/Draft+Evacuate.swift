@@ -23,6 +23,7 @@ extension Draft {
             evacuateGroups(victims, table)
             for index in table.indexes { evacuateBuckets(victims, table, index) }
         }
+        if reader.registerReference(of: layout) != 0 { inRegister { $0.evacuate(victims) } }
     }
 
     /// The same for blobs. Complexity: O(objects).
@@ -35,6 +36,7 @@ extension Draft {
                 }
             }
         }
+        if reader.registerReference(of: layout) != 0 { inRegister { $0.evacuateBlobs(victims) } }
     }
 
     private mutating func evacuateBlobs(

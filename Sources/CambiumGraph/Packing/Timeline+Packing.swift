@@ -38,7 +38,8 @@ extension Timeline {
         return try evacuate(limits, show)
     }
 
-    private func packingDraft() -> Draft {
+    /// A draft of the same transaction.
+    func packingDraft() -> Draft {
         var draft = draft()
         draft.transaction = draft.original.transaction.rawValue
         return draft

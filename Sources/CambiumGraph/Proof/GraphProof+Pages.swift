@@ -14,7 +14,7 @@ extension GraphProof {
     /// The pages of the tables, which have no counts that the pages of the graph cannot hold.
     mutating func proveTables() {
         let size = PageLayout.granules(DirectoryPage.byteCount(layout))
-        guard let directory = claim(reader.directory, .directory, granules: size, notAfter: epoch) else { return }
+        guard let directory = claim(reader.directory, .directory, granules: size, notAfter: birthMax) else { return }
         let birth = directory.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
         guard reader.sharedBlobs.height <= Self.heightMax else { return note("The vector of long values is too high.") }
         for layout in layout.tables {

@@ -10,9 +10,12 @@ import Synchronization
 struct GraphProof {
     let space: PageSpace
     let chunks: Chunks
-    let reader: Reader
-    let layout: GraphLayout
+    /// Of the graph, or of its register.
+    private(set) var reader: Reader
+    private(set) var layout: GraphLayout
     let epoch: UInt64
+    /// The directory was not born later.
+    private(set) var birthMax: UInt64
     let constants: Set<PageRef>
     /// What is wrong, in sentences.
     private(set) var flaws: [String] = []
@@ -35,6 +38,7 @@ struct GraphProof {
         reader = version.reader
         layout = version.layout
         epoch = version.epoch
+        birthMax = epoch
         constants = Set(space.constants.all)
         let chunkCount = space.chunkCount
         starts = [[UInt64]](repeating: [], count: chunkCount)
@@ -48,12 +52,9 @@ struct GraphProof {
         var proof = GraphProof(version)
         proof.proveConstants()
         // Each step relies on those before.
-        if proof.isSound { proof.provePages() }
-        if proof.isSound { proof.proveRows() }
-        if proof.isSound { proof.proveBlobs() }
+        if proof.isSound { proof.proveContents() }
+        if proof.isSound { proof.inRegister { $0.proveContents() } }
         if proof.isSound { proof.proveGranules() }
-        if proof.isSound { proof.proveLinks() }
-        if proof.isSound { proof.proveIndexes() }
         return proof.flaws
     }
 
@@ -61,7 +62,26 @@ struct GraphProof {
     static func tableFlaws(of version: Version) -> [String] {
         var proof = GraphProof(version)
         proof.proveTables()
+        if proof.isSound { proof.inRegister { $0.proveTables() } }
         return proof.flaws
+    }
+
+    private mutating func proveContents() {
+        if isSound { provePages() }
+        if isSound { proveRows() }
+        if isSound { proveBlobs() }
+        if isSound { proveLinks() }
+        if isSound { proveIndexes() }
+    }
+
+    /// Does for the register, if there is one, what was done for the graph whose directory is proven.
+    private mutating func inRegister(_ body: (inout GraphProof) -> Void) {
+        guard let register = reader.register(of: layout) else { return }
+        // A page that a directory refers to is not younger.
+        birthMax = chunks.birth(reader.directory)
+        (reader, layout) = (register, Register.layout)
+        (tables, blobs) = ([], [:])
+        body(&self)
     }
 
     var isSound: Bool { flaws.isEmpty }

@@ -44,16 +44,15 @@ public struct RootRecord: Sendable {
     public var epoch: UInt64
     public var pageDirectory: UInt32
     public var schema: SchemaCatalog
-    /// The requests that are remembered, oldest first.
-    public var requests: NamedTransactions
-    public var labels: NamedTransactions
     public var chunks: [Chunk]
+    /// What a record of format 1 has beside the pages; later ones have it in their pages.
+    public var firstFormat: FirstFormatNames?
 
     public init(
         store: [UInt8], transaction: TransactionNumber, time: Int64, fanOutShift: UInt8, isPacked: Bool, layout: UInt64,
         logChecksum: UInt32,
-        pageFile: UInt64, epoch: UInt64, pageDirectory: UInt32, schema: SchemaCatalog, requests: NamedTransactions,
-        labels: NamedTransactions, chunks: [Chunk]
+        pageFile: UInt64, epoch: UInt64, pageDirectory: UInt32, schema: SchemaCatalog, chunks: [Chunk],
+        firstFormat: FirstFormatNames? = nil
     ) {
         self.store = store
         self.transaction = transaction
@@ -66,9 +65,8 @@ public struct RootRecord: Sendable {
         self.epoch = epoch
         self.pageDirectory = pageDirectory
         self.schema = schema
-        self.requests = requests
-        self.labels = labels
         self.chunks = chunks
+        self.firstFormat = firstFormat
     }
 
     // MARK: Names
@@ -112,7 +110,7 @@ public struct RootRecord: Sendable {
     func encode() -> [UInt8] {
         var writer = ByteWriter(capacity: Format.Root.headerByteCount + chunks.count * Format.Root.packedEntryByteCount + 4096)
         writer.write(Format.Root.magic)
-        writer.write(Format.version)
+        writer.write(firstFormat == nil ? Format.version : Format.oldestVersion)
         writer.writeByte(fanOutShift)
         writer.writeByte(isPacked ? 1 : 0)
         writer.write(store)
@@ -127,7 +125,7 @@ public struct RootRecord: Sendable {
         let op = OpCodec.encode([.schema(schema)])
         writer.write(UInt32(op.count))
         writer.write(op)
-        for names in [requests, labels] {
+        for names in firstFormat.map({ [$0.requests, $0.labels] }) ?? [] {
             writer.write(UInt32(names.count))
             writer.write(UInt32(names.bytes.count))
             writer.write(names.bytes)
@@ -158,7 +156,8 @@ public struct RootRecord: Sendable {
         }
         var reader = ByteReader(bytes.dropLast(4))
         guard try reader.readBytes(8).elementsEqual(Format.Root.magic) else { throw .invalid("no root record", offset: 0) }
-        guard try reader.read(UInt16.self) == Format.version else { throw .invalid("a format that this program does not read", offset: 8) }
+        let version = try reader.read(UInt16.self)
+        guard Format.versions.contains(version) else { throw .invalid("a format that this program does not read", offset: 8) }
         let fanOutShift = try reader.readByte()
         let kind = try reader.readByte()
         guard kind <= 1 else { throw .invalid("a kind that this program does not read", offset: 11) }
@@ -179,7 +178,7 @@ public struct RootRecord: Sendable {
         guard schemaByteCount <= Format.Root.schemaByteCountMax,
             case .schema(let schema)? = try OpCodec.decode(try reader.readBytes(schemaByteCount)).first
         else { throw .invalid("no schema", offset: Format.Root.headerByteCount) }
-        let (requests, labels) = (try NamedTransactions(&reader), try NamedTransactions(&reader))
+        let firstFormat = version == Format.oldestVersion ? try FirstFormatNames(&reader) : nil
         let entryByteCount = isPacked ? Format.Root.packedEntryByteCount : Format.Root.chunkEntryByteCount
         guard reader.remaining == chunkCount * entryByteCount else { throw .truncated(offset: bytes.count) }
         var chunks: [Chunk] = []
@@ -195,7 +194,7 @@ public struct RootRecord: Sendable {
         }
         return RootRecord(
             store: store, transaction: transaction, time: time, fanOutShift: fanOutShift, isPacked: isPacked, layout: layout,
-            logChecksum: logChecksum, pageFile: pageFile, epoch: epoch, pageDirectory: pageDirectory, schema: schema, requests: requests,
-            labels: labels, chunks: chunks)
+            logChecksum: logChecksum, pageFile: pageFile, epoch: epoch, pageDirectory: pageDirectory, schema: schema, chunks: chunks,
+            firstFormat: firstFormat)
     }
 }

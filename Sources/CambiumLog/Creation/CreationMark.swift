@@ -67,7 +67,7 @@ struct CreationMark: Equatable {
     private static let start: [UInt8] = {
         var writer = ByteWriter()
         writer.write(Format.CreationMark.magic)
-        writer.write(Format.version)
+        writer.write(Format.fileVersion)
         return writer.bytes
     }()
 

@@ -18,7 +18,7 @@ struct SegmentHeader: Equatable {
     func encode() -> [UInt8] {
         var writer = ByteWriter(capacity: Format.Segment.headerByteCount)
         writer.write(Format.Segment.magic)
-        writer.write(Format.version)
+        writer.write(Format.fileVersion)
         writer.writeByte(kind.rawValue)
         writer.write([UInt8](repeating: 0, count: 5))
         writer.write(store)
@@ -63,12 +63,12 @@ struct SegmentHeader: Equatable {
         guard checksum == CRC32C.checksum(content) else {
             throw DecodingError.invalid("a header whose checksum does not fit", offset: Format.Segment.checksumOffset)
         }
-        guard version == Format.version, let kind = Format.FileKind(rawValue: try reader.readByte()),
+        guard version == Format.fileVersion, let kind = Format.FileKind(rawValue: try reader.readByte()),
             try reader.readBytes(5).allSatisfy({ $0 == 0 })
         else {
             throw CambiumError(
                 .unsupportedFormat,
-                "The file has format \(version), or is of a kind that came later; this program reads format \(Format.version).",
+                "The file has format \(version), or is of a kind that came later; this program reads format \(Format.fileVersion).",
                 place: .init(file: file))
         }
         let header = SegmentHeader(

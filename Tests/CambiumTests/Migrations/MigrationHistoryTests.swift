@@ -259,7 +259,7 @@ import Testing
         try notes.store.close()
         var contents = notes.volume.contents
         let settings = String(decoding: contents[StoreSettings.fileName] ?? [], as: UTF8.self)
-        contents[StoreSettings.fileName] = Array(settings.replacing("{\"format\":1,", with: "{\"format\":7,").utf8)
+        contents[StoreSettings.fileName] = Array(settings.replacing("{\"format\":2,", with: "{\"format\":7,").utf8)
         let volume = MemoryVolume(contents: contents)
         let error = #expect(throws: CambiumError.self) { try Store.open(volume, durability: nil) }
         #expect(error?.code == .unsupportedFormat && error?.message.contains("format 7") == true)

@@ -1,0 +1,120 @@
+package import CambiumModel
+
+extension Draft {
+    /// Remembers that the transaction under way applied a request. If the store remembers as many as it may, it forgets the oldest.
+    ///
+    /// If the request is known, its first transaction counts, and nothing changes. Throws `.limitExceeded` if the store has applied
+    /// 2^38 requests. Complexity: O(1) expected.
+    package mutating func note(_ request: String, _ digest: RequestDigest?) throws(CambiumError) {
+        try note(RegisterEntry(name: request, transaction: TransactionNumber(rawValue: transaction), digest: digest))
+    }
+
+    /// As `note(_:_:)`, for a request of an earlier transaction.
+    package mutating func note(_ request: RegisterEntry) throws(CambiumError) {
+        if requestCountMax == 0 { return }
+        let columns = Register.requests
+        if let register = reader.register(of: layout) {
+            if register.row(of: request.name, in: columns) != nil { return }
+            guard register.nextSerial(columns.table.index) <= ObjectID.serialMax else {
+                throw CambiumError(.limitExceeded, "A store applies at most 2^38 - 1 requests; commit without a request id.")
+            }
+        }
+        inRegister { draft in
+            while draft.reader.liveCount(columns.table.index) >= draft.requestCountMax { draft.forgetOldestRequest() }
+            draft.insert(request, columns)
+        }
+    }
+
+    /// Has a label name a moment, which is not the one that it named before.
+    package mutating func setLabel(_ name: String, _ number: TransactionNumber) throws(CambiumError) {
+        let columns = Register.labels
+        if let register = reader.register(of: layout), register.nextSerial(columns.table.index) > ObjectID.serialMax {
+            throw CambiumError(.limitExceeded, "Labels of a store are set at most 2^38 - 1 times.")
+        }
+        inRegister { draft in
+            // The label that was set last comes last, because names of other bytes may look the same.
+            if let row = draft.reader.row(of: name, in: columns) { draft.erase(ObjectPlace(table: columns.table.index, row: row)) }
+            draft.insert(RegisterEntry(name: name, transaction: number, digest: nil), columns)
+        }
+    }
+
+    private mutating func insert(_ entry: RegisterEntry, _ columns: Register.TableColumns) {
+        let table = columns.table.index
+        let row = insertRow(columns.table, serial: reader.nextSerial(table), entity: columns.entity)
+        entry.name.utf8Span.span.bytes.withUnsafeBytes { setBytes(table, row, columns.name, $0) }
+        setFixed(table, row, columns.transaction, entry.transaction.rawValue)
+        if let slot = columns.digest, let digest = entry.digest { digest.bytes.withUnsafeBytes { setBytes(table, row, slot, $0) } }
+        addToIndex(columns.table, columns.table.indexes[0], row)
+    }
+
+    private mutating func forgetOldestRequest() {
+        let table = Register.requests.table.index
+        // They are forgotten in the order in which they were noted, so the serials of those that are there follow each other.
+        let expected = reader.nextSerial(table) &- UInt64(reader.liveCount(table))
+        guard let row = reader.row(table, serial: expected) ?? firstRow(table) else {
+            chunks.refuse("a table has fewer rows than it counts")
+        }
+        erase(ObjectPlace(table: table, row: row))
+    }
+
+    /// The row with the smallest serial, in pages that somebody else made.
+    private func firstRow(_ table: Int) -> UInt32? {
+        let map = reader.vector(table, TablePage.virtualPagesOffset)
+        var next = 0
+        while let page = map.firstIndex(from: next, chunks) {
+            let first = UInt64(page) << UInt64(PageLayout.fanOutShift)
+            for serial in first..<first + UInt64(PageLayout.fanOut) { if let row = reader.row(table, serial: serial) { return row } }
+            next = page + 1
+        }
+        return nil
+    }
+
+    /// Lends the draft with the register in place of the graph.
+    mutating func inRegister(_ body: (inout Draft) -> Void) {
+        guard let offset = DirectoryPage.registerOffset(layout) else {
+            preconditionFailure("A graph of format 1 gets a register before it is changed.")
+        }
+        let (graph, graphDirectory) = (layout, directory)
+        let before = reader.registerReference(of: graph)
+        var (checks, changes) = (PendingChecks(), TouchedRows?.none)
+        checks.isOff = true
+        swap(&checks, &pending)
+        swap(&changes, &touched)
+        layout = Register.layout
+        directory = before != 0 ? before : newRegister()
+        forgetGroup()
+        body(&self)
+        let after = directory
+        if chunks.birth(after) == epoch { stamp() }
+        (layout, directory) = (graph, graphDirectory)
+        forgetGroup()
+        swap(&checks, &pending)
+        swap(&changes, &touched)
+        if after != before { ownedDirectory().storeBytes(of: after, toByteOffset: offset, as: PageRef.self) }
+    }
+
+    /// The directory of a register without requests and labels. Only while its layout is that of the draft.
+    private mutating func newRegister() -> PageRef { newDirectory(sharedBlobs: .empty, register: 0) { $0.newTable($1) } }
+
+    /// Gives a graph of format 1, whose directory page does not refer to a register, a directory page that does.
+    mutating func makeRoomForRegister() {
+        let before = reader
+        layout = GraphLayout(layout.schema)
+        let page = newDirectory(sharedBlobs: before.sharedBlobs, register: 0) { _, table in before.tableReference(table.index) }
+        discard(directory)
+        directory = page
+    }
+}
+
+extension Timeline {
+    /// Gives a graph of format 1 a register. The number of its transaction stays. Nothing if the graph is of a later format.
+    ///
+    /// - Parameter fill: notes the requests and labels of the checkpoint.
+    package func addRegister(_ fill: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
+        if head.layout.hasRegister { return }
+        var draft = packingDraft()
+        draft.makeRoomForRegister()
+        try fill(&draft)
+        try publish(draft)
+    }
+}

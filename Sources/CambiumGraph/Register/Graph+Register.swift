@@ -1,0 +1,61 @@
+public import CambiumModel
+
+extension Graph {
+    /// The names that moments were given, in the store at this moment. Complexity: O(labels).
+    public var labels: [String: TransactionNumber] {
+        guard let register = reader.register(of: layout) else { return [:] }
+        var labels: [String: TransactionNumber] = [:]
+        for entry in register.entries(of: Register.labels) { labels[entry.name] = entry.transaction }
+        return labels
+    }
+
+    /// The request with an id, if the store remembers it. Complexity: O(1) expected.
+    package func request(_ id: String) -> RegisterEntry? {
+        guard let register = reader.register(of: layout), let row = register.row(of: id, in: Register.requests) else { return nil }
+        return register.entry(row, of: Register.requests)
+    }
+
+    /// The requests that the store remembers, oldest first. Complexity: O(requests log requests).
+    package var requests: [RegisterEntry] { reader.register(of: layout)?.entries(of: Register.requests) ?? [] }
+
+    /// How many requests the store remembers.
+    package var requestCount: Int { reader.register(of: layout)?.liveCount(Register.requests.table.index) ?? 0 }
+}
+
+extension Reader {
+    /// Where the directory page of the register is; 0 if there is none.
+    func registerReference(of layout: GraphLayout) -> PageRef {
+        guard let offset = DirectoryPage.registerOffset(layout) else { return 0 }
+        return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)
+    }
+
+    /// The requests and labels of a graph; nil if it has none.
+    func register(of layout: GraphLayout) -> Reader? {
+        let page = registerReference(of: layout)
+        return page == 0 ? nil : Reader(chunks: chunks, directory: page)
+    }
+
+    /// The row of a request or a label, compared by its bytes.
+    func row(of name: String, in columns: Register.TableColumns) -> UInt32? {
+        let row = name.utf8Span.span.bytes.withUnsafeBytes {
+            self.row(columns.table.index, columns.table.indexes[0], key: .bytes($0))
+        }
+        return row == noRow ? nil : row
+    }
+
+    func entry(_ row: UInt32, of columns: Register.TableColumns) -> RegisterEntry {
+        let rows = rows(columns.table.index)
+        let name = rows.withCell(row, columns.name, .string) { String(decoding: $0.bytes, as: UTF8.self) }
+        let digest = columns.digest.flatMap { rows.withCell(row, $0, .string) { $0.kind == .null ? nil : RequestDigest($0.bytes) } }
+        let transaction = TransactionNumber(rawValue: rows.fixed(row, columns.transaction, as: UInt64.self))
+        return RegisterEntry(name: name, transaction: transaction, digest: digest)
+    }
+
+    /// In the order in which they were noted.
+    func entries(of columns: Register.TableColumns) -> [RegisterEntry] {
+        let rows = rows(columns.table.index)
+        var found: [(serial: UInt64, row: UInt32)] = []
+        forEachRow(of: columns.table) { found.append((rows.serial($0), $0)) }
+        return found.sorted { $0.serial < $1.serial }.map { entry($0.row, of: columns) }
+    }
+}

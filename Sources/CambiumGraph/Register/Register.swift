@@ -1,0 +1,61 @@
+import CambiumModel
+
+/// The inner graph of each version, which has the requests and the labels of a store. Decision 22.
+enum Register {
+    static let layout = GraphLayout(schema, hasRegister: false)
+    static let requests = table("Request")
+    static let labels = table("Label")
+
+    /// The columns of a table.
+    struct TableColumns {
+        let table: TableLayout
+        let entity: EntityNumber
+        /// The id of a request, or the name of a label: the key of the table's index.
+        let name: Int
+        /// The transaction that applied a request, or that a label names.
+        let transaction: Int
+        /// A digest of what a request asked for. Labels have no such column.
+        let digest: Int?
+    }
+
+    private static let definition = SchemaDefinition {
+        EntityDefinition("Request", identity: ["name"]) {
+            AttributeDefinition("name", .string)
+            AttributeDefinition("transaction", .int64)
+            AttributeDefinition("digest", .data, .optional)
+        }
+        EntityDefinition("Label", identity: ["name"]) {
+            AttributeDefinition("name", .string)
+            AttributeDefinition("transaction", .int64)
+        }
+    }
+
+    private static let schema: Schema = {
+        do {
+            return try Schema(definition)
+        } catch {
+            preconditionFailure("The schema of the register is fixed and sound: \(error)")
+        }
+    }()
+
+    private static func table(_ name: String) -> TableColumns {
+        guard let entity = schema.entity(name), let table = layout.table(of: entity.root),
+            let key = entity.attribute("name"), let transaction = entity.attribute("transaction")
+        else { preconditionFailure("The register has an entity '\(name)' with a name and a transaction.") }
+        return TableColumns(
+            table: table, entity: entity.number, name: table.slot(of: key.number), transaction: table.slot(of: transaction.number),
+            digest: entity.attribute("digest").map { table.slot(of: $0.number) })
+    }
+}
+
+/// A request or a label.
+package struct RegisterEntry: Sendable, Equatable {
+    package let name: String
+    package let transaction: TransactionNumber
+    /// Of what a request asked for; nil if the caller did not say, and for a label.
+    package let digest: RequestDigest?
+
+    package init(name: String, transaction: TransactionNumber, digest: RequestDigest?) {
+        (self.name, self.transaction, self.digest) = (name, transaction, digest)
+    }
+}

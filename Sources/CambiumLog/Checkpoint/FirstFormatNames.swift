@@ -1,0 +1,60 @@
+import CambiumBytes
+public import CambiumModel
+
+/// The requests and the labels that a root record of format 1 has. They are read, and never written into a new record.
+public struct FirstFormatNames: Sendable {
+    let requests: Names
+    let labels: Names
+
+    init(_ reader: inout ByteReader) throws(DecodingError) {
+        requests = try Names(&reader)
+        labels = try Names(&reader)
+    }
+
+    /// Names of transactions, as they stand in a record.
+    struct Names: Sendable {
+        let count: UInt32
+        let bytes: [UInt8]
+
+        /// Throws if a part of a name is missing, or something follows the last one.
+        fileprivate init(_ reader: inout ByteReader) throws(DecodingError) {
+            count = try reader.read(UInt32.self)
+            let byteCount = Int(try reader.read(UInt32.self))
+            bytes = Array(try reader.readBytes(byteCount))
+            try forEach { _, _, _ in }
+        }
+
+        /// The bit of a length that says that a digest of what the request asked for follows the name.
+        private static let digestBit: UInt32 = 1 << 31
+
+        fileprivate func forEach(
+            _ body: (_ name: ArraySlice<UInt8>, TransactionNumber, RequestDigest?) -> Void
+        ) throws(DecodingError) {
+            var reader = ByteReader(bytes)
+            for _ in 0..<count {
+                let transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
+                let length = try reader.read(UInt32.self)
+                let name = try reader.readBytes(Int(length & ~Self.digestBit))
+                let digest = length & Self.digestBit == 0 ? nil : RequestDigest(try reader.readBytes(RequestDigest.byteCount))
+                body(name, transaction, digest)
+            }
+            try reader.finish()
+        }
+    }
+
+    /// Calls `body` with each request, oldest first. A name that is not UTF-8 is left out: no store has written it.
+    public func forEachRequest(_ body: (String, TransactionNumber, RequestDigest?) -> Void) { Self.forEach(requests, body) }
+
+    /// Calls `body` with each label, as `forEachRequest`.
+    public func forEachLabel(_ body: (String, TransactionNumber) -> Void) { Self.forEach(labels) { name, number, _ in body(name, number) } }
+
+    private static func forEach(_ names: Names, _ body: (String, TransactionNumber, RequestDigest?) -> Void) {
+        do throws(DecodingError) {
+            try names.forEach { name, number, digest in
+                if let name = String(validating: name, as: UTF8.self) { body(name, number, digest) }
+            }
+        } catch {
+            preconditionFailure("The names were read to their end when the record was decoded: \(error)")
+        }
+    }
+}
