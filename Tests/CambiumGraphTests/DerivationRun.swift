@@ -9,8 +9,10 @@ struct DerivationRun {
     private let timeline = Timeline()
     private let shadow = Timeline()
     private var reference: ReferenceGraph
+    private let limits: HubLimits
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, _ limits: HubLimits = HubLimits()) throws {
+        self.limits = limits
         random = SplitMix64(seed: seed)
         let schema = try RandomSchema.make(&random)
         program = RandomProgram(schema: schema, seed: random.next(), scope: .derivable)
@@ -29,7 +31,7 @@ struct DerivationRun {
 
     private mutating func transact() throws {
         var draft = timeline.draft()
-        draft.trackChanges()
+        draft.trackChanges(limits)
         var ops: [Op] = []
         var after = reference
         for _ in 0..<Int.random(in: 1...20, using: &random) {
@@ -60,7 +62,7 @@ struct DerivationRun {
         for _ in 0..<6 { try transact() }
         for _ in 0..<10 {
             var draft = timeline.draft()
-            draft.trackChanges()
+            draft.trackChanges(limits)
             for op in thereAndBack() { try draft.apply(op) }
             let derived = try Self.derived(draft)
             if !derived.isEmpty { throw Finding("derived where nothing changed, \(shown(derived))") }

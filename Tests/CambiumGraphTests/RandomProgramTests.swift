@@ -40,9 +40,25 @@ import Testing
         }
     }
 
-    @Test func `what nets to nothing gives no ops`() throws {
+    /// Limits by which each object with a member is a hub, whose order is told op by op.
+    private static let edgeByEdge: HubLimits = {
+        var limits = HubLimits()
+        (limits.memberCountMin, limits.memberRatio, limits.suffixRatio) = (1, 0, 0)
+        return limits
+    }()
+
+    @Test(arguments: [0, 1, 16]) func `ops that are derived edge by edge lead to the same digest`(suffixRatio: Int) throws {
+        var limits = Self.edgeByEdge
+        limits.suffixRatio = suffixRatio
+        for seed in Self.seeds(4) {
+            var run = try DerivationRun(seed: seed, limits)
+            do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
+        }
+    }
+
+    @Test(arguments: [HubLimits(), edgeByEdge]) func `what nets to nothing gives no ops`(limits: HubLimits) throws {
         for seed in Self.seeds(20) {
-            var run = try DerivationRun(seed: seed)
+            var run = try DerivationRun(seed: seed, limits)
             do { try run.runThereAndBack() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }

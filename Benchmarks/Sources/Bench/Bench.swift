@@ -24,7 +24,7 @@ struct Bench {
 
 /// One part of the measurement. Later ones use the stores that earlier ones made.
 enum Step: String, CaseIterable {
-    case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates, debian, clones
+    case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates, debian, clones, hubs
 
     func run(_ settings: Settings) throws {
         switch self {
@@ -39,6 +39,7 @@ enum Step: String, CaseIterable {
         case .memoryUpdates: try MemoryUpdates(settings).run()
         case .debian: try Debian(settings).run()
         case .clones: try Clones(settings).run()
+        case .hubs: try Hubs(settings).run()
         }
     }
 }

@@ -2,7 +2,9 @@ public import CambiumModel
 
 extension Draft {
     /// Notes from here on which objects change, so that `deriveOps` can emit the outcome.
-    public mutating func trackChanges() { touched = TouchedRows(layout) }
+    public mutating func trackChanges() { trackChanges(HubLimits()) }
+
+    package mutating func trackChanges(_ limits: HubLimits) { touched = TouchedRows(layout, limits) }
 
     /// Emits the ops that lead from the original graph to this one: what nets to nothing is in none of them.
     ///
@@ -11,8 +13,13 @@ extension Draft {
     ///
     /// - Parameter emit: takes each block as it is made, so that all of them need not be in memory at once.
     public borrowing func deriveOps(_ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
-        guard let touched else { return }
-        try OpDerivation(reader: reader, layout: layout, before: (base.reader, base.layout), touched: touched).run(emit)
+        if touched != nil { try derivation.run(emit) }
+    }
+}
+extension Draft {
+    /// The comparison with the original graph.
+    var derivation: OpDerivation {
+        OpDerivation(reader: reader, layout: layout, before: (base.reader, base.layout), touched: touched)
     }
 }
 

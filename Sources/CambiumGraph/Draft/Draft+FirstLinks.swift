@@ -33,6 +33,7 @@ extension Draft {
             for target in targets {
                 let (first, second) = EndLayout.pair(end.end, false, owner, target)
                 let edge = newEdge(table, first, second)
+                touched?.markEdge(end.link, edge)
                 if count > 0 {
                     setLink(own.members, edge, own.previous, edges[count - 1])
                     setLink(own.members, edges[count - 1], own.next, edge)

@@ -281,8 +281,10 @@ extension Draft {
         for table in layout.tables where table.root != nil {
             var all = seen[table.index]
             all.formUnion(touched.attributes[table.index])
-            let ends = endsStarting(at: table.index)
-            for end in ends { all.formUnion(touched.ends[2 * end.link + end.end]) }
+            let ends = endsStarting(at: table.index).map { end in
+                TouchedEnd(end: end, owners: touched.ends[2 * end.link + end.end], hubs: hubs(touched, end))
+            }
+            for end in ends { all.formUnion(end.owners) }
             let rows = reader.rows(table.index)
             let firstNew = base.reader.nextSerialOrOne(table.index, of: base.layout)
             let newCount = Int(reader.nextSerial(table.index) - firstNew)
@@ -324,7 +326,22 @@ extension Draft {
         }
     }
 
-    private borrowing func isChanged(_ table: TableLayout, _ row: UInt32, _ touched: TouchedRows, _ ends: [EndLayout]) -> Bool {
+    /// An end of a link with the objects whose members were touched there.
+    private struct TouchedEnd {
+        let end: EndLayout
+        let owners: RowSet
+        let hubs: [UInt32: HubChange]
+    }
+
+    private borrowing func hubs(_ touched: TouchedRows, _ end: EndLayout) -> [UInt32: HubChange] {
+        let link = schema.links[end.link]
+        guard (end.end == 0 ? link.first : link.second).isToMany else { return [:] }
+        var owners: [UInt32] = []
+        touched.ends[2 * end.link + end.end].forEach { owners.append($0) }
+        return derivation.hubs(among: owners, end, sides: link.isSymmetric ? [0, 1] : [end.end])
+    }
+
+    private borrowing func isChanged(_ table: TableLayout, _ row: UInt32, _ touched: TouchedRows, _ ends: [TouchedEnd]) -> Bool {
         if touched.attributes[table.index].contains(row) {
             let rows = reader.rows(table.index)
             let before = base.reader.rows(table.index)
@@ -332,7 +349,12 @@ extension Draft {
             let attributes = schema.entity(rows.entity(row, table))?.attributes ?? []
             if attributes.contains(where: { !OpDerivation.isUnchanged($0, table, row, rows, before) }) { return true }
         }
-        for end in ends where touched.ends[2 * end.link + end.end].contains(row) {
+        for touchedEnd in ends where touchedEnd.owners.contains(row) {
+            let end = touchedEnd.end
+            if let hub = touchedEnd.hubs[row] {
+                if derivation.isChanged(hub, end) { return true }
+                continue
+            }
             var before: [UInt32] = []
             var after: [UInt32] = []
             base.reader.forEachMember(end, owner: row) { before.append($0) }

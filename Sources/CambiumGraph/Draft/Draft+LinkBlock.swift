@@ -96,11 +96,12 @@ extension Draft {
     }
 
     /// Makes an ordered list what its first `kept` members were, followed by these.
+    ///
+    /// Complexity: O((members that followed + members that follow) * log(all members)).
     mutating func replaceSuffix(_ end: EndLayout, owner: UInt32, kept: Int, _ suffix: [UInt32]) {
-        var members: [UInt32] = []
-        reader.forEachMember(end, owner: owner) { members.append($0) }
+        let following = reader.members(end, owner: owner, from: kept)
         let staying = Set(suffix)
-        for member in members.dropFirst(kept) where !staying.contains(member) { unlink(end, owner: owner, target: member) }
+        for member in following where !staying.contains(member) { unlink(end, owner: owner, target: member) }
         for (offset, member) in suffix.enumerated() {
             link(end, owner: owner, target: member, at: min(kept + offset, reader.memberCount(end, owner: owner)))
         }

@@ -89,6 +89,7 @@ extension Draft {
     private mutating func relocate(_ end: EndLayout, _ list: ListLayout, owner: UInt32, member: UInt32, to index: Int) {
         remove(list, owner: owner, member: member)
         add(list, owner: owner, member: member, at: min(index, reader.memberCount(list, owner: owner)))
+        touched?.markMember(end, member)
         noteChange(end.link, end.end, owner)
     }
 
@@ -170,6 +171,7 @@ extension Draft {
         if !(isSymmetric && first == second) {
             add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
         }
+        touched?.markEdge(end.link, edge)
         noteChange(end.link, 0, first)
         noteChange(end.link, 1, second)
     }
@@ -179,6 +181,7 @@ extension Draft {
         guard case .edges(_, _, let isSymmetric) = end.layout else { return }
         remove(lists[0], owner: owners[0], member: edge)
         if !(isSymmetric && owners[0] == owners[1]) { remove(lists[1], owner: owners[1], member: edge) }
+        touched?.markEdge(end.link, edge)
         removeEdge(table, edge)
         for side in 0...1 { noteChange(end.link, side, owners[side]) }
     }

@@ -9,8 +9,13 @@ extension OpDerivation {
         let rows = reader.rows(layout.tableIndex(ofKnown: relationship.root))
         let changed = owners(of: relationship, end).sorted { rows.serial($0) < rows.serial($1) }
         var builder = LinkBlockBuilder(relationship: relationship, kind: kind(relationship))
+        let hubs = builder.kind == .toOne ? [:] : hubs(among: changed, end, sides: [end.end])
         for row in changed {
-            add(row, end, relationship, rows.serial(row), to: &builder)
+            if let hub = hubs[row] {
+                try add(hub, row, end, relationship, to: &builder, emit)
+            } else {
+                add(row, end, relationship, rows.serial(row), to: &builder)
+            }
             if let block = builder.takeFull() { try emit(.relink(block)) }
         }
         if let block = builder.take() { try emit(.relink(block)) }
@@ -72,6 +77,18 @@ extension OpDerivation {
             let added = after.filter { !oldSet.contains($0) }.sorted()
             if !removed.isEmpty || !added.isEmpty { builder.addUnordered(serial, removed, added) }
         }
+    }
+
+    /// Adds or emits what changed at an object with many members, of which few were touched.
+    private func add(
+        _ hub: HubChange, _ row: UInt32, _ end: EndLayout, _ relationship: Relationship, to builder: inout LinkBlockBuilder,
+        _ emit: (Op) throws(CambiumError) -> Void
+    ) throws(CambiumError) {
+        if builder.kind == .ordered { return try emitOrdered(hub, row, end, relationship, &builder, emit) }
+        if !hub.changesMembers { return }
+        let rows = reader.rows(layout.tableIndex(ofKnown: relationship.destinationRoot))
+        let (removed, added) = (hub.removed.map { rows.serial($0) }, hub.added.map { rows.serial($0) })
+        builder.addUnordered(reader.rows(layout.startTable(end)).serial(row), removed.sorted(), added.sorted())
     }
 
     /// The serial at the other end of a to-one relationship; 0 where there is none.

@@ -12,6 +12,7 @@ struct OpDerivation {
     let before: (reader: Reader, layout: GraphLayout)
     /// The rows that differ; nil if all rows do.
     let touched: TouchedRows?
+    var limits: HubLimits { touched?.limits ?? HubLimits() }
 
     /// Emits blocks of inserted and changed objects, then blocks of links.
     ///

@@ -1,15 +1,39 @@
-/// Which rows a draft changed: one bit a row, for the attributes of each table and for each end of each link.
+/// Which rows a draft changed: one bit a row, for the attributes of each table, for each end of each link, and for edges.
 struct TouchedRows {
     private(set) var attributes: [RowSet]
     private(set) var ends: [RowSet]
+    /// For each link with a table of edges, the edges that were made, removed or moved.
+    private var edges: [RowSet]
+    let limits: HubLimits
 
-    init(_ layout: GraphLayout) {
+    init(_ layout: GraphLayout, _ limits: HubLimits) {
+        self.limits = limits
         attributes = [RowSet](repeating: RowSet(), count: layout.tables.count)
         ends = [RowSet](repeating: RowSet(), count: 2 * layout.links.count)
+        edges = [RowSet](repeating: RowSet(), count: layout.links.count)
     }
 
     @inline(__always) mutating func markAttributes(_ table: Int, _ row: UInt32) { attributes[table].insert(row) }
     @inline(__always) mutating func markEnd(_ link: Int, _ end: Int, _ row: UInt32) { ends[2 * link + end].insert(row) }
+    @inline(__always) mutating func markEdge(_ link: Int, _ edge: UInt32) { edges[link].insert(edge) }
+
+    /// Notes a member that moved in an ordered list.
+    mutating func markMember(_ end: EndLayout, _ member: UInt32) {
+        switch end.layout {
+        case .pair: break
+        case .list(_, let childEnd): markEnd(end.link, childEnd, member)
+        case .edges: markEdge(end.link, member)
+        }
+    }
+
+    /// Calls `body` with the rows of the members that were added to a list of the link, removed from one, or moved in one.
+    func forEachMember(_ end: EndLayout, _ body: (UInt32) -> Void) {
+        switch end.layout {
+        case .pair: break
+        case .list(_, let childEnd): ends[2 * end.link + childEnd].forEach(body)
+        case .edges: edges[end.link].forEach(body)
+        }
+    }
 }
 
 /// A set of rows, one bit each.

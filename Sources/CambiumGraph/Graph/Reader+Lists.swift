@@ -87,6 +87,19 @@ struct ListRows: Sequence, IteratorProtocol {
         }
     }
 
+    /// Goes on from a member of an ordered list; goes through nothing if there is no such member.
+    init(_ reader: Reader, _ list: ListLayout, from member: UInt32?) {
+        rows = reader.rows(list.memberTable)
+        restCount = 4 * rows.rowCountEnd
+        chain = ChainRows(rows, from: noRow, next: 0)
+        guard case .tree(_, let left, let right, let up, _) = list.shape else {
+            tree = nil
+            return
+        }
+        tree = (left, right, up)
+        nextRow = member ?? noRow
+    }
+
     @inline(__always)
     mutating func next() -> UInt32? {
         if tree == nil { return chain.next() }
@@ -163,6 +176,15 @@ extension Reader {
             }
         }
         return nil
+    }
+
+    /// The objects that an ordered end leads to, from an index on. Complexity: O(log n + objects returned) expected.
+    func members(_ end: EndLayout, owner: UInt32, from index: Int) -> [UInt32] {
+        guard let list = end.orderedList else { return [] }
+        let members = ListRows(self, list, from: member(list, owner: owner, at: index))
+        guard case .edges(let table, let lists, _) = end.layout else { return Array(members) }
+        let edges = rows(table)
+        return members.map { edges.link($0, lists[1 - end.end].ownerSlot) }
     }
 
     /// The index of a member in its ordered list. Complexity: O(log n) expected.

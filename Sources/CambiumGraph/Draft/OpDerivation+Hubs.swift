@@ -1,0 +1,125 @@
+import CambiumModel
+
+extension OpDerivation {
+    /// The hubs among some objects at one end of a link, with their touched members.
+    ///
+    /// Complexity: O(owners), and O(touched members of the link) if one of the owners may be a hub.
+    ///
+    /// - Parameter sides: the columns of an edge in which an owner counts. A relationship that is its own inverse has two.
+    func hubs(among owners: [UInt32], _ end: EndLayout, sides: [Int]) -> [UInt32: HubChange] {
+        guard let touched else { return [:] }
+        var candidates = RowSet()
+        var changes: [UInt32: HubChange] = [:]
+        let table = layout.startTable(end)
+        let (rows, rowsBefore) = (reader.rows(table), before.reader.rows(table))
+        for owner in owners where rowsBefore.isLive(owner) && rows.isLive(owner) && mayBeHub(end, owner) {
+            candidates.insert(owner)
+            changes[owner] = HubChange()
+        }
+        if changes.isEmpty { return changes }
+        for side in sides {
+            touched.forEachMember(end) { row in
+                if let (owner, member) = member(row, end, side, before.reader), candidates.contains(owner) {
+                    changes[owner]?.before.append(member)
+                }
+                if let (owner, member) = member(row, end, side, reader), candidates.contains(owner) {
+                    changes[owner]?.after.append(member)
+                }
+            }
+        }
+        return changes.filter { isHub($0.value.touchedCount, memberCount(end, $0.key)) }
+    }
+
+    /// The members before and after together.
+    private func memberCount(_ end: EndLayout, _ owner: UInt32) -> Int {
+        before.reader.memberCount(end, owner: owner) + reader.memberCount(end, owner: owner)
+    }
+
+    private func isHub(_ touchedCount: Int, _ memberCount: Int) -> Bool {
+        memberCount >= limits.memberCountMin && touchedCount * limits.memberRatio <= memberCount
+    }
+
+    /// At least as many members were touched as there are more or fewer.
+    private func mayBeHub(_ end: EndLayout, _ owner: UInt32) -> Bool {
+        let old = before.reader.memberCount(end, owner: owner)
+        let new = reader.memberCount(end, owner: owner)
+        return isHub(abs(new - old), new + old)
+    }
+
+    /// The owner that a member's row names, and the member; `nil` if the graph has no such member.
+    private func member(_ row: UInt32, _ end: EndLayout, _ side: Int, _ reader: Reader) -> (owner: UInt32, HubChange.Member)? {
+        switch end.layout {
+        case .pair: return nil
+        case .list(let list, _):
+            let rows = reader.rows(list.memberTable)
+            guard rows.isLive(row) else { return nil }
+            return (rows.link(row, list.ownerSlot), .init(row: row, target: row))
+        case .edges(let table, let lists, _):
+            let rows = reader.rows(table)
+            guard rows.isLive(row) else { return nil }
+            return (rows.link(row, lists[side].ownerSlot), .init(row: row, target: rows.link(row, lists[1 - side].ownerSlot)))
+        }
+    }
+}
+
+extension OpDerivation {
+    /// Whether a hub has other members than before, or the same in another order.
+    func isChanged(_ hub: HubChange, _ end: EndLayout) -> Bool {
+        guard let list = end.orderedList else { return hub.changesMembers }
+        let places = hub.places(list, reader, before: before.reader)
+        return places.before != places.after
+    }
+
+    /// Emits the changed order of a hub: as one op for each touched member, unless few members follow the first that differs.
+    func emitOrdered(
+        _ hub: HubChange, _ owner: UInt32, _ end: EndLayout, _ relationship: Relationship, _ builder: inout LinkBlockBuilder,
+        _ emit: (Op) throws(CambiumError) -> Void
+    ) throws(CambiumError) {
+        guard let list = end.orderedList else { return }
+        let places = hub.places(list, reader, before: before.reader)
+        guard let kept = Self.firstDifference(places.before, places.after) else { return }
+        let id = reader.id(ObjectPlace(table: layout.startTable(end), row: owner), layout)
+        let followingCount = memberCount(end, owner) - 2 * kept
+        if followingCount <= limits.suffixRatio * hub.touchedCount {
+            let rows = reader.rows(layout.tableIndex(ofKnown: relationship.destinationRoot))
+            let suffix = reader.members(end, owner: owner, from: kept).map { rows.serial($0) }
+            return builder.addOrdered(id.serial, kept: kept, suffix: suffix[...])
+        }
+        try emitMoves(hub, places.after, id, relationship, before.reader.memberCount(end, owner: owner), emit)
+    }
+
+    /// The first index at which two lists differ whose other members are the same in the same order.
+    private static func firstDifference(_ before: [HubChange.Place], _ after: [HubChange.Place]) -> Int? {
+        for place in 0..<max(before.count, after.count) {
+            let old = place < before.count ? before[place] : nil
+            let new = place < after.count ? after[place] : nil
+            if old != new { return min(old?.index ?? .max, new?.index ?? .max) }
+        }
+        return nil
+    }
+
+    /// Emits ops that take the touched members out or to the end, and then put them in their places from the first one on.
+    ///
+    /// A block of the other end may have added a member before, at the end. The ops lead to the same order then.
+    ///
+    /// - Parameter oldCount: the number of members before.
+    private func emitMoves(
+        _ hub: HubChange, _ places: [HubChange.Place], _ id: ObjectID, _ relationship: Relationship, _ oldCount: Int,
+        _ emit: (Op) throws(CambiumError) -> Void
+    ) throws(CambiumError) {
+        let table = layout.tableIndex(ofKnown: relationship.destinationRoot)
+        let target = { (row: UInt32) in reader.id(ObjectPlace(table: table, row: row), layout) }
+        let (property, removed, staying) = (relationship.number, hub.removed, hub.staying)
+        for member in removed.map(target).sorted() { try emit(.unlink(id, property, target: member)) }
+        let lastIndex = oldCount - removed.count - 1
+        for member in staying.map(target).sorted() { try emit(.move(id, property, target: member, index: lastIndex)) }
+        for place in places {
+            let member = target(place.target)
+            if staying.contains(place.target) {
+                try emit(.move(id, property, target: member, index: place.index))
+            } else {
+                try emit(.link(id, property, target: member, index: place.index))
+            }
+        }
+    }
+}
