@@ -15,8 +15,8 @@ struct CambiumCommand: ParsableCommand {
         subcommands: [
             InitCommand.self, SchemaCommand.self, ImportCommand.self, ExportCommand.self, FindCommand.self, ShowCommand.self,
             InsertCommand.self, SetCommand.self, LinkCommand.self, UnlinkCommand.self, MoveCommand.self, DeleteCommand.self,
-            CloneCommand.self, ApplyCommand.self, LogCommand.self, LabelCommand.self, VerifyCommand.self, StatsCommand.self,
-            CheckpointCommand.self, CompactCommand.self, BackupCommand.self, RestoreCommand.self, RepairCommand.self,
+            CloneCommand.self, ApplyCommand.self, LogCommand.self, DiffCommand.self, LabelCommand.self, VerifyCommand.self,
+            StatsCommand.self, CheckpointCommand.self, CompactCommand.self, BackupCommand.self, RestoreCommand.self, RepairCommand.self,
             DemoCommand.self,
         ])
 

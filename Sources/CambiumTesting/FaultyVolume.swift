@@ -177,6 +177,11 @@ private final class FaultyFile: VolumeFile {
         self.number = number
     }
 
+    func isSame(as other: any VolumeFile) -> Bool {
+        guard let other = other as? FaultyFile else { return false }
+        return other.volume === volume && other.number == number
+    }
+
     func byteCount() throws(CambiumError) -> Int {
         try volume.with { disk throws(CambiumError) in
             try disk.beginRead()

@@ -41,7 +41,7 @@ extension ReferenceGraph {
         return value.isNull && getsDefault && !object.isStub ? attribute.defaultValue : value
     }
 
-    private static func converted(_ value: Value, to type: AttributeType) -> Value {
+    static func converted(_ value: Value, to type: AttributeType) -> Value {
         switch (value, type) {
         case (.int(let number), .float): .float(Float(number))
         case (.int(let number), .double): .double(Double(number))

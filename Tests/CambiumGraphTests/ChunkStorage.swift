@@ -5,6 +5,9 @@
 /// SENDABLE: a test uses it from one thread.
 final class ChunkStorage: ChunkSource, PageStorage, @unchecked Sendable {
     private var chunks: [Int: UnsafeMutableRawPointer] = [:]
+    /// How many chunks were supplied to spaces.
+    private(set) var suppliedCount = 0
+    var count: Int { chunks.count }
 
     /// What a space may have in its table yet.
     private var replaced: [UnsafeMutableRawPointer] = []
@@ -40,9 +43,12 @@ final class ChunkStorage: ChunkSource, PageStorage, @unchecked Sendable {
 
     func discard(_ chunks: Range<Int>) {}
 
+    func suppliesSameChunks(as other: any ChunkSource) -> Bool { other === self }
+
     func refuse(_ reason: String) -> Never { preconditionFailure(reason) }
 
     func chunk(_ index: Int) -> UnsafeMutableRawPointer {
+        suppliedCount += 1
         guard let chunk = chunks[index] else { preconditionFailure("Chunk \(index) was not stored.") }
         return chunk
     }

@@ -16,6 +16,8 @@ private struct PackedRun {
     private let storage = ChunkStorage()
     private var living: [ObjectID] = []
     private var nextSerial: UInt64 = 1
+    /// The same moment of both.
+    private var moments: [(packed: Graph, plain: Graph)] = []
 
     init(seed: UInt64) throws {
         random = SplitMix64(seed: seed)
@@ -111,13 +113,24 @@ private struct PackedRun {
         living = Array(packed.head.objects(of: thing))
     }
 
-    func check(_ what: String) {
+    mutating func check(_ what: String) {
         #expect(packed.head.digest() == plain.head.digest(), "\(what)")
         #expect(packed.head.invariantFindings() == [], "\(what)")
         #expect(PageChecker.findings(in: packed) == [], "\(what)")
         let seen = packed.head.objects(of: thing).map { packed.head.provenance(of: packed.head.place(of: $0)!).changed }
         let wanted = plain.head.objects(of: thing).map { plain.head.provenance(of: plain.head.place(of: $0)!).changed }
         #expect(seen == wanted && Array(packed.head.objects(of: thing)) == Array(plain.head.objects(of: thing)), "\(what)")
+        checkChanges(what)
+    }
+
+    /// Rows that moved are no changes, and changes are found wherever the rows are.
+    private mutating func checkChanges(_ what: String) {
+        #expect(packed.head.changes(since: plain.head).lines == [], "\(what)")
+        if let moment = moments.randomElement(using: &random) {
+            #expect(packed.head.changes(since: moment.packed).lines == plain.head.changes(since: moment.plain).lines, "\(what)")
+            #expect(moment.packed.changes(since: packed.head).lines == moment.plain.changes(since: packed.head).lines, "\(what), back")
+        }
+        moments.append((packed.head, plain.head))
     }
 
     /// Packs in steps, all there is. Returns how many.

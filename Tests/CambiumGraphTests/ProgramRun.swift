@@ -150,8 +150,8 @@ struct ProgramRun {
         let (image, fresh, inFile) = timeline.freeze()
         storage.store(fresh.filter { !inFile.contains($0) }, of: timeline)
         let layout = timeline.head.layout
-        let opened = try Timeline(
-            image, layout: layout.fingerprint, schema: reference.schema.catalog, source: storage.copy(), memory: memory)
+        let source = storage.copy()
+        let opened = try Timeline(image, layout: layout.fingerprint, schema: reference.schema.catalog, source: source, memory: memory)
         try Finding.check(opened.storedFlaws(), "proof of what was stored")
         if opened.head.digest() != timeline.head.digest() { throw Finding("what was stored has another digest") }
         try Finding.check(opened.head.invariantFindings(), "invariants of what was stored")
@@ -159,6 +159,9 @@ struct ProgramRun {
         try pack()
         timeline.reuse(ChunkOwners(isRooted: image.live.map { $0 > 0 }))
         if random.isTrue(1, outOf: 3) {
+            // Another graph of the same stored pages, with which the program's later graphs share what they do not change.
+            let other = try Timeline(image, layout: layout.fingerprint, schema: reference.schema.catalog, source: source)
+            kept.append((other.head, reference))
             timeline = opened
             storage = storage.copy()
             timeline.keepPages(in: storage)
@@ -192,6 +195,9 @@ struct ProgramRun {
     }
 
     private mutating func publish(_ draft: consuming Draft, _ after: ReferenceGraph, _ ops: [Op]) throws {
+        let (before, shadowBefore) = (reference, shadow.head)
+        // In the other cases the version before is freed at once.
+        let graphBefore = random.isTrue(1, outOf: 2) ? draft.original : nil
         if random.isTrue(1, outOf: 5), after.schema === reference.schema {
             try publishBefore(timeline.draft(), draft)
         } else {
@@ -202,7 +208,13 @@ struct ProgramRun {
         reference.commit()
         try Finding.check(difference(timeline.head, reference), "graph", ops)
         try Finding.check(timeline.head.invariantFindings(), "invariants", ops)
+        if let graphBefore {
+            let changes = timeline.head.changes(since: graphBefore)
+            try Finding.check(difference(changes, from: before, to: reference), "changes", ops)
+        }
         try Self.commit(ops, to: shadow)
+        let changes = shadow.head.changes(since: shadowBefore)
+        try Finding.check(difference(changes, from: before, to: reference), "changes of the shadow", ops)
         if shadow.head.digest() != timeline.head.digest() { throw Finding("the shadow has another digest, \(shown(ops))") }
         if random.isTrue(1, outOf: 4) { kept.append((timeline.head, reference)) }
         if random.isTrue(1, outOf: 6), let index = kept.indices.randomElement(using: &random) { kept.remove(at: index) }
@@ -231,7 +243,12 @@ struct ProgramRun {
         throw Finding("a draft of a version that is not the newest was published")
     }
 
-    private func checkKept() throws {
+    private mutating func checkKept() throws {
         for (graph, reference) in kept { try Finding.check(difference(graph, reference), "a view from earlier") }
+        // Between two moments, in any order.
+        let moments = kept + [(timeline.head, reference)]
+        guard let old = random.pick(moments), let new = random.pick(moments) else { return }
+        let changes = new.graph.changes(since: old.graph)
+        try Finding.check(difference(changes, from: old.reference, to: new.reference), "changes between two views")
     }
 }

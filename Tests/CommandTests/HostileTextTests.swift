@@ -31,6 +31,7 @@ import Testing
         for arguments in [
             ["show", "notes", "Memo/1"], ["find", "notes", "Memo"], ["log", "notes"], ["log", "notes", "--ops"], ["export", "notes"],
             ["find", "notes", "Memo", "--json"], ["log", "notes", "--ops", "--json"],
+            ["diff", "notes", "1"], ["diff", "notes", "1", "--json"],
         ] {
             let outcome = try place.run(executable: Workplace.binary, arguments)
             #expect(outcome.code == 0 && isClean(outcome.output), "\(arguments)")

@@ -3,7 +3,12 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-extension PageFile: ChunkSource {}
+extension PageFile: ChunkSource {
+    package func suppliesSameChunks(as other: any ChunkSource) -> Bool {
+        (other as? PageFile).map(isSameFile) ?? false
+    }
+}
+
 extension UnpackedMemory: ChunkRoom {}
 extension PageFileMemory: PageStorage {}
 

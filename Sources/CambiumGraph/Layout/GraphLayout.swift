@@ -1,3 +1,4 @@
+import CambiumBytes
 package import CambiumModel
 import Synchronization
 
@@ -24,6 +25,9 @@ package final class GraphLayout: Sendable {
     private let identityByEntity: [IdentityIndex?]
     /// Whether the directory page refers to a register. That of a graph of format 1 does not, nor does that of a register.
     package let hasRegister: Bool
+
+    /// What the columns say about objects, once a comparison has asked for it.
+    private let knownMeanings = Guarded<ColumnMeanings?>(nil)
 
     struct IdentityIndex: Sendable {
         let table: Int
@@ -74,6 +78,16 @@ package final class GraphLayout: Sendable {
     @inline(__always) func identityIndex(_ entity: Entity) -> IdentityIndex? {
         let number = Int(entity.number.rawValue)
         return number < identityByEntity.count ? identityByEntity[number] : nil
+    }
+
+    /// What the columns say about objects. Complexity: O(columns) for the first call, then O(1).
+    var meanings: ColumnMeanings {
+        knownMeanings.withLock { known in
+            if let known { return known }
+            let meanings = ColumnMeanings(self)
+            known = meanings
+            return meanings
+        }
     }
 
     /// The table that holds the objects of a root entity; nil where the schema has none of that number.

@@ -47,8 +47,10 @@ struct Pair<Element: Sendable>: Sendable {
     @inline(__always) subscript(_ end: Int) -> Element { end == 0 ? first : second }
 }
 
+extension Pair: Equatable where Element: Equatable {}
+
 /// How a link, a relationship and its inverse, is kept.
-enum LinkLayout: Sendable {
+enum LinkLayout: Sendable, Equatable {
     /// Each side has a column with the other's row. For a link that is its own inverse it is the same column.
     case pair(tables: Pair<Int>, slots: Pair<Int>)
     /// The members are rows of the child's table; `childEnd` is the end that is to-one.

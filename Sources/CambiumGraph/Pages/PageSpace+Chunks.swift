@@ -7,6 +7,8 @@ package protocol ChunkSource: AnyObject, Sendable {
     /// The address of 65,536 bytes that are what was stored and stay there as long as the source does. Does not return where they
     /// cannot be supplied.
     func chunk(_ index: Int) -> UnsafeMutableRawPointer
+    /// Whether a chunk that both sources have is one chunk of one file, which nobody writes to as long as either source exists.
+    func suppliesSameChunks(as other: any ChunkSource) -> Bool
     /// Ends the process, because what was stored is no graph.
     func refuse(_ reason: String) -> Never
 }

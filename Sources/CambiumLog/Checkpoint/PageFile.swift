@@ -140,6 +140,12 @@ public final class PageFile: @unchecked Sendable {
         return try file.read(at: 0, count: min(try file.byteCount(), Format.Root.byteCountMax))
     }
 
+    /// Whether the pages of two roots are in one file. Then both have the same bytes in each chunk that both have: nobody writes to a chunk
+    /// as long as a graph maps it.
+    public func isSameFile(as other: PageFile) -> Bool {
+        root.store == other.root.store && root.pageFile == other.root.pageFile && file.isSame(as: other.file)
+    }
+
     /// Lets the root be dropped: for who writes to the store, and knows which chunks are in use.
     public func giveUpShare() { share.unlock() }
 

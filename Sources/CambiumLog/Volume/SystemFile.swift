@@ -39,6 +39,12 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         return identity
     }
 
+    func isSame(as other: any VolumeFile) -> Bool {
+        // A file that the system does not identify is compared with no other one.
+        guard let other = other as? SystemFile, let own = try? identity(), let identity = try? other.identity() else { return false }
+        return FileIdentity(own) == FileIdentity(identity)
+    }
+
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in

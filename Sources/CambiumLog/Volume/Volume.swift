@@ -88,6 +88,8 @@ public protocol VolumeFile: AnyObject, Sendable {
     /// Returns when everything written, and the file's length, are durable.
     func sync() throws(CambiumError)
     func close()
+    /// Whether both are open for one file, whatever it is named. False if the system does not say so.
+    func isSame(as other: any VolumeFile) -> Bool
     /// Maps the beginning of the file for reading; nil where a file of this volume cannot be mapped.
     func map(byteCount: Int) throws(CambiumError) -> FileMapping?
     /// Maps a part of the file, which has room on disk from then on, for reading and writing; nil where a file of this volume cannot be
@@ -103,6 +105,7 @@ public protocol VolumeFile: AnyObject, Sendable {
 
 extension VolumeFile {
     public func beginSync(at offset: Int, count: Int) {}
+    public func isSame(as other: any VolumeFile) -> Bool { other === self }
     public func map(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
     public func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
     public func takeRoom(offset: Int, byteCount: Int) throws(CambiumError) {}

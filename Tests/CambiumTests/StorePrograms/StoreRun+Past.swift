@@ -46,6 +46,7 @@ extension StoreRun {
         try check(graph, moments[number - 1], what)
         try Finding.check(graph.invariantFindings(), what)
         shownCount += 1
+        try compareWithAnother(graph)
         if random.isTrue(1, outOf: 4) { try hold(graph, isOwn: source == 0) }
     }
 

@@ -1,0 +1,155 @@
+import Cambium
+import CambiumJSON
+
+/// One object that differs between two moments, as `cambium diff` prints it.
+struct ChangedObject {
+    private let change: ObjectChange
+    /// The graphs of the two moments.
+    private let graphs: (before: Graph, after: Graph)
+    private let id: String
+    /// The values of each attribute at both moments. A migration may have replaced an attribute by another one of the same name.
+    private let values: [(name: String, before: Value, after: Value)]
+    /// The changes of each relationship, likewise.
+    private let members: [(name: String, changes: [RelationshipChange])]
+
+    init(_ change: ObjectChange, of changes: Changes) {
+        self.change = change
+        graphs = (changes.before, changes.after)
+        id = (change.kind == .deleted ? changes.before : changes.after).text(of: change.id)
+        values = Self.values(change.attributes)
+        members = Self.members(change.relationships)
+    }
+
+    private static func values(_ changes: [AttributeChange]) -> [(name: String, before: Value, after: Value)] {
+        var values: [(name: String, before: Value, after: Value)] = []
+        for change in changes {
+            let name = change.attribute.name
+            if let place = values.firstIndex(where: { $0.name == name }) {
+                // The attribute that was dropped comes last.
+                values[place].before = change.before
+            } else {
+                values.append((name, change.before, change.after))
+            }
+        }
+        return values
+    }
+
+    private static func members(_ changes: [RelationshipChange]) -> [(name: String, changes: [RelationshipChange])] {
+        var members: [(name: String, changes: [RelationshipChange])] = []
+        for change in changes {
+            let name = change.relationship.name
+            if let place = members.firstIndex(where: { $0.name == name }) {
+                members[place].changes.append(change)
+            } else {
+                members.append((name, [change]))
+            }
+        }
+        return members
+    }
+
+    // MARK: For programs
+
+    /// One row, such as `{"_id":"Note/42","change":"changed","attributes":{...},"relationships":{...}}`, with the end of its line.
+    var row: [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("_id")
+        writer.string(id)
+        writer.key("change")
+        writer.string(change.kind.rawValue)
+        if change.changesStub { writeStub(to: &writer) }
+        writer.key("attributes")
+        writer.beginObject()
+        for value in values {
+            writer.key(value.name)
+            write(value.before, value.after, to: &writer)
+        }
+        writer.endObject()
+        writer.key("relationships")
+        writer.beginObject()
+        for (name, changes) in members {
+            writer.key(name)
+            write(changes, to: &writer)
+        }
+        writer.endObject()
+        writer.endObject()
+        writer.endLine()
+        return writer.bytes
+    }
+
+    private func writeStub(to writer: inout JSONWriter) {
+        writer.key("_stub")
+        writer.beginObject()
+        writer.key("before")
+        writer.bool(isStub(graphs.before))
+        writer.key("after")
+        writer.bool(isStub(graphs.after))
+        writer.endObject()
+    }
+
+    private func isStub(_ graph: Graph) -> Bool { graph.place(of: change.id).map(graph.isStub) ?? false }
+
+    private func write(_ before: Value, _ after: Value, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("before")
+        before.write(to: &writer)
+        writer.key("after")
+        after.write(to: &writer)
+        writer.endObject()
+    }
+
+    private func write(_ changes: [RelationshipChange], to writer: inout JSONWriter) {
+        writer.beginObject()
+        if let moved = changes.first, moved.isMoved {
+            writer.key("moved")
+            writer.bool(true)
+            write("before", moved.before, graphs.before, to: &writer)
+            write("after", moved.after, graphs.after, to: &writer)
+        } else {
+            write("added", changes.flatMap(\.added), graphs.after, to: &writer)
+            write("removed", changes.flatMap(\.removed), graphs.before, to: &writer)
+        }
+        writer.endObject()
+    }
+
+    private func write(_ key: String, _ ids: [ObjectID], _ graph: Graph, to writer: inout JSONWriter) {
+        writer.key(key)
+        writer.beginArray()
+        for id in ids { writer.string(graph.text(of: id)) }
+        writer.endArray()
+    }
+
+    // MARK: For people
+
+    /// A line for the object, and one for each property that differs.
+    var lines: [String] {
+        let sign =
+            switch change.kind {
+            case .inserted: "+"
+            case .deleted: "-"
+            case .changed: "~"
+            }
+        var lines = ["\(sign) \(id)"]
+        if change.changesStub { lines.append(isStub(graphs.after) ? "    is a stub now" : "    is no stub any more") }
+        for value in values { lines.append("    \(value.name): \(text(value.before, value.after))") }
+        for (name, changes) in members { lines.append("    \(name): \(text(changes))") }
+        return lines
+    }
+
+    private func text(_ before: Value, _ after: Value) -> String {
+        switch change.kind {
+        case .inserted: after.text
+        case .deleted: before.text
+        case .changed: "\(before.text) -> \(after.text)"
+        }
+    }
+
+    private func text(_ changes: [RelationshipChange]) -> String {
+        func list(_ sign: String, _ ids: [ObjectID], _ graph: Graph) -> [String] { ids.map { sign + graph.text(of: $0) } }
+        if let moved = changes.first, moved.isMoved {
+            return "now in the order " + list("", moved.after, graphs.after).joined(separator: " ")
+        }
+        let (removed, added) = (changes.flatMap(\.removed), changes.flatMap(\.added))
+        return (list("-", removed, graphs.before) + list("+", added, graphs.after)).joined(separator: " ")
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Cambium
+
+struct DiffCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff", abstract: "Show the changes between two moments.",
+        discussion: """
+            A moment is a transaction number, a time such as 2026-01-31T12:00:00Z, or label:NAME. In the output for people, + is an object \
+            that was inserted, - one that was deleted, and ~ one that was changed. With --json there is one line for each object.
+            """)
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The moment that the changes lead from.") var from: Moment
+    @Argument(help: "The moment that the changes lead to; the newest one by default.") var to: Moment?
+    @Option(help: "Only objects of this entity and of its sub-entities.") var entity: String?
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        // A later moment is replayed from the one that was asked for before it.
+        let past = PastGraphs(of: store)
+        let before = try past.graph(at: from.point)
+        let after = try past.graph(at: to?.point ?? .latest)
+        let family = try family(before, after)
+        let changes = after.changes(since: before)
+        var counts: [ObjectChange.Kind: Int] = [:]
+        // A terminal shows the changes themselves.
+        let progress = Terminal.isInteractive ? nil : Progress("diff", byteCount: nil)
+        for change in changes where family?.contains(change.entity.number) ?? true {
+            counts[change.kind, default: 0] += 1
+            let byteCount = show(ChangedObject(change, of: changes))
+            progress?.add(byteCount)
+        }
+        progress?.end()
+        if !output.json { printSummary(changes, counts) }
+    }
+
+    /// Returns the number of bytes shown. For people, line ends and escapes are not counted.
+    private func show(_ object: ChangedObject) -> Int {
+        if output.json {
+            let row = object.row
+            Terminal.write(row)
+            return row.count
+        }
+        return object.lines.reduce(0) { count, line in
+            Terminal.print(line)
+            return count + line.utf8.count
+        }
+    }
+
+    /// The numbers of the entities whose objects are shown; `nil` for all. Throws `.unknownName` if no moment has the entity.
+    private func family(_ before: Graph, _ after: Graph) throws -> Set<EntityNumber>? {
+        guard let entity else { return nil }
+        let families = [before, after].compactMap { $0.schema.entity(entity)?.family }
+        return try families.isEmpty ? after.schema.required(entity).family : families.reduce([]) { $0.union($1) }
+    }
+
+    private func printSummary(_ changes: Changes, _ counts: [ObjectChange.Kind: Int]) {
+        if changes.changesSchema { Terminal.print("The schema differs.") }
+        for label in changes.labels {
+            let (before, after) = (label.before?.description ?? "none", label.after?.description ?? "none")
+            Terminal.print("label \(label.name): \(before) -> \(after)")
+        }
+        let parts = [ObjectChange.Kind.inserted, .deleted, .changed].map { "\(Readable.count(counts[$0] ?? 0)) \($0.rawValue)" }
+        Terminal.print(parts.joined(separator: ", "))
+    }
+}

@@ -1,0 +1,42 @@
+import CambiumModel
+
+/// One thing that differs in one object between two graphs.
+struct ChangeEvent: Comparable {
+    enum Kind: UInt8 {
+        case inserted
+        case deleted
+        /// The object is a stub in one of the graphs only.
+        case stub
+        case attribute
+        case removed
+        case added
+        case moved
+    }
+
+    let serial: UInt64
+    /// The serial of a member that was removed or added; otherwise 0.
+    let target: UInt64
+    let root: EntityNumber
+    /// 0 if the event is about the object itself.
+    let property: UInt16
+    let kind: Kind
+
+    init(_ kind: Kind, _ root: EntityNumber, _ serial: UInt64, _ property: PropertyNumber? = nil, target: UInt64 = 0) {
+        self.kind = kind
+        self.root = root
+        self.serial = serial
+        self.property = property?.rawValue ?? 0
+        self.target = target
+    }
+
+    func isOfSameObject(as other: Self) -> Bool { serial == other.serial && root == other.root }
+
+    /// Ascending by object; an object's own events first, then the events of a property together.
+    static func < (left: Self, right: Self) -> Bool {
+        if left.root != right.root { return left.root < right.root }
+        if left.serial != right.serial { return left.serial < right.serial }
+        if left.property != right.property { return left.property < right.property }
+        if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
+        return left.target < right.target
+    }
+}

@@ -1,0 +1,121 @@
+import CambiumModel
+
+extension ChangeFinder {
+    /// Compares the groups that differ: row by row if both hold the rows of one virtual page, otherwise serial by serial.
+    mutating func compareObjects(_ table: Int) {
+        var scattered = Set<UInt32>()
+        forEachGroup(table) { finder, before, after in
+            if finder.areSameRows(table, before, after) {
+                finder.compareRows(table, before, after)
+            } else {
+                scattered.formUnion(before.virtualPages)
+                scattered.formUnion(after.virtualPages)
+            }
+        }
+        for page in scattered.sorted() { compareSerials(table, page) }
+    }
+
+    /// Whether the objects of the two groups are, in each graph, all objects of one virtual page.
+    private func areSameRows(_ table: Int, _ before: RowGroup, _ after: RowGroup) -> Bool {
+        switch (before.virtualPage, after.virtualPage) {
+        case (let page?, let other?): page == other
+        case (nil, let page?): !before.exists && group(old, table, page) == 0
+        case (let page?, nil): !after.exists && group(new, table, page) == 0
+        case (nil, nil): false
+        }
+    }
+
+    /// The group of a virtual page, counted from 1; 0 if there is none.
+    private func group(_ reader: Reader, _ table: Int, _ virtualPage: UInt32) -> UInt32 {
+        reader.vector(table, TablePage.virtualPagesOffset).get(Int(virtualPage), reader.chunks)
+    }
+
+    private mutating func compareRows(_ table: Int, _ before: RowGroup, _ after: RowGroup) {
+        let root = meanings.roots[table]
+        for word in 0..<RowGroup.wordCount {
+            let (oldLive, newLive) = (before.live(word), after.live(word))
+            after.forEachRow(newLive & ~oldLive, word) { noteInserted(table, $0) }
+            before.forEachRow(oldLive & ~newLive, word) { noteDeleted(table, $0) }
+            let common = oldLive & newLive
+            after.forEachRow(common & (before.stubs(word) ^ after.stubs(word)), word) {
+                note(ChangeEvent(.stub, root, serial(new, table, $0)))
+            }
+        }
+        guard before.exists, after.exists else { return }
+        for column in meanings.columns[table] {
+            guard let pair = leaves(before, after, column.slot) else { continue }
+            let comparesAll = meansOtherRows(column)
+            for word in 0..<RowGroup.wordCount {
+                let common = before.live(word) & after.live(word)
+                let differing = comparesAll ? common : pair.differingRows(column.kind, common, word)
+                after.forEachRow(differing, word) { compareCell(table, column, before: $0, after: $0) }
+            }
+        }
+    }
+
+    /// Whether equal row numbers in a column may be different objects.
+    private mutating func meansOtherRows(_ column: ColumnMeanings.Column) -> Bool {
+        switch column.meaning {
+        case .partner(let end), .owner(let end): !keepsRows(meanings.ends[end].targetTable)
+        case .attribute, .order: false
+        }
+    }
+
+    /// Compares the objects of a virtual page one by one, wherever their rows are.
+    private mutating func compareSerials(_ table: Int, _ virtualPage: UInt32) {
+        let first = UInt64(virtualPage) << UInt64(PageLayout.fanOutShift)
+        for serial in first..<first + UInt64(PageLayout.fanOut) {
+            switch (old.row(table, serial: serial), new.row(table, serial: serial)) {
+            case (nil, nil): continue
+            case (nil, let row?): noteInserted(table, row)
+            case (let row?, nil): noteDeleted(table, row)
+            case (let before?, let after?):
+                if old.rows(table).isStub(before) != new.rows(table).isStub(after) {
+                    note(ChangeEvent(.stub, meanings.roots[table], serial))
+                }
+                for column in meanings.columns[table] { compareCell(table, column, before: before, after: after) }
+            }
+        }
+    }
+
+    /// Compares what a column says of one object, whose rows in both graphs are given.
+    private mutating func compareCell(_ table: Int, _ column: ColumnMeanings.Column, before: UInt32, after: UInt32) {
+        let (oldRows, newRows) = (old.rows(table), new.rows(table))
+        switch column.meaning {
+        case .attribute(let number, _):
+            if isEqual(column, (oldRows, before), (newRows, after)) { return }
+            note(ChangeEvent(.attribute, meanings.roots[table], newRows.serial(after), number))
+        case .partner(let end), .owner(let end):
+            let target = meanings.ends[end].targetTable
+            let was = serial(old, target, oldRows.link(before, column.slot))
+            let now = serial(new, target, newRows.link(after, column.slot))
+            if was == now { return }
+            let id = newRows.serial(after)
+            noteTarget(end, of: id, before: was, after: now)
+            if case .owner = column.meaning { noteOwner(end, of: id, before: was, after: now) }
+        case .order(let end, let ownerSlot):
+            let owner = ownerSlot.map { newRows.link(after, $0) } ?? after
+            if owner != noRow { noteReordered(end, owner: serial(new, meanings.ends[end].table, owner)) }
+        }
+    }
+
+    private mutating func noteInserted(_ table: Int, _ row: UInt32) {
+        let id = serial(new, table, row)
+        note(ChangeEvent(.inserted, meanings.roots[table], id))
+        for column in meanings.columns[table] {
+            guard case .owner(let end) = column.meaning else { continue }
+            let owner = serial(new, meanings.ends[end].targetTable, new.rows(table).link(row, column.slot))
+            noteOwner(end, of: id, before: 0, after: owner)
+        }
+    }
+
+    private mutating func noteDeleted(_ table: Int, _ row: UInt32) {
+        let id = serial(old, table, row)
+        note(ChangeEvent(.deleted, meanings.roots[table], id))
+        for column in meanings.columns[table] {
+            guard case .owner(let end) = column.meaning else { continue }
+            let owner = serial(old, meanings.ends[end].targetTable, old.rows(table).link(row, column.slot))
+            noteOwner(end, of: id, before: owner, after: 0)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import CambiumModel
+
+extension ChangeFinder {
+    /// Notes the ordered lists that have the same members in another order.
+    mutating func compareOrders() {
+        if reordered.isEmpty { return }
+        let changed = listsWithOtherMembers()
+        for list in reordered where !changed.contains(list) {
+            let end = meanings.ends[list.end]
+            guard let property = end.property, let before = old.row(end.table, serial: list.owner),
+                let after = new.row(end.table, serial: list.owner)
+            else { continue }
+            let link = layout.ends[list.end]
+            if members(old, link, before, end.targetTable) != members(new, link, after, end.targetTable) {
+                note(ChangeEvent(.moved, end.root, list.owner, property))
+            }
+        }
+    }
+
+    private func listsWithOtherMembers() -> Set<OrderedList> {
+        var lists = Set<OrderedList>()
+        for event in events where event.kind == .removed || event.kind == .added {
+            let number = PropertyNumber(rawValue: event.property)
+            guard let relationship = layout.schema.relationship(number, ofRoot: event.root) else { continue }
+            lists.insert(OrderedList(end: meanings.ends[2 * relationship.link + relationship.end].list, owner: event.serial))
+        }
+        return lists
+    }
+
+    private func members(_ reader: Reader, _ end: EndLayout, _ owner: UInt32, _ table: Int) -> [UInt64] {
+        var serials: [UInt64] = []
+        let rows = reader.rows(table)
+        reader.forEachMember(end, owner: owner) { serials.append(rows.serial($0)) }
+        return serials
+    }
+}

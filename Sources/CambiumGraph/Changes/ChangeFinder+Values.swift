@@ -1,0 +1,47 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+extension ChangeFinder {
+    /// Whether an attribute has the same value in a row of each graph: the same bits, so that 0.0 and -0.0 differ.
+    func isEqual(
+        _ column: ColumnMeanings.Column, _ before: (rows: Rows, row: UInt32), _ after: (rows: Rows, row: UInt32)
+    ) -> Bool {
+        guard case .string = column.kind else {
+            return before.rows.withCell(before.row, column.slot, column.kind) {
+                after.rows.equals(after.row, column.slot, column.kind, $0)
+            }
+        }
+        let old = before.rows.leaf(before.rows.group(before.row), column.slot)
+        let new = after.rows.leaf(after.rows.group(after.row), column.slot)
+        let (cell, other) = (StringLeaf.cell(old, before.row), StringLeaf.cell(new, after.row))
+        if cell == 0 || other == 0 { return cell == other }
+        if StringLeaf.isBlob(cell), StringLeaf.isBlob(other) {
+            return isEqualBlob(StringLeaf.blob(old, cell).page, StringLeaf.blob(new, other).page)
+        }
+        if StringLeaf.isBlob(cell) || StringLeaf.isBlob(other) { return false }
+        return StringLeaf.inlineBytes(old, cell).isEqual(to: StringLeaf.inlineBytes(new, other))
+    }
+
+    /// Complexity: O(1) for one page, otherwise O(bytes).
+    private func isEqualBlob(_ before: PageRef, _ after: PageRef) -> Bool {
+        if sharing.isOnePage(before, after) { return true }
+        let (old, new) = (Blob.head(before, self.old.chunks), Blob.head(after, self.new.chunks))
+        guard old.byteCount == new.byteCount else { return false }
+        return (0..<Blob.extentCount(old.head)).allSatisfy { index in
+            let (extent, other) = (Blob.extent(old.head, index), Blob.extent(new.head, index))
+            if sharing.isOnePage(extent, other) { return true }
+            let byteCount = min(Blob.extentByteCountMax, old.byteCount - index * Blob.extentByteCountMax)
+            // SAFETY: both are extents of so many bytes.
+            return memcmp(self.old.chunks[extent] + PageLayout.header, self.new.chunks[other] + PageLayout.header, byteCount) == 0
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count, let start = baseAddress, let otherStart = other.baseAddress else { return count == other.count }
+        // SAFETY: both have as many bytes as are compared.
+        return memcmp(start, otherStart, count) == 0
+    }
+}

@@ -1,0 +1,113 @@
+import CambiumModel
+
+/// Compares two graphs whose columns mean the same, page by page.
+///
+/// Rows are compared where they lie if a group has the rows of one virtual page in both graphs. If packing has moved rows, objects are
+/// compared by their serials. Row numbers mean the same object in both graphs only if `keepsRows` says so.
+struct ChangeFinder {
+    let old: Reader
+    let new: Reader
+    let layout: GraphLayout
+    let meanings: ColumnMeanings
+    let sharing: PageSharing
+    private(set) var events: [ChangeEvent] = []
+    /// Ordered lists whose order may differ.
+    private(set) var reordered = Set<OrderedList>()
+    /// For each table, what `keepsRows` has found.
+    private var keepsRows: [Bool?] = []
+
+    struct OrderedList: Hashable {
+        /// The owner's end.
+        let end: Int
+        let owner: UInt64
+    }
+
+    init(_ old: Version, _ new: Version) {
+        self.old = old.reader
+        self.new = new.reader
+        layout = new.layout
+        meanings = new.layout.meanings
+        sharing = PageSharing(old.space, new.space)
+    }
+
+    /// All that differs, in order. Complexity: O(pages that are not shared + events x log events).
+    mutating func run() -> [ChangeEvent] {
+        for table in layout.tables.indices {
+            if sharing.isOnePage(tableReference(old, table), tableReference(new, table)) { continue }
+            if let edges = meanings.edges[table] { compareEdges(table, edges) } else { compareObjects(table) }
+        }
+        compareOrders()
+        if !isSorted { events.sort() }
+        return events
+    }
+
+    private func tableReference(_ reader: Reader, _ table: Int) -> PageRef {
+        reader.chunks[reader.directory].load(fromByteOffset: DirectoryPage.tablesOffset + 4 * table, as: PageRef.self)
+    }
+
+    private var isSorted: Bool {
+        for place in events.indices.dropFirst() where events[place] < events[place - 1] { return false }
+        return true
+    }
+
+    // MARK: Groups and rows
+
+    /// Calls `body` with each group that is not one page in both graphs.
+    mutating func forEachGroup(_ table: Int, _ body: (inout Self, _ old: RowGroup, _ new: RowGroup) -> Void) {
+        let (old, new) = (self.old, self.new)
+        RadixVector.forEachDifference(
+            (old.vector(table, TablePage.rowsOffset), old.chunks), (new.vector(table, TablePage.rowsOffset), new.chunks), sharing
+        ) { index, before, after in
+            body(&self, RowGroup(before, index, table, old), RowGroup(after, index, table, new))
+        }
+    }
+
+    /// Whether a row number is the same object in both graphs, if both have an object there.
+    mutating func keepsRows(_ table: Int) -> Bool {
+        if keepsRows.isEmpty { keepsRows = [Bool?](repeating: nil, count: layout.tables.count) }
+        if let known = keepsRows[table] { return known }
+        var keeps = true
+        forEachGroup(table) { _, before, after in
+            guard keeps, before.exists, after.exists else { return }
+            keeps = before.virtualPage != nil && before.virtualPage == after.virtualPage
+        }
+        keepsRows[table] = keeps
+        return keeps
+    }
+
+    /// The leaves of a column of two groups; `nil` if both are one page, or if a graph does not have the group.
+    func leaves(_ before: RowGroup, _ after: RowGroup, _ slot: Int) -> LeafPair? {
+        let (leaf, other) = (before.leaf(slot), after.leaf(slot))
+        if leaf == 0 || other == 0 || sharing.isOnePage(leaf, other) { return nil }
+        return LeafPair(old.chunks[leaf], new.chunks[other])
+    }
+
+    /// The serial of a row, 0 for no row.
+    func serial(_ reader: Reader, _ table: Int, _ row: UInt32) -> UInt64 { row == noRow ? 0 : reader.rows(table).serial(row) }
+
+    // MARK: Events
+
+    mutating func note(_ event: ChangeEvent) { events.append(event) }
+
+    /// Notes that an object's end leads to another object, or to none.
+    mutating func noteTarget(_ end: Int, of serial: UInt64, before: UInt64, after: UInt64) {
+        let end = meanings.ends[end]
+        guard let property = end.property else { return }
+        if before != 0 { events.append(ChangeEvent(.removed, end.root, serial, property, target: before)) }
+        if after != 0 { events.append(ChangeEvent(.added, end.root, serial, property, target: after)) }
+    }
+
+    /// Notes that a member of a list has another owner, or none. The end is that of the member.
+    mutating func noteOwner(_ end: Int, of member: UInt64, before: UInt64, after: UInt64) {
+        let owner = meanings.ends[end ^ 1]
+        guard let property = owner.property else { return }
+        if before != 0 { events.append(ChangeEvent(.removed, owner.root, before, property, target: member)) }
+        if after != 0 { events.append(ChangeEvent(.added, owner.root, after, property, target: member)) }
+    }
+
+    /// Notes that the order of a list may differ, if the list has an order.
+    mutating func noteReordered(_ end: Int, owner: UInt64) {
+        let end = meanings.ends[end]
+        if end.isOrdered { reordered.insert(OrderedList(end: end.list, owner: owner)) }
+    }
+}

@@ -1,0 +1,112 @@
+public import CambiumModel
+
+/// The difference between two moments of a store: a collection of the objects that were inserted, deleted or changed.
+///
+/// The objects come by root entity, in the order of the entities' numbers, and by ascending id. Values are read from the two graphs when
+/// the caller asks for them, so both graphs stay in memory as long as the changes do.
+///
+///     let before = store.graph
+///     try store.write { try $0.set(note, "title", to: "Paris") }
+///     for object in store.graph.changes(since: before) {
+///         for change in object.attributes { print(object.id, change.attribute.name, change.before, change.after) }
+///     }
+public struct Changes: Sendable {
+    /// The graph that the changes lead from.
+    public let before: Graph
+    /// The graph that the changes lead to.
+    public let after: Graph
+    let events: [ChangeEvent]
+    /// Where the events of each object begin, and the end of all events. Empty if there are no events.
+    private let starts: [Int]
+
+    init(_ before: Graph, _ after: Graph, _ events: [ChangeEvent]) {
+        self.before = before
+        self.after = after
+        self.events = events
+        if events.isEmpty {
+            starts = []
+            return
+        }
+        var starts = [0]
+        for place in 1..<events.count where !events[place].isOfSameObject(as: events[place - 1]) { starts.append(place) }
+        starts.append(events.count)
+        self.starts = starts
+    }
+
+    /// Whether the schemas of the two moments differ.
+    ///
+    /// Complexity: O(1) for two moments of one opening without a migration in between, otherwise O(properties of both schemas).
+    public var changesSchema: Bool { !before.hasSameSchema(as: after) }
+
+    /// The labels that were given, moved to another transaction or removed, by name. Complexity: O(labels x log labels).
+    public var labels: [LabelChange] {
+        let (old, new) = (before.labels, after.labels)
+        return Set(old.keys).union(new.keys).sorted().compactMap { name in
+            old[name] == new[name] ? nil : LabelChange(name: name, before: old[name], after: new[name])
+        }
+    }
+
+    /// The change of one object; `nil` if the object is the same at both moments, or is at neither. Complexity: O(log changes).
+    public func object(_ id: ObjectID) -> ObjectChange? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low < count && self[low].id == id ? self[low] : nil
+    }
+}
+
+extension Changes: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { Swift.max(0, starts.count - 1) }
+
+    /// Complexity: O(1).
+    public subscript(position: Int) -> ObjectChange {
+        ObjectChange(before: before, after: after, events: events[starts[position]..<starts[position + 1]])
+    }
+}
+
+/// A label that names different transactions at two moments.
+public struct LabelChange: Sendable, Hashable {
+    public let name: String
+    /// The transaction that had the name at the earlier moment; `nil` if there was no such label.
+    public let before: TransactionNumber?
+    /// The transaction that has the name at the later moment; `nil` if there is no such label.
+    public let after: TransactionNumber?
+
+    package init(name: String, before: TransactionNumber?, after: TransactionNumber?) {
+        self.name = name
+        self.before = before
+        self.after = after
+    }
+}
+
+extension Graph {
+    /// Compares this graph with an earlier moment of the same store. If `older` is the later moment, the changes lead back to this one.
+    ///
+    /// The comparison skips all pages that both graphs share, so its cost depends neither on the size of the graph nor on the number of
+    /// transactions between the moments. Two graphs of one open store share what did not change. Graphs from different openings, or from
+    /// different calls of `Store.graph(at:)`, share the pages of checkpoints that both read from one file. Docs/CHANGES.md.
+    ///
+    ///     let changes = store.graph.changes(since: try store.graph(at: .label("monday")))
+    ///
+    /// Packing, checkpoints and compaction are not changes. If the schema changed in between, properties are the same if a migration
+    /// kept or renamed them, and a value of a widened attribute is the same if it equals the old value in the wider type.
+    ///
+    /// Complexity: O(1) for equal graphs; O(pages that are not shared + changes x log changes) if both schemas have the same properties of
+    /// the same types; otherwise O(objects and members of both graphs).
+    ///
+    /// - Parameter older: a graph of the same store. The changes between graphs of two stores mean nothing.
+    public func changes(since older: Graph) -> Changes {
+        if version === older.version { return Changes(older, self, []) }
+        if layout === older.layout || layout.meanings == older.layout.meanings {
+            var finder = ChangeFinder(older.version, version)
+            return Changes(older, self, finder.run())
+        }
+        var finder = SchemaChangeFinder(older, self)
+        return Changes(older, self, finder.run())
+    }
+
+    fileprivate func hasSameSchema(as other: Graph) -> Bool { layout === other.layout || schema.catalog == other.schema.catalog }
+}

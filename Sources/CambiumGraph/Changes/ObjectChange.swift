@@ -1,0 +1,85 @@
+public import CambiumModel
+
+/// The difference between one object at two moments.
+///
+///     for object in graph.changes(since: older) where object.kind == .inserted { print(object.entity.name, object.id) }
+public struct ObjectChange: Sendable {
+    public enum Kind: String, Sendable {
+        case inserted, deleted, changed
+    }
+
+    private let before: Graph
+    private let after: Graph
+    /// At least one, the object's own first.
+    private let events: ArraySlice<ChangeEvent>
+
+    init(before: Graph, after: Graph, events: ArraySlice<ChangeEvent>) {
+        self.before = before
+        self.after = after
+        self.events = events
+    }
+
+    private var first: ChangeEvent { events[events.startIndex] }
+
+    public var id: ObjectID { ObjectID(root: first.root, serial: first.serial) }
+
+    public var kind: Kind {
+        switch first.kind {
+        case .inserted: .inserted
+        case .deleted: .deleted
+        case .stub, .attribute, .removed, .added, .moved: .changed
+        }
+    }
+
+    /// The concrete entity of the object: at the later moment, unless the object was deleted.
+    public var entity: Entity {
+        guard let entity = (kind == .deleted ? before : after).entity(of: id) else {
+            preconditionFailure("An object that changed is in one of the two graphs.")
+        }
+        return entity
+    }
+
+    /// Whether the object is a stub at one of the two moments only.
+    public var changesStub: Bool { kind == .changed && first.kind == .stub }
+
+    /// The attributes that differ, in the order of the schema. For an object that was inserted or deleted, the attributes with a value.
+    ///
+    /// Complexity: O(attributes of the entity + bytes of the values).
+    public var attributes: [AttributeChange] {
+        let (old, new) = (before.entity(of: id), after.entity(of: id))
+        let known = new?.attributes ?? []
+        let dropped = (old?.attributes ?? []).filter { attribute in !known.contains { $0.number == attribute.number } }
+        return (known + dropped).compactMap { attribute in
+            if kind == .changed, !events.contains(where: { $0.kind == .attribute && $0.property == attribute.number.rawValue }) {
+                return nil
+            }
+            let was = old?.attribute(attribute.number).flatMap { before.value(of: $0, of: id) } ?? .null
+            let now = new?.attribute(attribute.number).flatMap { after.value(of: $0, of: id) } ?? .null
+            return kind != .changed && was == .null && now == .null ? nil : AttributeChange(attribute: attribute, before: was, after: now)
+        }
+    }
+
+    /// The relationships that differ, in the order of the schema. For an object that was inserted or deleted, the relationships that have
+    /// members.
+    ///
+    /// Complexity: O(relationships of the entity + members that were added or removed).
+    public var relationships: [RelationshipChange] {
+        let (old, new) = (before.entity(of: id), after.entity(of: id))
+        let known = new?.relationships ?? []
+        let dropped = (old?.relationships ?? []).filter { relationship in !known.contains { $0.number == relationship.number } }
+        return (known + dropped).compactMap { relationship in
+            let links = RelationshipChange.Links(relationship, old?.relationship(relationship.number), id, before, after)
+            return kind == .changed ? RelationshipChange(links, events) : RelationshipChange(links)
+        }
+    }
+}
+
+/// The value of an attribute at two moments.
+public struct AttributeChange: Sendable {
+    /// The attribute as the later schema has it, or the earlier one if a migration has dropped it.
+    public let attribute: Attribute
+    /// `.null` if the object or the attribute did not exist yet.
+    public let before: Value
+    /// `.null` if the object or the attribute does not exist any more.
+    public let after: Value
+}

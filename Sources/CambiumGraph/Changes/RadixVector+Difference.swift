@@ -1,0 +1,54 @@
+extension RadixVector {
+    /// Calls `body` with each index whose elements, which are references of pages, are different pages, ascending, and with both elements.
+    ///
+    /// Complexity: O(nodes that are not shared).
+    static func forEachDifference(
+        _ before: (vector: RadixVector, chunks: Chunks), _ after: (vector: RadixVector, chunks: Chunks), _ sharing: PageSharing,
+        _ body: (Int, PageRef, PageRef) -> Void
+    ) {
+        let level = max(before.vector.height, after.vector.height)
+        if level == 0 { return }
+        let walk = VectorWalk(old: before.chunks, new: after.chunks, sharing: sharing)
+        walk.visit(before.vector.lifted(to: level), after.vector.lifted(to: level), level: Int(level), first: 0, body)
+    }
+
+    /// The root as a node of a tree of so many levels.
+    private func lifted(to level: UInt32) -> VectorWalk.Node {
+        VectorWalk.Node(reference: height == 0 ? 0 : root, missingLevels: height == 0 ? 0 : Int(level - height))
+    }
+}
+
+/// Walks through two vectors side by side. Vectors have at most five levels.
+private struct VectorWalk {
+    /// A node of a level, or a tree of fewer levels that stands for the first child of the first child of a node.
+    struct Node {
+        var reference: PageRef
+        var missingLevels: Int
+    }
+
+    let old: Chunks
+    let new: Chunks
+    let sharing: PageSharing
+
+    func visit(_ before: Node, _ after: Node, level: Int, first: Int, _ body: (Int, PageRef, PageRef) -> Void) {
+        if before.missingLevels == after.missingLevels, sharing.isOnePage(before.reference, after.reference) { return }
+        let span = 1 << ((level - 1) * PageLayout.fanOutShift)
+        for slot in 0..<PageLayout.fanOut {
+            let (left, right) = (child(before, slot, old), child(after, slot, new))
+            if level > 1 {
+                if left.reference != 0 || right.reference != 0 { visit(left, right, level: level - 1, first: first + slot * span, body) }
+            } else if !sharing.isOnePage(left.reference, right.reference) {
+                body(first + slot, left.reference, right.reference)
+            }
+        }
+    }
+
+    @inline(__always) private func child(_ node: Node, _ slot: Int, _ chunks: Chunks) -> Node {
+        if node.reference == 0 { return node }
+        if node.missingLevels > 0 {
+            return slot == 0 ? Node(reference: node.reference, missingLevels: node.missingLevels - 1) : Node(reference: 0, missingLevels: 0)
+        }
+        let reference = chunks[node.reference].load(fromByteOffset: PageLayout.header &+ 4 &* slot, as: PageRef.self)
+        return Node(reference: reference, missingLevels: 0)
+    }
+}

@@ -1,0 +1,62 @@
+public import CambiumModel
+
+/// The members of a relationship of one object at two moments.
+public struct RelationshipChange: Sendable {
+    /// A relationship of an object, in both graphs.
+    struct Links: Sendable {
+        let relationship: Relationship
+        /// The relationship as the earlier schema has it.
+        let former: Relationship
+        let id: ObjectID
+        let before: Graph
+        let after: Graph
+
+        init(_ relationship: Relationship, _ former: Relationship?, _ id: ObjectID, _ before: Graph, _ after: Graph) {
+            self.relationship = relationship
+            self.former = former ?? relationship
+            self.id = id
+            self.before = before
+            self.after = after
+        }
+
+        var membersBefore: [ObjectID] { before.members(former, of: id) ?? [] }
+        var membersAfter: [ObjectID] { after.members(relationship, of: id) ?? [] }
+    }
+
+    private let links: Links
+    /// The members that the object had at the earlier moment only, ascending.
+    public let removed: [ObjectID]
+    /// The members that the object has at the later moment only, ascending.
+    public let added: [ObjectID]
+    /// Whether an ordered relationship has the same members in another order.
+    public let isMoved: Bool
+
+    /// The relationship as the later schema has it, or the earlier one if a migration has dropped it.
+    public var relationship: Relationship { links.relationship }
+
+    /// All members at the earlier moment: in order if the relationship is ordered, otherwise ascending. Complexity: O(members).
+    public var before: [ObjectID] { links.membersBefore }
+
+    /// All members at the later moment: in order if the relationship is ordered, otherwise ascending. Complexity: O(members).
+    public var after: [ObjectID] { links.membersAfter }
+
+    /// The change of an object that both graphs have; `nil` if the relationship is the same.
+    init?(_ links: Links, _ events: ArraySlice<ChangeEvent>) {
+        let number = links.relationship.number.rawValue
+        let own = events.filter { $0.property == number && $0.kind.rawValue >= ChangeEvent.Kind.removed.rawValue }
+        if own.isEmpty { return nil }
+        self.links = links
+        removed = own.filter { $0.kind == .removed }.map { ObjectID(root: links.former.destinationRoot, serial: $0.target) }
+        added = own.filter { $0.kind == .added }.map { ObjectID(root: links.relationship.destinationRoot, serial: $0.target) }
+        isMoved = own.contains { $0.kind == .moved }
+    }
+
+    /// The change of an object that one graph has; `nil` if the relationship has no members.
+    init?(_ links: Links) {
+        self.links = links
+        removed = links.membersBefore.sorted()
+        added = links.membersAfter.sorted()
+        isMoved = false
+        if removed.isEmpty, added.isEmpty { return nil }
+    }
+}

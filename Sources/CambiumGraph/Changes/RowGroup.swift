@@ -1,0 +1,54 @@
+/// A group of rows of one graph, or the place of one that the graph does not have.
+///
+/// SAFETY: the page is that of a version, which the caller holds.
+struct RowGroup {
+    private let page: UnsafeMutableRawPointer?
+    private let rows: Rows
+    let index: UInt32
+
+    init(_ reference: PageRef, _ index: Int, _ table: Int, _ reader: Reader) {
+        page = reference == 0 ? nil : reader.chunks[reference]
+        rows = reader.rows(table)
+        self.index = UInt32(truncatingIfNeeded: index)
+    }
+
+    var exists: Bool { page != nil }
+    /// The first of the group's rows.
+    var first: UInt32 { index << PageLayout.rowShift }
+
+    /// The virtual page that all rows of the group belong to; `nil` if there is no group, or if its rows belong to several.
+    var virtualPage: UInt32? { page == nil || rows.isShared(index) ? nil : rows.virtualPage(first) }
+
+    /// The virtual pages that the group's objects belong to.
+    var virtualPages: Set<UInt32> {
+        var found = Set<UInt32>()
+        for word in 0..<Self.wordCount { forEachRow(live(word), word) { found.insert(rows.virtualPage($0)) } }
+        return found
+    }
+
+    // MARK: Bits
+
+    /// There are two words of bits, one if groups are small.
+    static let wordCount = PageLayout.fanOut / 64
+
+    func live(_ word: Int) -> UInt64 { bits(GroupLayout.liveBitsOffset, word) }
+    func stubs(_ word: Int) -> UInt64 { bits(GroupLayout.stubBitsOffset, word) }
+
+    private func bits(_ offset: Int, _ word: Int) -> UInt64 { page?.load(fromByteOffset: offset &+ 8 &* word, as: UInt64.self) ?? 0 }
+
+    /// Calls `body` with each row whose bit is set.
+    @inline(__always) func forEachRow(_ bits: UInt64, _ word: Int, _ body: (UInt32) -> Void) {
+        var rest = bits
+        while rest != 0 {
+            body(first &+ UInt32(word &<< 6 &+ rest.trailingZeroBitCount))
+            rest &= rest &- 1
+        }
+    }
+
+    // MARK: Columns
+
+    /// The page of a column; 0 if there is no group.
+    func leaf(_ slot: Int) -> PageRef {
+        page?.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self) ?? 0
+    }
+}

@@ -1,0 +1,69 @@
+import CambiumModel
+
+/// Compares two graphs whose schemas differ, object by object.
+///
+/// Properties are the same if they have the same number. A value of an attribute whose type was widened is the same if it equals the
+/// other value in the wider type.
+struct SchemaChangeFinder {
+    let old: Graph
+    let new: Graph
+    private var events: [ChangeEvent] = []
+
+    init(_ old: Graph, _ new: Graph) {
+        self.old = old
+        self.new = new
+    }
+
+    /// All that differs, in order. Complexity: O(objects and members of both graphs).
+    mutating func run() -> [ChangeEvent] {
+        let roots = Set((old.schema.roots + new.schema.roots).map(\.number))
+        for root in roots {
+            forEachID(old, root) { if !new.contains($0) { events.append(.init(.deleted, root, $0.serial)) } }
+            forEachID(new, root) { id in
+                guard let before = old.place(of: id), let after = new.place(of: id) else {
+                    return events.append(.init(.inserted, root, id.serial))
+                }
+                compare(id, before, after)
+            }
+        }
+        events.sort()
+        return events
+    }
+
+    private func forEachID(_ graph: Graph, _ root: EntityNumber, _ body: (ObjectID) -> Void) {
+        guard let entity = graph.schema.entity(root) else { return }
+        for id in graph.objects(of: entity) { body(id) }
+    }
+
+    private mutating func compare(_ id: ObjectID, _ before: ObjectPlace, _ after: ObjectPlace) {
+        let (oldEntity, newEntity) = (old.entity(of: before), new.entity(of: after))
+        if old.isStub(before) != new.isStub(after) { events.append(.init(.stub, id.root, id.serial)) }
+        for number in Set((oldEntity.attributes + newEntity.attributes).map(\.number)) {
+            let (oldAttribute, newAttribute) = (oldEntity.attribute(number), newEntity.attribute(number))
+            let was = oldAttribute.map { old.value(of: old.field($0), at: before) } ?? .null
+            let now = newAttribute.map { new.value(of: new.field($0), at: after) } ?? .null
+            if Self.isSame(was, oldAttribute?.type, now, newAttribute?.type) { continue }
+            events.append(.init(.attribute, id.root, id.serial, number))
+        }
+        for number in Set((oldEntity.relationships + newEntity.relationships).map(\.number)) {
+            let was = oldEntity.relationship(number).map { old.memberIDs(old.end($0), of: before) } ?? []
+            let now = newEntity.relationship(number).map { new.memberIDs(new.end($0), of: after) } ?? []
+            compare(id, number, was, now)
+        }
+    }
+
+    /// Whether two values are equal, the narrower one as a value of the wider type.
+    private static func isSame(_ before: Value, _ oldType: AttributeType?, _ after: Value, _ newType: AttributeType?) -> Bool {
+        guard let oldType, let newType, oldType != newType else { return before == after }
+        return oldType.widened(before, to: newType) == after || newType.widened(after, to: oldType) == before
+    }
+
+    private mutating func compare(_ id: ObjectID, _ property: PropertyNumber, _ before: [ObjectID], _ after: [ObjectID]) {
+        if before == after { return }
+        let (was, now) = (Set(before), Set(after))
+        for member in was.subtracting(now) { events.append(.init(.removed, id.root, id.serial, property, target: member.serial)) }
+        for member in now.subtracting(was) { events.append(.init(.added, id.root, id.serial, property, target: member.serial)) }
+        // Unordered members are read in ascending order.
+        if was == now { events.append(.init(.moved, id.root, id.serial, property)) }
+    }
+}

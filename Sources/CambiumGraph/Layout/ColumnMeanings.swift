@@ -1,0 +1,127 @@
+import CambiumModel
+
+/// What the columns of each table say about objects. Columns of bookkeeping (provenance, chains, counts) say nothing and are left out.
+///
+/// A comparison of two graphs looks at these columns only. Layouts of equal meanings may differ in names, rules and indexes.
+final class ColumnMeanings: Sendable, Equatable {
+    /// One end of a link. Ends have the numbers of `GraphLayout.ends`, so that the two ends of a link are neighbours.
+    struct End: Sendable, Equatable {
+        /// The table of the objects that have the end.
+        let table: Int
+        /// The table of the objects at the other end.
+        let targetTable: Int
+        let root: EntityNumber
+        /// `nil` for the hidden inverse of a relationship.
+        let property: PropertyNumber?
+        let isOrdered: Bool
+        /// Both ends of a relationship that is its own inverse are one list, which has the number of the first end.
+        let list: Int
+    }
+
+    enum Meaning: Sendable, Equatable {
+        case attribute(PropertyNumber, AttributeType)
+        /// The row at the other end of a one-to-one link. The end is that of the column's own objects.
+        case partner(end: Int)
+        /// The owner of a member of a one-to-many link. The end is that of the member.
+        case owner(end: Int)
+        /// A node, or the root, of an ordered list. The end is that of the owner. The owner's row is in the column `ownerSlot`, or is the
+        /// row itself if that is `nil`.
+        case order(end: Int, ownerSlot: Int?)
+    }
+
+    struct Column: Sendable, Equatable {
+        let slot: Int
+        let kind: ColumnKind
+        let meaning: Meaning
+    }
+
+    /// A table of edges: its link's first end, and the columns of the owners at both ends.
+    struct Edges: Sendable, Equatable {
+        let firstEnd: Int
+        let ownerSlots: Pair<Int>
+        let isSymmetric: Bool
+    }
+
+    /// The root entity of each table of objects; these tables come first.
+    let roots: [EntityNumber]
+    /// How the members of each link are found.
+    let links: [LinkLayout]
+    let ends: [End]
+    /// For each table, the columns that say something, ascending.
+    let columns: [[Column]]
+    /// For each table, `nil` for a table of objects.
+    let edges: [Edges?]
+
+    init(_ layout: GraphLayout) {
+        roots = layout.schema.roots.map(\.number)
+        links = layout.links
+        ends = layout.ends.map { end in
+            let link = layout.schema.links[end.link]
+            let side = end.end == 0 ? link.first : link.second
+            return End(
+                table: layout.startTable(end), targetTable: layout.startTable(layout.end(end.link, 1 - end.end)), root: side.root,
+                property: side.property, isOrdered: side.isOrdered, list: 2 * end.link + (link.isSymmetric ? 0 : end.end))
+        }
+        var collection = ColumnCollection(layout.tables)
+        collection.addAttributes(layout)
+        for (number, link) in layout.links.enumerated() { collection.add(link, firstEnd: 2 * number) }
+        columns = collection.columns.map { $0.sorted { $0.slot < $1.slot } }
+        edges = collection.edges
+    }
+
+    static func == (left: ColumnMeanings, right: ColumnMeanings) -> Bool {
+        left === right
+            || left.roots == right.roots && left.ends == right.ends && left.columns == right.columns && left.edges == right.edges
+                && left.links == right.links
+    }
+}
+
+/// The columns that say something, while they are collected.
+private struct ColumnCollection {
+    private let tables: [TableLayout]
+    var columns: [[ColumnMeanings.Column]]
+    var edges: [ColumnMeanings.Edges?]
+
+    init(_ tables: [TableLayout]) {
+        self.tables = tables
+        columns = tables.map { _ in [] }
+        edges = tables.map { _ in nil }
+    }
+
+    mutating func addAttributes(_ layout: GraphLayout) {
+        var known = Set<[UInt16]>()
+        for entity in layout.schema.entities {
+            guard let table = layout.table(of: entity.root) else { continue }
+            // Sub-entities inherit attributes.
+            for attribute in entity.attributes where known.insert([entity.root.rawValue, attribute.number.rawValue]).inserted {
+                add(.attribute(attribute.number, attribute.type), table.index, table.slot(of: attribute.number))
+            }
+        }
+    }
+
+    mutating func add(_ link: LinkLayout, firstEnd: Int) {
+        switch link {
+        case .pair(let tables, let slots):
+            let isOneColumn = tables[0] == tables[1] && slots[0] == slots[1]
+            for side in 0..<(isOneColumn ? 1 : 2) { add(.partner(end: firstEnd + side), tables[side], slots[side]) }
+        case .list(let list, let childEnd):
+            add(.owner(end: firstEnd + childEnd), list.memberTable, list.ownerSlot)
+            addOrder(list, end: firstEnd + 1 - childEnd)
+        case .edges(let table, let lists, let isSymmetric):
+            let slots = Pair(lists[0].ownerSlot, lists[1].ownerSlot)
+            edges[table] = ColumnMeanings.Edges(firstEnd: firstEnd, ownerSlots: slots, isSymmetric: isSymmetric)
+            for side in 0...1 { addOrder(lists[side], end: firstEnd + side) }
+        }
+    }
+
+    private mutating func addOrder(_ list: ListLayout, end: Int) {
+        // The other columns of a tree follow from these.
+        guard case .tree(let root, let left, let right, _, _) = list.shape else { return }
+        add(.order(end: end, ownerSlot: nil), list.ownerTable, root)
+        for slot in [left, right] { add(.order(end: end, ownerSlot: list.ownerSlot), list.memberTable, slot) }
+    }
+
+    private mutating func add(_ meaning: ColumnMeanings.Meaning, _ table: Int, _ slot: Int) {
+        columns[table].append(ColumnMeanings.Column(slot: slot, kind: tables[table].columns[slot], meaning: meaning))
+    }
+}

@@ -1,0 +1,98 @@
+public import CambiumGraph
+import CambiumModel
+
+/// Compares changes with the difference between two references. Returns a sentence about the first object whose change is wrong, or `nil`
+/// if all changes are right.
+///
+/// Complexity: O(objects x properties).
+public func difference(_ changes: Changes, from old: ReferenceGraph, to new: ReferenceGraph) -> String? {
+    var expected: [ObjectID: String] = [:]
+    let sides = Set(old.members.keys).union(new.members.keys)
+    for id in Set(old.objects.keys).union(new.objects.keys) where !isSurelySame(id, sides, old, new) {
+        let line = ReferenceChange(id, old, new).line
+        if !line.isEmpty { expected[id] = line }
+    }
+    let ids = changes.map(\.id)
+    if ids != ids.sorted() || Set(ids).count != ids.count { return "the changes are not in order: \(ids)" }
+    for change in changes {
+        let (found, wanted) = (change.line, expected.removeValue(forKey: change.id))
+        if found != wanted { return "\(change.id): '\(found)' and not '\(wanted ?? "")'" }
+        if changes.object(change.id)?.kind != change.kind { return "\(change.id) is not found by its id" }
+    }
+    if changes.changesSchema != (old.schema.catalog != new.schema.catalog) { return "the schema is said to be \(changes.changesSchema)" }
+    return expected.min { $0.key < $1.key }.map { "\($0.key): nothing and not '\($0.value)'" }
+}
+
+/// Whether an object is the same in two references of one schema, at a glance. An object that is the same may also be `false`.
+private func isSurelySame(_ id: ObjectID, _ sides: Set<ReferenceGraph.Side>, _ old: ReferenceGraph, _ new: ReferenceGraph) -> Bool {
+    guard old.schema === new.schema, let was = old.objects[id], let now = new.objects[id] else { return false }
+    return was.entity === now.entity && was.isStub == now.isStub && was.attributes == now.attributes
+        && sides.allSatisfy { old.members[$0]?[id] == new.members[$0]?[id] }
+}
+
+extension Changes {
+    /// All that differs, one line for each object.
+    public var lines: [String] { map { "\($0.id): \($0.line)" } }
+}
+
+extension ObjectChange {
+    fileprivate var line: String {
+        var parts = [kind.rawValue + (changesStub ? " stub" : "")]
+        parts += attributes.sorted { $0.attribute.number < $1.attribute.number }.map {
+            "\($0.attribute.number) \(ValueKey($0.before)) \(ValueKey($0.after))"
+        }
+        parts += relationships.sorted { $0.relationship.number < $1.relationship.number }.map {
+            "\($0.relationship.number) -\($0.removed.map(\.serial)) +\($0.added.map(\.serial))"
+                + ($0.isMoved ? " moved \($0.before.map(\.serial)) \($0.after.map(\.serial))" : "")
+        }
+        return parts.joined(separator: "; ")
+    }
+}
+
+/// The difference between one object in two references.
+private struct ReferenceChange {
+    let id: ObjectID
+    let old: ReferenceGraph
+    let new: ReferenceGraph
+
+    init(_ id: ObjectID, _ old: ReferenceGraph, _ new: ReferenceGraph) {
+        (self.id, self.old, self.new) = (id, old, new)
+    }
+
+    /// Empty if the object is the same in both.
+    var line: String {
+        let isCommon = old.contains(id) && new.contains(id)
+        let changesStub = isCommon && old.isStub(id) != new.isStub(id)
+        let properties = attributes + relationships
+        if isCommon, properties.isEmpty, !changesStub { return "" }
+        let kind = isCommon ? "changed" : new.contains(id) ? "inserted" : "deleted"
+        return ([kind + (changesStub ? " stub" : "")] + properties).joined(separator: "; ")
+    }
+
+    private var attributes: [String] {
+        let all = (old.entity(of: id)?.attributes ?? []) + (new.entity(of: id)?.attributes ?? [])
+        return Set(all.map(\.number)).sorted().compactMap { number in
+            let (oldAttribute, newAttribute) = (old.entity(of: id)?.attribute(number), new.entity(of: id)?.attribute(number))
+            let was = oldAttribute.flatMap { old.value(of: $0, of: id) } ?? .null
+            let now = newAttribute.flatMap { new.value(of: $0, of: id) } ?? .null
+            let isSame =
+                ValueKey(was) == ValueKey(now)
+                || newAttribute.map { ValueKey(ReferenceGraph.converted(was, to: $0.type)) == ValueKey(now) } ?? false
+                || oldAttribute.map { ValueKey(ReferenceGraph.converted(now, to: $0.type)) == ValueKey(was) } ?? false
+            return isSame ? nil : "\(number) \(ValueKey(was)) \(ValueKey(now))"
+        }
+    }
+
+    private var relationships: [String] {
+        let all = (old.entity(of: id)?.relationships ?? []) + (new.entity(of: id)?.relationships ?? [])
+        return Set(all.map(\.number)).sorted().compactMap { number in
+            let was = old.entity(of: id)?.relationship(number).map { old.members($0, of: id) } ?? []
+            let now = new.entity(of: id)?.relationship(number).map { new.members($0, of: id) } ?? []
+            if was == now { return nil }
+            let removed = Set(was).subtracting(now).sorted().map(\.serial)
+            let added = Set(now).subtracting(was).sorted().map(\.serial)
+            let isMoved = removed.isEmpty && added.isEmpty
+            return "\(number) -\(removed) +\(added)" + (isMoved ? " moved \(was.map(\.serial)) \(now.map(\.serial))" : "")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+@Suite struct DiffCommandTests {
+    /// A store in which transaction 2 inserted two notes with an item and memos.
+    private func workplace() throws -> Workplace {
+        let place = try Workplace.withStore()
+        let rows = #"{"id":1,"title":"a","items":[{"name":"x"}],"memos":[{"text":"m"},{"text":"n"}]}"# + "\n" + #"{"id":2}"#
+        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+        return place
+    }
+
+    private func rows(_ place: Workplace, _ arguments: String...) throws -> [[String: Any]] {
+        try place.run(executable: Workplace.binary, ["diff", "notes"] + arguments + ["--json"]).json
+    }
+
+    @Test func `changed attributes and members are rows with both sides`() throws {
+        let place = try workplace()
+        #expect(try place.run("set", "notes", "Note/1", "title=b").code == 0)
+        #expect(try place.run("link", "notes", "Note/2", "items", "Item/1").code == 0)
+        #expect(
+            try place.run("diff", "notes", "2", "4", "--json").output == """
+                {"_id":"Note/1","change":"changed","attributes":{"title":{"before":"a","after":"b"}},\
+                "relationships":{"items":{"added":[],"removed":["Item/1"]}}}
+                {"_id":"Note/2","change":"changed","attributes":{},"relationships":{"items":{"added":["Item/1"],"removed":[]}}}
+                {"_id":"Item/1","change":"changed","attributes":{},"relationships":{"note":{"added":["Note/2"],"removed":["Note/1"]}}}
+
+                """)
+        #expect(try rows(place, "2", "3").count == 1 && rows(place, "4", "4").isEmpty)
+        #expect(try rows(place, "2", "4", "--entity", "Item").compactMap { $0["_id"] as? String } == ["Item/1"])
+    }
+
+    @Test func `inserted and deleted objects have their values, and moved members both orders`() throws {
+        let place = try workplace()
+        #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/2", "--to", "0").code == 0)
+        #expect(try place.run("delete", "notes", "Note/2").code == 0)
+        let output = try place.run("diff", "notes", "2", "4", "--json").output
+        #expect(output.contains(#""memos":{"moved":true,"before":["Memo/1","Memo/2"],"after":["Memo/2","Memo/1"]}"#))
+        #expect(output.contains(#"{"_id":"Note/2","change":"deleted","attributes":{"id":{"before":2,"after":null}"#))
+        let inserted = try rows(place, "1", "2")
+        #expect(inserted.count == 5 && inserted.allSatisfy { $0["change"] as? String == "inserted" })
+        #expect(try place.run("diff", "notes", "4", "2", "--json").output.contains(#""_id":"Note/2","change":"inserted""#))
+    }
+
+    @Test func `people read a line for each object and each property, and the counts`() throws {
+        let place = try workplace()
+        #expect(try place.run("set", "notes", "Note/1", "title=b").code == 0)
+        #expect(try place.run("insert", "notes", "Item", "name=y").code == 0)
+        #expect(try place.run("move", "notes", "Note/1", "memos", "Memo/2", "--to", "0").code == 0)
+        #expect(
+            try place.run("diff", "notes", "2").output == """
+                ~ Note/1
+                    title: a -> b
+                    memos: now in the order Memo/2 Memo/1
+                + Item/2
+                    name: y
+                1 inserted, 0 deleted, 1 changed
+
+                """)
+        #expect(try place.run("diff", "notes", "5", "5").output == "0 inserted, 0 deleted, 0 changed\n")
+    }
+
+    @Test func `moments are named as elsewhere, and moments that do not exist are refused`() throws {
+        let place = try workplace()
+        #expect(try place.run("label", "notes", "start", "1").code == 0)
+        let after = try place.run("diff", "notes", "label:start", "2999-01-01T00:00:00Z").output
+        #expect(after.hasSuffix("label start: none -> 1\n5 inserted, 0 deleted, 0 changed\n"))
+        for moments in [["99", "1"], ["1", "99"], ["label:end", "1"], ["0", "1"], ["1999-01-01T00:00:00Z", "1"]] {
+            #expect(try place.run(executable: Workplace.binary, ["diff", "notes"] + moments).code == 66)
+        }
+        #expect(try place.run("diff", "nowhere", "1", "2").code == 66)
+        #expect(try place.run("diff", "notes", "1", "2", "--entity", "Nothing").code == 64)
+        #expect(try place.run("diff", "notes", "yesterday", "2").code == 64 && place.run("diff", "notes").code == 64)
+    }
+
+    @Test func `another schema, checkpoints and stubs are no obstacle`() throws {
+        let place = try workplace()
+        try place.write(
+            Workplace.notes.replacing(#""title": {"#, with: #""extra": {"type": "int32", "default": 7}, "title": {"#), to: "next.json")
+        #expect(try place.run("checkpoint", "notes").code == 0)
+        #expect(try place.run("schema", "notes", "--set", "next.json").code == 0)
+        #expect(try place.run("checkpoint", "notes").code == 0)
+        let shown = try place.run("diff", "notes", "2").output
+        #expect(shown.contains("The schema differs.\n") && shown.contains("~ Note/2\n    extra: null -> 7\n"))
+        #expect(try place.run("import", "notes", "Item", "-", input: #"{"name":"z","note":9}"#).code == 0)
+        #expect(try place.run("import", "notes", "Note", "-", input: #"{"id":9,"extra":7,"title":""}"#).code == 0)
+        let row = try #require(try rows(place, "4", "5").first)
+        #expect(row["_id"] as? String == "Note/3" && row["_stub"] as? [String: Bool] == ["before": true, "after": false])
+    }
+}
