@@ -24,7 +24,8 @@ struct Bench {
 
 /// One part of the measurement. Later ones use the stores that earlier ones made.
 enum Step: String, CaseIterable {
-    case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates, debian, clones, hubs
+    case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates
+    case changes, debian, clones, hubs
 
     func run(_ settings: Settings) throws {
         switch self {
@@ -37,6 +38,7 @@ enum Step: String, CaseIterable {
         case .smallTransactions: try SmallTransactions(settings).run()
         case .updates: try Updates(settings).run()
         case .memoryUpdates: try MemoryUpdates(settings).run()
+        case .changes: try GraphChanges(settings).run()
         case .debian: try Debian(settings).run()
         case .clones: try Clones(settings).run()
         case .hubs: try Hubs(settings).run()

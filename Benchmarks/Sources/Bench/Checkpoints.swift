@@ -18,7 +18,7 @@ struct Checkpoints {
         let (seconds, whole) = try timed { try store.checkpoint() }
         settings.emit("C6.checkpoint of all", Double(whole.byteCount) / 1e6, "MB")
         settings.emit("C6.checkpoint of all", Double(whole.byteCount) / 1e6 / seconds, "MB/s")
-        try changeRuns(store)
+        try RowRuns(store.graph, settings).change(store, to: -7)
         let part = try store.checkpoint()
         settings.emit("C6.checkpoint after 1% changed in runs, share of all", Double(part.byteCount) / Double(whole.byteCount), "x")
         try latency(store, try Items(store))
@@ -29,19 +29,6 @@ struct Checkpoints {
     private final class Shared: Sendable {
         let isDone = Atomic(false)
         let time = Atomic<UInt64>(0)
-    }
-
-    /// Changes every hundredth object, in ten runs of neighbours.
-    private func changeRuns(_ store: Store) throws {
-        let row = try store.schema.required("row")
-        let count = try row.requiredAttribute("count")
-        let ids = Array(store.graph.objects(of: row))
-        let length = settings.synth.objectCount / 1000
-        try store.write { transaction in
-            for run in 0..<10 {
-                for id in ids[(run * ids.count / 10)..<(run * ids.count / 10 + length)] { try transaction.set(id, count, to: .int(-7)) }
-            }
-        }
     }
 
     /// The slowest of a thousand commits, without and with checkpoints made meanwhile.
