@@ -24,6 +24,8 @@ public struct LogTuning: Sendable {
     public var closingCheckpointByteCount = 1 << 20
     /// Stored graphs of at most so many bytes are checked in whole when they are opened, pages and values; larger ones where they are read.
     public var checkedByteCountMax = 8 << 20
+    /// The most chunks of 64 KiB that the pages of the graph take.
+    public var chunkCountMax = 1 << 20
     /// How many checkpoints are kept whatever the settings say: the newest, and one to go back to.
     public var newestRootCount = 2
     /// What checkpoints of the past may take however little the newest one has.

@@ -132,10 +132,11 @@ final class Checkpointer: @unchecked Sendable {
 
     // MARK: When
 
-    /// Takes note of bytes that were logged, and has a checkpoint made behind the back of who writes: where they are many, where memory
-    /// is short, or where the last one is long ago. Only while nobody else writes.
+    /// Counts the bytes that were logged, and starts a checkpoint in the background if they are many, if memory or pages are short, or if
+    /// the last checkpoint is old. Only while nobody else writes.
     func note(_ byteCount: Int, at time: Int64, _ make: @escaping @Sendable () throws -> Void) {
         let (budget, heap) = (timeline.budget, timeline.reservedByteCount)
+        let isFull = timeline.isInReserve
         let isDue = state.withLock { state in
             state.tailByteCount += byteCount
             if state.isQueued || !tuning.checkpointsInBackground { return false }
@@ -143,7 +144,7 @@ final class Checkpointer: @unchecked Sendable {
             let isMemoryShort = budget.isTight && heap > state.heapByteCount + budget.byteCount / 8
             let isOld = state.tailByteCount >= tuning.oldByteCount && time &- (state.doneTime ?? time) >= tuning.checkpointInterval
             if state.doneTime == nil { state.doneTime = time }
-            guard state.tailByteCount >= limit || isMemoryShort || isOld else { return false }
+            guard state.tailByteCount >= limit || isMemoryShort || isOld || isFull else { return false }
             state.isQueued = true
             return true
         }
@@ -221,21 +222,21 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Has chunks used again that were in roots which were dropped, and removes files that no root names.
+    /// Opens chunks again that only dropped roots had, releases all disk space that nobody needs, and removes files that no root names.
     func reclaimChunks(whileNobodyWrites: (() -> Void) -> Void) throws {
-        try whileNoneIsMade { try reclaim(keptChunks(), whileNobodyWrites) }
+        try whileNoneIsMade { try reclaim(keptChunks(), keepsSpares: false, whileNobodyWrites) }
     }
 
     /// Only while `making` is held.
     ///
     /// - Parameter taken: as `keptChunks`.
-    private func reclaim(_ taken: [Bool]?, _ whileNobodyWrites: (() -> Void) -> Void) throws {
+    private func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true, _ whileNobodyWrites: (() -> Void) -> Void) throws {
         // Where one cannot be read, somebody may have opened it when it was sound: nothing is used again until it is gone.
         guard let taken else { return }
         try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
         try leases.removeEnded(from: volume)
         let owners = ChunkOwners(isRooted: taken, leased: leases.chunks(of: pageFile))
-        whileNobodyWrites { timeline.reuse(owners) }
+        whileNobodyWrites { timeline.reuse(owners, keepsSpares: keepsSpares) }
     }
 
     /// Where memory is short, has the file take the place of what it has, in steps that writers do not notice.

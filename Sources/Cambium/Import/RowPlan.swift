@@ -83,6 +83,7 @@ struct RowPlan {
         to draft: inout Draft, _ batch: borrowing RowBatch, _ entities: ImportEntities,
         note: (Object, ImportEntity, UInt32) -> Void
     ) throws(CambiumError) {
+        try draft.checkCapacity()
         rows.removeAll(keepingCapacity: true)
         for object in objects {
             let row = try entities[object.entity].with { entity throws(CambiumError) in

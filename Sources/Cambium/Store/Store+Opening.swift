@@ -170,6 +170,7 @@ extension Store {
         if !isNew { try end.requireTransaction(in: volume) }
         try settings.upgrade(in: volume)
         let durability = durability ?? Durability(reader.settings.durability)
+        stored.timeline.limit(to: PageCapacity(chunkCountMax: tuning.chunkCountMax))
         let log = try LogWriter(reader, end, keepsRoom: durability == .synced, tuning: tuning) { surroundings.randomBytes(16) }
         Heap.giveBack()
         let sealing = Sealing(SegmentSealer(log), inBackground: tuning.sealsInBackground)

@@ -112,10 +112,9 @@ struct ClonePlanner {
         guard let space else { return }
         let copied = Double(rows.reduce(0) { $0 + $1.count })
         let all = Double(max(1, layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }))
-        let chunkCount = Double(space.liveGranules) * (1 + 1.25 * copied / all) / Double(PageLayout.chunkGranules)
-        guard copied < 1_000_000 || chunkCount < Double(PageLayout.chunkCountMax) else {
-            throw CambiumError(
-                .limitExceeded, "A graph holds at most 64 GiB of pages; with \(Int(copied)) copies this one would have more.")
+        let chunkCount = Double(space.liveGranules) * 1.25 * copied / all / Double(PageLayout.chunkGranules)
+        guard chunkCount <= Double(space.freeChunkCount - space.capacity.reserveChunkCount) else {
+            throw space.capacity.exhausted("\(Int(copied)) copies may need more")
         }
     }
 }

@@ -14,7 +14,7 @@ extension Draft {
     }
 
     private func replanned(_ op: CloneOp) throws(CambiumError) -> ClonePlan {
-        let planner = ClonePlanner(reader: reader, layout: layout, space: space)
+        let planner = ClonePlanner(reader: reader, layout: layout, space: pending.isOff ? nil : space)
         do throws(CambiumError) {
             return try planner.plan(op.roots, op.options, objectCountMax: op.objectCount)
         } catch {
@@ -35,6 +35,7 @@ extension Draft {
     /// changed then. Complexity: O(objects that are copied and their links).
     package mutating func clone(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
         try checkUsable()
+        try checkCapacity()
         let values = try CloneValues(plan, op, layout, reader)
         space.memory.expect(byteCount: byteCount(of: plan))
         carryOut(plan, values)

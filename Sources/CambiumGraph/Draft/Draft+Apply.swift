@@ -11,8 +11,9 @@ extension Draft {
     ///
     /// An op applies as a whole, or it throws and leaves the draft as it was; then the caller may go on with other ops.
     /// Throws `.notFound` for a missing object, `.invalidInput` for what does not fit the schema, `.limitExceeded` if a table
-    /// is full, `.damaged` for a block whose parts disagree.
+    /// or the graph is full, `.damaged` for a block whose parts disagree.
     public mutating func apply(_ op: Op) throws(CambiumError) {
+        if !op.mayUseReserve { try checkCapacity() }
         try atomically { draft throws(CambiumError) in try draft.perform(op) }
     }
 
@@ -35,7 +36,7 @@ extension Draft {
         case .delete(let ids):
             var places: [ObjectPlace] = []
             for id in ids { places.append(try livePlace(id)) }
-            delete(places)
+            try delete(places)
         case .upsert(let block): try apply(block)
         case .relink(let block): try apply(block)
         case .clone(let clone): try apply(clone)

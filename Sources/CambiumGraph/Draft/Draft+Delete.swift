@@ -2,9 +2,10 @@ import CambiumModel
 
 extension Draft {
     /// Deletes objects and what their cascades reach, and unlinks all of them. Algorithm 1: a cascade reaches an object once;
-    /// the order has no effect on the outcome.
-    mutating func delete(_ places: [ObjectPlace]) {
+    /// the order has no effect on the outcome. Throws `.limitExceeded` before anything is written.
+    mutating func delete(_ places: [ObjectPlace]) throws(CambiumError) {
         let dying = closure(of: places)
+        try checkCapacity(forDeleting: dying)
         let noted = pending.objectCount
         for place in dying { noteDenials(place) }
         for place in dying { unlinkAll(place) }

@@ -90,7 +90,7 @@ extension Timeline {
         }
         let fresh = space.freeze(epoch: version.epoch).filter { live[$0] > 0 }
         let image = PageImage(epoch: version.epoch, directory: version.directory, live: live)
-        return (image, fresh, fresh.filter { space.memories[$0] == .file })
+        return (image, fresh, fresh.filter { space.memories[$0].isStorage })
     }
 
     /// The bytes of a frozen chunk. Any thread.
@@ -101,7 +101,11 @@ extension Timeline {
 
     /// Opens the chunks again that neither a version of this process nor one of the owners needs, and no others. Only while nobody writes.
     /// Complexity: O(chunks).
-    package func reuse(_ owners: ChunkOwners) { space.reuse(owners) }
+    ///
+    /// - Parameter keepsSpares: whether some MiB of empty chunks keep their memory and disk space for the next changes.
+    package func reuse(_ owners: ChunkOwners, keepsSpares: Bool = true) {
+        space.reuse(owners, spareCount: keepsSpares ? PageSpace.spareChunkCount : 0)
+    }
 
     /// The chunks that versions have and that are mapped from a file: from the one that the timeline was opened with, and from the one
     /// that its storage has. Only while nobody writes. Complexity: O(chunks).

@@ -21,6 +21,7 @@ extension Draft {
                 throw CambiumError(.ruleViolated, "'\(entity.name)' cannot be abstract as long as \(count) objects are just that.")
             }
         }
+        try checkCapacity(forMigrating: plan.rebuiltGroupCount(reader))
         leaveOldEntities(plan)
         let members = plan.links.indices.map { collectMembers(ofLink: $0, plan) }
         let converted = rebuild(plan)

@@ -35,6 +35,14 @@ struct MigrationPlan {
         checks = MigrationChecks(from: old.schema, to: new.schema, links)
     }
 
+    /// How many groups of rows get other columns.
+    func rebuiltGroupCount(_ reader: Reader) -> Int {
+        tables.reduce(0) { count, table in
+            guard let before = table.old, !table.hasSameColumns else { return count }
+            return count + reader.groupCount(before.index)
+        }
+    }
+
     /// Old entities whose objects go while others of their table stay.
     func dyingEntities(ofTable index: Int) -> Set<EntityNumber> {
         if dropped.contains(index) { return [] }

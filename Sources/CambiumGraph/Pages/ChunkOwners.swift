@@ -29,15 +29,16 @@ extension PageSpace {
     /// Opens chunks again that may be used, and no others, until it is called again. Complexity: O(chunks).
     ///
     /// - Parameter owners: as they are from now on; those that come later own only chunks that versions of this process have.
-    func reuse(_ owners: ChunkOwners) {
+    /// - Parameter spareCount: how many of them keep their memory and disk space.
+    func reuse(_ owners: ChunkOwners, spareCount: Int = PageSpace.spareChunkCount) {
         self.owners = owners
         let open = Set(openChunks.map(Int.init))
-        setEmpty((0..<chunkCount).filter { mayUse($0) && !open.contains($0) })
+        setEmpty((0..<chunkCount).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
     }
 
     /// The chunks that versions of this process have and whose memory is, or will be, that of a file that others may write to.
     var mappedChunks: (ofSource: [Int], ofStorage: [Int]) {
         let used = memories.indices.filter { live[$0] > 0 }
-        return (used.filter { memories[$0] == .source }, used.filter { memories[$0] == .file })
+        return (used.filter { memories[$0] == .source }, used.filter { memories[$0].isStorage })
     }
 }

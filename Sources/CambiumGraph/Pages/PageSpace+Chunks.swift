@@ -13,30 +13,34 @@ package protocol ChunkSource: AnyObject, Sendable {
     func refuse(_ reason: String) -> Never
 }
 
-/// Whose file a space's chunks are in, or will be: chunk `c` at byte `c` x 65,536. One thread at a time.
+/// The file that a space's chunks are in, or will be: chunk `c` at byte `c` x 65,536. One thread at a time.
 package protocol PageStorage: AnyObject, Sendable {
-    /// The address of 65,536 bytes for a chunk that are the file's: what is written there the system writes to the file. They stay there as
-    /// long as this does. Nil where the file has no room.
+    /// The address of 65,536 bytes for a chunk in the window of the file: the system writes to the file what is written there. They stay
+    /// there as long as this object exists. Returns `nil` if the disk is full.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer?
-    /// Puts a chunk of the file in the place of memory, whatever is there, and takes room on disk for it. False where that cannot be
-    /// done.
+    /// Maps a chunk of the file in the place of memory, whatever it holds, and takes disk space for it. Returns `false` if it cannot.
     func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
-    /// Puts the file in the place of memory that is the same as chunks of it. False where that cannot be done.
+    /// Maps chunks of the file in the place of memory with the same content. Returns `false` if it cannot.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
-    /// Gives back the room on disk of chunks that nobody needs, until they are stored or mapped again.
+    /// Releases the disk space of chunks that nobody needs, until they are stored or mapped again.
     func discard(_ chunks: Range<Int>)
 }
 
-/// What the memory of a chunk is.
+/// The memory of a chunk.
 enum ChunkMemory: UInt8 {
     case none
     case heap
-    /// Memory that the system has until it is touched; and the file has no room for the chunk.
+    /// An address on the heap whose memory the system has until it is touched. The file has no disk space for the chunk.
     case lent
-    /// The file that the space's storage has.
+    /// The file of the space's storage, mapped in the place of memory of the heap.
     case file
+    /// The chunk's place in the window of the space's storage.
+    case window
     /// What the space's source supplies.
     case source
+
+    /// Whether the system writes to the storage's file what is written there.
+    var isStorage: Bool { self == .file || self == .window }
 }
 
 /// What is known of a space that was stored.
@@ -111,15 +115,17 @@ extension PageSpace {
         return frozen.filter { live[$0] > 0 }
     }
 
-    /// Has chunks used again that have no page in use and that nobody else needs, and no others.
+    /// Opens chunks again that have no page in use and that nobody else needs, and no others.
     ///
-    /// - Parameter empty: ascending.
-    func setEmpty(_ empty: [Int]) {
+    /// - Parameters:
+    ///   - empty: ascending.
+    ///   - spareCount: how many of them keep their memory and their disk space.
+    func setEmpty(_ empty: [Int], spareCount: Int = PageSpace.spareChunkCount) {
         // Those that are opened first are at the end.
         emptyChunks = empty.reversed().map(UInt32.init)
         // What was needed once is not kept for ever.
         var discarded = 0..<0
-        for chunk in empty.dropFirst(Self.spareChunkCount) where memories[chunk] != .lent && memories[chunk] != .none {
+        for chunk in empty.dropFirst(spareCount) where mayLend(chunk) {
             if chunk != discarded.upperBound {
                 storage?.discard(discarded)
                 discarded = chunk..<chunk
@@ -130,7 +136,15 @@ extension PageSpace {
         storage?.discard(discarded)
     }
 
-    /// A chunk keeps its address, or each use of it would take another one, and an entry in the system's table.
+    private func mayLend(_ chunk: Int) -> Bool {
+        switch memories[chunk] {
+        case .none, .lent: false
+        case .file: mappings.mayCut(counted: countCuts)
+        case .heap, .window, .source: true
+        }
+    }
+
+    /// A chunk of the heap keeps its address, or each use of it would take another one.
     private func lend(_ chunk: Int) {
         switch (memories[chunk], chunks[chunk: chunk]) {
         case (.heap, let base?): memory.lend(base)
@@ -143,16 +157,16 @@ extension PageSpace {
     }
 
     /// Empty chunks that keep their memory: 16 MiB.
-    private static let spareChunkCount = 256
+    static let spareChunkCount = 256
 
-    /// Gives a chunk that is empty or new memory that can be written: that of a file where the budget has none left.
+    /// Gives a chunk that is empty or new memory that can be written: that of a file if the budget has none left.
     func giveMemory(_ chunk: Int) {
         if chunk == memories.count { memories.append(.none) }
         switch memories[chunk] {
-        case .heap: break
+        case .heap, .window: break
         case .file:
-            // Nobody reads what was there: no version reaches it. Where memory is short it stays the file's.
-            if let base = chunks[chunk: chunk], memory.putBack(base) { memories[chunk] = .heap }
+            // Nobody reads what was there: no version reaches it. If memory is short it stays the file's.
+            if let base = chunks[chunk: chunk], mappings.mayCut(counted: countCuts), memory.putBack(base) { memories[chunk] = .heap }
         case .lent: memories[chunk] = takeLent(chunk)
         case .none, .source:
             memories[chunk] = .heap
@@ -160,7 +174,7 @@ extension PageSpace {
                 chunks[chunk: chunk] = base
             } else if let base = storage?.memory(ofChunk: chunk) {
                 chunks[chunk: chunk] = base
-                memories[chunk] = .file
+                memories[chunk] = .window
             } else {
                 chunks[chunk: chunk] = memory.takeChunk(isForced: true)
             }
@@ -169,18 +183,14 @@ extension PageSpace {
 
     private func takeLent(_ chunk: Int) -> ChunkMemory {
         if memory.takeLent(isForced: false) { return .heap }
-        if let storage {
-            if let base = chunks[chunk: chunk], storage.place(chunk, at: base) { return .file }
-            if let base = storage.memory(ofChunk: chunk) {
-                chunks[chunk: chunk] = base
-                return .file
-            }
+        if let storage, let base = chunks[chunk: chunk], mappings.mayCut(counted: countCuts), storage.place(chunk, at: base) {
+            return .file
         }
         _ = memory.takeLent(isForced: true)
         return .heap
     }
 
-    /// Has the file take the place of the memory of frozen chunks that are stored in it. What is read there stays the same.
+    /// Maps the file in the place of the memory of frozen chunks that are stored in it. Readers see the same bytes.
     ///
     /// - Parameter stored: ascending.
     func replace(_ stored: ArraySlice<Int>) {
@@ -193,7 +203,8 @@ extension PageSpace {
                 index += 1
                 continue
             }
-            // Neighbours in memory and in the file take one call, and one entry in the system's table.
+            if !mappings.mayCut(counted: countCuts) { return }
+            // Neighbours in memory and in the file take one call, and one mapping.
             var count = 1
             while index + count < stored.endIndex, stored[index + count] == first + count, memories[first + count] == .heap,
                 !open.contains(UInt32(first + count)), chunks[chunk: first + count] == base + count * PageLayout.chunkByteCount

@@ -44,6 +44,8 @@ final class PageSpace: @unchecked Sendable {
     let memory: PageMemory
     /// Whose files have room for chunks that the budget has no memory for; nil where there are none.
     @exclusivity(unchecked) var storage: (any PageStorage)?
+    @exclusivity(unchecked) var capacity = PageCapacity.standard
+    @exclusivity(unchecked) var mappings = MappingBudget()
     /// What has to be there for as long as the pages are.
     @exclusivity(unchecked) var companion: AnyObject?
 
@@ -100,8 +102,7 @@ final class PageSpace: @unchecked Sendable {
         return page
     }
 
-    /// Gives a page back. In a frozen chunk it is only counted. In debug builds it is poisoned and never handed out again, so that a
-    /// use after this is seen.
+    /// Gives a page back. In a frozen chunk it is only counted. Debug builds poison it and do not use it again, so that a later use shows.
     @inline(__always)
     func release(_ page: PageRef) {
         let pointer = chunks[page]
@@ -113,10 +114,11 @@ final class PageSpace: @unchecked Sendable {
         pointer.storeBytes(of: PageKind.free.rawValue, toByteOffset: PageLayout.kindOffset, as: UInt8.self)
         #if DEBUG
             memset(pointer + PageLayout.header, 0xDB, (granules - 1) * PageLayout.granule)
-        #else
-            pointer.storeBytes(of: freeHeads[granules], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
-            freeHeads[granules] = page
+            // A space with few chunks would be full at once.
+            if capacity.chunkCountMax == PageLayout.chunkCountMax { return }
         #endif
+        pointer.storeBytes(of: freeHeads[granules], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
+        freeHeads[granules] = page
     }
 
     /// An empty list of pages. Drafts need two each, which should not be grown from nothing every time.
@@ -167,7 +169,9 @@ final class PageSpace: @unchecked Sendable {
             chunk = Int(empty)
         } else {
             skipOwnedChunks()
-            Trap.unless(chunkCount < PageLayout.chunkCountMax, "A graph holds at most 64 GiB of pages; this one is full.")
+            Trap.unless(
+                chunkCount < capacity.chunkCountMax,
+                "The graph has used up its pages in the middle of a change. Change fewer objects in one transaction.")
             chunk = chunkCount
             chunkCount += 1
         }

@@ -1,31 +1,33 @@
 import CambiumBytes
 import CambiumModel
 
-/// Memory that is a file of pages: what is written there the system writes to the file, and takes out of memory when others need it.
+/// Memory that is a file of pages. The system writes to the file what a writer stores there, and takes it out of memory when others
+/// need it.
 ///
-/// SAFETY: the room on disk is taken before memory is mapped to it, because the system ends a process that writes to a mapping without
-/// room; what was mapped stays mapped as long as this does.
+/// The file has one reservation of addresses, its window, in which chunk `c` lies at `c` x 65,536. So the number of mappings does not grow
+/// with the chunks that are used, however often.
+///
+/// SAFETY: the file has disk space for a chunk before anybody gets its address, because the system ends a process that writes to a mapping
+/// without space. The window stays mapped as long as this object exists.
 ///
 /// SENDABLE: one thread at a time uses it.
 public final class PageFileMemory: @unchecked Sendable {
     private let volume: any Volume
-    /// Nil for a file without a name, which ends with the process.
+    /// `nil` for a file without a name, which ends with the process.
     private let pageFile: UInt64?
     private var file: (any VolumeFile)?
-    /// Chunks that were mapped by themselves.
-    private var mappings: [Int: FileMapping] = [:]
-    /// What several chunks are in, of which none may be unmapped while another is in use.
-    private var aheadMappings: [FileMapping] = []
-    /// Chunks that were mapped ahead of their use, and where.
-    private var ahead: (chunks: Range<Int>, mapping: FileMapping)?
+    private var window: FileMapping?
+    private var isWindowRefused = false
+    /// Chunks that have disk space, taken ahead of their use.
+    private var ahead = 0..<0
     private var aheadEnd: Int
 
-    /// Chunks behind all that there were are mapped together, as many as there were, up to 8 MiB.
+    /// New chunks at the end of the file get disk space together: as many as there were, up to 8 MiB.
     private static let aheadCountMax = 128
 
     /// - Parameters:
-    ///   - pageFile: the one that checkpoints are stored in; nil for pages that are never stored.
-    ///   - chunkCount: how many it has. Between those that are used again there are some that roots have: they are mapped one by one.
+    ///   - pageFile: the file that checkpoints are stored in; `nil` for pages that are never stored.
+    ///   - chunkCount: how many chunks the file has. Those between the chunks of roots get disk space one by one.
     public init(_ volume: any Volume, _ pageFile: UInt64?, chunkCount: Int = 0) {
         self.volume = volume
         self.pageFile = pageFile
@@ -34,56 +36,64 @@ public final class PageFileMemory: @unchecked Sendable {
 
     deinit { file?.close() }
 
-    /// Nil where the disk has no room, or the volume no files that can be mapped.
+    /// Returns `nil` if the disk is full, or if the volume's files cannot be mapped.
     public func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
-        if let ahead, ahead.chunks.contains(chunk) {
-            return ahead.mapping.base + (chunk - ahead.chunks.lowerBound) * PageFile.chunkByteCount
-        }
-        let isNew = chunk >= aheadEnd
-        let chunks = chunk..<chunk + (isNew ? max(1, min(chunk, Self.aheadCountMax)) : 1)
-        if isNew, let mapping = map(chunks) {
-            aheadMappings.append(mapping)
-            ahead = (chunks, mapping)
-            aheadEnd = chunks.upperBound
-            return mapping.base
-        }
-        guard let mapping = map(chunk..<chunk + 1) else { return nil }
-        mappings[chunk] = mapping
-        return mapping.base
+        guard let window = openedWindow(), (chunk + 1) * PageFile.chunkByteCount <= window.byteCount else { return nil }
+        if !ahead.contains(chunk), !takeSpace(from: chunk) { return nil }
+        return window.base + chunk * PageFile.chunkByteCount
     }
 
-    /// False where the file has no room, or cannot take the place of the memory, which stays as it is then.
-    public func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool {
-        let offset = chunk * PageFile.chunkByteCount
+    /// Takes disk space for a chunk, and for those that follow it if it is a new one.
+    private func takeSpace(from chunk: Int) -> Bool {
+        if chunk < aheadEnd { return takeSpace(chunk..<chunk + 1) }
+        let chunks = chunk..<chunk + max(1, min(chunk, Self.aheadCountMax))
+        guard takeSpace(chunks) else { return takeSpace(chunk..<chunk + 1) }
+        (ahead, aheadEnd) = (chunks, chunks.upperBound)
+        return true
+    }
+
+    private func takeSpace(_ chunks: Range<Int>) -> Bool {
         do throws(CambiumError) {
             guard let file = try opened() else { return false }
-            try file.takeRoom(offset: offset, byteCount: PageFile.chunkByteCount)
-            return file.replace(base, offset: offset, byteCount: PageFile.chunkByteCount)
+            try file.takeRoom(offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
+            return true
         } catch {
-            return false  // Then memory is what it was.
+            return false  // The caller uses memory that is not the file's.
         }
     }
 
-    /// False where the file cannot take the place of the memory, which stays as it is then.
+    /// Returns `false` if the disk is full, or if the file cannot take the place of the memory. Then the memory stays as it is.
+    public func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool {
+        takeSpace(chunk..<chunk + 1) && replace(base, chunks: chunk..<chunk + 1)
+    }
+
+    /// Returns `false` if the file cannot take the place of the memory. Then the memory stays as it is.
     public func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool {
-        guard let file = try? opened() else { return false }  // Then memory is what it was.
+        guard let file = try? opened() else { return false }  // Then the memory stays as it is.
         return file.replace(base, offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
     }
 
-    /// Where the disk cannot give room back it keeps it.
+    /// Releases the disk space of chunks. If the disk cannot release it, the file keeps it.
     public func discard(_ chunks: Range<Int>) {
-        // A file without a name that nothing was in yet has no room.
+        // A file without a name that nobody has opened has no disk space.
         if chunks.isEmpty || (pageFile == nil && file == nil) { return }
-        // What was mapped ahead is mapped again before it is used: it may have no room.
-        if let ahead, ahead.chunks.overlaps(chunks) { self.ahead = nil }
+        if ahead.overlaps(chunks) { ahead = 0..<0 }
         try? opened()?.discard(offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
     }
 
-    private func map(_ chunks: Range<Int>) -> FileMapping? {
-        let (offset, byteCount) = (chunks.lowerBound * PageFile.chunkByteCount, chunks.count * PageFile.chunkByteCount)
-        // Where there is no room the caller does without.
-        return try? opened()?.mapForWriting(offset: offset, byteCount: byteCount)
+    /// The window is made at its first use. A process whose address space is limited gets a smaller one, or none.
+    private func openedWindow() -> FileMapping? {
+        if window != nil || isWindowRefused { return window }
+        var byteCount = Format.Lease.chunkCountMax * PageFile.chunkByteCount
+        while window == nil, byteCount >= Self.windowByteCountMin {
+            window = try? opened()?.mapWindow(byteCount: byteCount)  // A smaller one may fit.
+            byteCount /= 4
+        }
+        isWindowRefused = window == nil
+        return window
     }
+
+    private static let windowByteCountMin = 256 << 20
 
     private func opened() throws(CambiumError) -> (any VolumeFile)? {
         if let file { return file }

@@ -132,9 +132,9 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         if code != 0 { throw SystemFailure.error("take room for", path, code) }
     }
 
-    func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? {
-        try takeRoom(offset: offset, byteCount: byteCount)
-        guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(offset)), base != MAP_FAILED else {
+    func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping? {
+        let flags = MAP_SHARED | MAP_NORESERVE
+        guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, descriptor, 0), base != MAP_FAILED else {
             throw SystemFailure.error("map", path, errno)
         }
         return FileMapping(base: base, byteCount: byteCount)

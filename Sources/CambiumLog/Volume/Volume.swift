@@ -92,9 +92,9 @@ public protocol VolumeFile: AnyObject, Sendable {
     func isSame(as other: any VolumeFile) -> Bool
     /// Maps the beginning of the file for reading; nil where a file of this volume cannot be mapped.
     func map(byteCount: Int) throws(CambiumError) -> FileMapping?
-    /// Maps a part of the file, which has room on disk from then on, for reading and writing; nil where a file of this volume cannot be
-    /// mapped.
-    func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping?
+    /// Maps the file from its beginning for reading and writing, also beyond its end. Only parts that have disk space may be touched.
+    /// Returns `nil` if a file of this volume cannot be mapped.
+    func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping?
     /// Takes room on disk for a part of the file, which is as long as it has to be from then on.
     func takeRoom(offset: Int, byteCount: Int) throws(CambiumError)
     /// Maps a part of the file, which has room, for reading and writing in the place of memory. False where that cannot be done.
@@ -107,7 +107,7 @@ extension VolumeFile {
     public func beginSync(at offset: Int, count: Int) {}
     public func isSame(as other: any VolumeFile) -> Bool { other === self }
     public func map(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
-    public func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
+    public func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
     public func takeRoom(offset: Int, byteCount: Int) throws(CambiumError) {}
     public func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool { false }
     public func discard(offset: Int, byteCount: Int) throws(CambiumError) {}

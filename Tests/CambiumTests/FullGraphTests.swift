@@ -1,0 +1,104 @@
+import CambiumGraph
+import CambiumModel
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// A graph that has used up its pages refuses changes with an error. Deletions have a reserve, and make space again.
+@Suite struct FullGraphTests {
+    private let store: Store
+    private let volume = FaultyVolume()
+    private let tuning: LogTuning
+
+    /// A store whose graph has 12 MiB of pages at most, filled until an insert is refused.
+    init() throws {
+        var tuning = LogTuning()
+        (tuning.chunkCountMax, tuning.checkpointsInBackground) = (192, false)
+        self.tuning = tuning
+        store = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        var count: Int64 = 0
+        let isRefused = { [store] in
+            try Self.isRefused { try Self.insert(store, count * 100..<(count + 1) * 100) }
+        }
+        while try !isRefused() { count += 1 }
+    }
+
+    private static let text = String(repeating: "long ", count: 200)
+
+    private static func insert(_ store: Store, _ numbers: Range<Int64>) throws {
+        try store.write { transaction in
+            for number in numbers { _ = try transaction.insert("Note", ["id": .int(number), "title": .string(text)]) }
+        }
+    }
+
+    private static func isRefused(_ change: () throws -> Void) throws -> Bool {
+        do { try change() } catch let error as CambiumError where error.code == .limitExceeded { return true }
+        return false
+    }
+
+    private func delete(_ count: Int) throws {
+        let ids = store.graph.objects(of: try store.schema.required("Note")).prefix(count)
+        try store.write { try $0.delete(Array(ids)) }
+    }
+
+    @Test func `a full graph is what it was before the change that did not fit`() throws {
+        let graph = store.graph
+        #expect(graph.objectCount > 0 && graph.objectCount % 100 == 0)
+        #expect(graph.invariantFindings() == [])
+        try store.close()
+        let reopened = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: tuning)
+        #expect(reopened.graph.digest() == graph.digest())
+    }
+
+    @Test func `a full graph refuses every change that needs pages`() throws {
+        let note = try #require(Array(store.graph.objects(of: try store.schema.required("Note"))).first)
+        #expect(try Self.isRefused { try store.write { _ = try $0.insert("Tag", ["name": .string("x")]) } })
+        #expect(try Self.isRefused { try store.write { try $0.set(note, "title", to: .string("x")) } })
+        #expect(try Self.isRefused { try store.write { try $0.link(note, "related", note) } })
+        #expect(try Self.isRefused { try store.write { _ = try $0.clone(note) } })
+        let definition = SchemaDefinition.notes { $0["Tag"][attribute: "y"] = AttributeDefinition("y", .string, .optional) }
+        #expect(try Self.isRefused { try store.migrate(to: definition) })
+        let rows = Array(#"{"name": "x"}"#.utf8)
+        #expect(try Self.isRefused { _ = try store.importRows(try store.schema.required("Tag"), from: [.bytes(rows)], ImportOptions()) })
+    }
+
+    @Test func `deletions make space in a full graph`() throws {
+        let before = store.graph.objectCount
+        for _ in 0..<30 {
+            try delete(before / 200)
+            try store.checkpoint()
+        }
+        #expect(store.graph.objectCount <= before * 9 / 10)
+        try store.compact(.checkpoints(1))
+        try Self.insert(store, -100..<0)
+        #expect(store.graph.invariantFindings() == [])
+        #expect(try Verification(volume).isSound)
+    }
+
+    @Test func `a deletion that may need more pages than there are is refused`() throws {
+        let digest = store.graph.digest()
+        let scattered = store.graph.objects(of: try store.schema.required("Note")).enumerated().filter { $0.offset % 50 == 0 }
+        #expect(try Self.isRefused { try store.write { try $0.delete(scattered.map(\.element)) } })
+        #expect(store.graph.digest() == digest)
+    }
+
+    @Test func `a request is remembered, a label set and a digest recorded in a full graph`() throws {
+        try store.write(Author(requestID: "request")) { _ in }
+        try store.label("full", store.graph.transaction)
+        try store.recordDigest()
+        #expect(store.graph.labels["full"] != nil)
+    }
+
+    @Test func `what a log says is applied even if the pages have become fewer`() throws {
+        let digest = store.graph.digest()
+        store.committer.abandon()
+        var tuning = tuning
+        tuning.chunkCountMax = 128
+        let reopened = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: tuning)
+        #expect(reopened.graph.digest() == digest)
+        #expect(try Self.isRefused { try Self.insert(reopened, -1..<0) })
+    }
+}
