@@ -97,6 +97,21 @@ import Testing
         try use(MemoryVolume(contents: contents), digest, noteCount: 1, checkpoint: 2)
     }
 
+    @Test(arguments: ["a\nb", "", "later"])
+    func `a checkpoint with a label that no caller may set is passed over`(name: String) throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        _ = try store.transact(Author()) { transaction in
+            try transaction.draft.setLabel(name, TransactionNumber(rawValue: name == "later" ? 9 : 1))
+            _ = try transaction.insert("Note", ["id": .int(1)])
+        }
+        try store.checkpoint()
+        try store.close()
+        let again = try Store.reopened(volume)
+        #expect(again.recovery.notes.count == 1 && again.recovery.checkpoint == .none)
+        #expect(again.graph.labels == [:] && again.graph.digest() == store.graph.digest())
+    }
+
     @Test func `names that no root has are none`() throws {
         var (contents, digest) = try files()
         for name in [

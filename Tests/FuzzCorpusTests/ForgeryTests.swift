@@ -54,6 +54,21 @@ import Testing
         #expect(try Self.refusal(of: ForgedLog.append([sound.payload], to: sample.files)) == nil)
     }
 
+    @Test func `a forged label that no caller may set is refused with its file and transaction, and the log does not show it`() throws {
+        let sample = try Self.sample.get()
+        for forgery in ForgedOps.labels() {
+            let files = try ForgedLog.append([forgery.payload], to: sample.files)
+            let error = try Self.refusal(of: files)
+            #expect(error?.code == .damaged && error?.place?.file?.hasPrefix("log/") == true, "\(forgery)")
+            #expect(
+                error?.message.contains("Transaction \(sample.checkpoint.rawValue + 2) ") == true,
+                "\(forgery): \(String(describing: error))")
+            let log = try TransactionLog(MemoryVolume(contents: files))
+            let other = #expect(throws: CambiumError.self, "\(forgery)") { try log.forEach { _ = try $0.isRetired ? [] : $0.ops() } }
+            #expect(other?.code == .damaged && other?.place?.file?.hasPrefix("log/") == true, "\(forgery)")
+        }
+    }
+
     @Test func `the log tells no value that no attribute can have`() throws {
         let sample = try Self.sample.get()
         let forgeries = try ForgedOps.values().filter { $0.description.hasPrefix("set tree") || $0.description.hasPrefix("set when") }

@@ -125,9 +125,26 @@ struct StoredGraph {
         }
         let found = pages.isCheckedInWhole ? timeline.storedFlaws() : timeline.storedTableFlaws()
         guard found.isEmpty else { throw pages.flaw(found.prefix(3).joined(separator: " ")) }
+        guard Self.hasValidLabels(pages, timeline) else {
+            throw pages.flaw("a label has a name that no caller may set, or names a transaction after the checkpoint")
+        }
         timeline.keepPages(in: PageFileMemory(reader.volume, nil))
         self.pages = pages
         (flaws, passedOver) = ([], [])
+    }
+
+    /// Whether each label is one that a caller may have set. Labels in pages are only looked at if all pages are.
+    private static func hasValidLabels(_ pages: PageFile, _ timeline: Timeline) -> Bool {
+        var isValid = true
+        func check(_ name: String, _ number: TransactionNumber) {
+            isValid = isValid && TransactionLabel.isValid(name) && (1...pages.root.transaction.rawValue).contains(number.rawValue)
+        }
+        if let names = pages.root.firstFormat {
+            names.forEachLabel { check($0, $1) }
+        } else if pages.isCheckedInWhole {
+            for (name, number) in timeline.head.labels { check(name, number) }
+        }
+        return isValid
     }
 
     /// Brings the requests and labels of a checkpoint of format 1 into the pages. Whoever writes knows before which chunks are in use.

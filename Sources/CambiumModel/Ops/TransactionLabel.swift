@@ -2,11 +2,15 @@
 public enum TransactionLabel {
     public static let byteCountMax = 255
 
-    /// Throws `.invalidInput` where a name cannot be one: it is empty, too long, or has a character that does not print.
+    /// Whether a name can be a label: it is not empty, not too long, and has no control character. Complexity: O(bytes).
+    public static func isValid(_ name: String) -> Bool {
+        let isPrintable = name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        return !name.isEmpty && name.utf8.count <= byteCountMax && isPrintable
+    }
+
+    /// Throws `.invalidInput` if a name cannot be a label.
     public static func check(_ name: String) throws(CambiumError) {
-        let isPrintable = name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
-        if name.isEmpty || name.utf8.count > byteCountMax || !isPrintable {
-            throw CambiumError(.invalidInput, "A label has 1 to \(byteCountMax) bytes of characters that print.")
-        }
+        if isValid(name) { return }
+        throw CambiumError(.invalidInput, "A label has 1 to \(byteCountMax) bytes of characters that print. Choose another name.")
     }
 }

@@ -24,7 +24,9 @@ struct ForgedOpMatrix {
         var random = attack.random(for: "ops")
         let some = bytes.shuffled(using: &random).prefix(Self.byteForgeryCount)
         let isWhole = attack.options.isFull || attack.options.only.hasPrefix("ops/bytes/")
-        let others = try (ForgedOps.values() + ForgedOps.limits()).enumerated().map { (name: "ops/\($0.offset)", ops: $0.element) }
+        let others = try (ForgedOps.values() + ForgedOps.limits() + ForgedOps.labels()).enumerated().map {
+            (name: "ops/\($0.offset)", ops: $0.element)
+        }
         return (others + (isWhole ? bytes : Array(some))).filter { attack.isWanted($0.name) }
     }
 }

@@ -29,10 +29,17 @@ public struct ForgedOps: Sendable, CustomStringConvertible {
     /// A clone like those, whose values are sound.
     public static func soundClone() throws -> ForgedOps? { try Forgery().values().first }
 
+    /// Those that set a label which no caller may set.
+    public static func labels() -> [ForgedOps] {
+        ["", "a\nb", "\u{1B}[2J", "\u{7F}", "tab\t", "\0"].map { name in
+            ForgedOps("label of the bytes \(Array(name.utf8))", [.label(name, TransactionNumber(rawValue: 1))])
+        }
+    }
+
     /// Those that name something which is not there, or a number that cannot be.
     public static func limits() throws -> [ForgedOps] { try Forgery().limits() }
 
-    public static func all() throws -> [ForgedOps] { try values() + limits() + bytes() }
+    public static func all() throws -> [ForgedOps] { try values() + limits() + bytes() + labels() }
 
     /// The bytes of each op of the sample, with each number in them replaced by limits.
     public static func bytes() throws -> [ForgedOps] {
