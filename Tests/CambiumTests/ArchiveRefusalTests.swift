@@ -27,7 +27,7 @@ import Testing
         _ = try Archiving.made(volume, count: 5, seed: 7)
         let adding = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store)
         try Archiving.made(MemoryVolume(), count: 5).compact(.since(.latest), in: archive)
-        #expect(code { _ = try adding.begin(beside: volume) } == .conflict)
+        #expect(code { try adding.withLock(beside: volume) {} } == .conflict)
         // The lock is given up.
         try archive.lock(LogWriter.lockFileName).unlock()
     }

@@ -62,6 +62,54 @@ import Testing
         #expect(try place.run("verify", "notes").code == 0)
     }
 
+    @Test func `a link or a directory in the place of the archive note stops no command`() throws {
+        let place = try made()
+        #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "kept").code == 0)
+        for isLink in [true, false] {
+            try place.remove("notes/ARCHIVE")
+            if isLink { try place.link("notes/ARCHIVE", to: "nowhere") } else { try place.makeDirectory("notes/ARCHIVE") }
+            #expect(try place.run("show", "notes", "Note/1", "--at", "3").code == 66)
+            #expect(try place.run("verify", "notes").code == 0)
+            for command in [
+                ["backup", "notes", "copy"], ["repair", "notes", "--to", "copy"], ["restore", "notes", "copy", "--archive", "kept"],
+            ] {
+                let outcome = try place.runWithoutWaiting(command)
+                // Without the archive, a repair reports the changes that were retired.
+                #expect(outcome.code == (command[0] == "repair" ? 1 : 0), "\(command): \(outcome.errors)")
+                try place.remove("copy")
+            }
+        }
+    }
+
+    @Test func `a place where no archive can be made is refused with 73, and nothing is written`() throws {
+        let place = try made()
+        try place.write("mine", to: "file")
+        try place.link("link", to: "nowhere")
+        let before = try place.tree(".")
+        for target in ["file", "file/below", "link", ""] {
+            for options in [[], ["--dry-run"]] {
+                let outcome = try place.runWithoutWaiting(["compact", "notes", "--retain", "since:8", "--archive", target] + options)
+                #expect(outcome.code == 73, "'\(target)': \(outcome.errors)")
+            }
+        }
+        // A writer leaves its number in the file of the lock.
+        let after = try place.tree(".")
+        #expect(after.filter { !$0.key.hasSuffix("LOCK") } == before.filter { !$0.key.hasSuffix("LOCK") })
+    }
+
+    @Test func `a compaction that fails leaves no archive that has nothing`() throws {
+        let place = try made()
+        try place.makeDirectory("empty")
+        var bytes = try Array(place.bytes(of: "notes/log/00000000000000000001.log"))
+        bytes[bytes.count / 2] ^= 1
+        try Data(bytes).write(to: place.directory.appending(path: "notes/log/00000000000000000001.log"))
+        for target in ["deep/kept", "empty"] {
+            #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", target).code == 74)
+        }
+        #expect(!FileManager.default.fileExists(atPath: place.path("deep")))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.path("empty")).isEmpty)
+    }
+
     @Test func `what is no archive of the store is refused`() throws {
         let place = try made()
         #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "notes").code == 73)

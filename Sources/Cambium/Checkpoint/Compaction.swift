@@ -73,8 +73,13 @@ extension Committer {
         // Kept moments hold roots that may have to go.
         past?.forget()
         if isDryRun { return try checkpointer.compact(anchor, archive, isDryRun: true, sealing) }
-        let lock = try archive?.begin(beside: checkpointer.volume)
-        defer { lock?.unlock() }
+        guard let archive else { return try compact(anchor, nil, checkpointer, sealing) }
+        return try archive.withLock(beside: checkpointer.volume) { try compact(anchor, archive, checkpointer, sealing) }
+    }
+
+    private func compact(
+        _ anchor: CompactionAnchor, _ archive: SegmentArchive?, _ checkpointer: Checkpointer, _ sealing: Sealing
+    ) throws -> Compaction {
         let before = try PageFile.byteCount(checkpointer.volume)
         let isPacked = try pack(.thorough, stepCountMax: .max)
         _ = try store(again: isPacked)

@@ -168,7 +168,7 @@ struct StoredGraph {
         let retiredEnd = try reader.retiredEnd()
         if retiredEnd == .none { return }
         let oldest = try RootRecord.list(reader.volume).last
-        let told = try reader.archiveTold()
+        let told = reader.archiveTold()
         if moment != .latest, let oldest, flaws.isEmpty {
             throw CambiumError(
                 .notFound,
@@ -183,9 +183,10 @@ struct StoredGraph {
 }
 
 extension LogReader {
-    /// A sentence, with a space before it, that says where all that was retired is; nothing where that is not known.
-    func archiveTold() throws(CambiumError) -> String {
-        guard let archive = try archive() else { return "" }
+    /// A sentence, with a space before it, that names the archive of everything retired; empty if the archive is not known.
+    func archiveTold() -> String {
+        // The sentence ends an error. A note that cannot be read must not replace that error.
+        guard let archive = try? archive() else { return "" }
         return " It was archived in '\(archive)': 'cambium restore' with '--archive' makes a store that has it."
     }
 }

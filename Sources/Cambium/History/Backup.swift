@@ -94,7 +94,7 @@ public struct Backup: Sendable, Equatable {
             throw CambiumError(
                 .notFound,
                 "What the first transactions did was retired, so the store cannot be copied as it was; copy all of it."
-                    + "\(try reader.archiveTold())")
+                    + "\(reader.archiveTold())")
         }
         var settings = reader.settings
         // It goes on in another way than the one that it is a copy of.

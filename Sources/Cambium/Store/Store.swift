@@ -215,8 +215,11 @@ public final class Store: Sendable {
     ///   - isDryRun: whether to tell only what would be retired by the checkpoints that there are.
     @discardableResult
     public func compact(_ retention: Retention, archive: String? = nil, isDryRun: Bool = false) throws -> Compaction {
-        let volume = archive.map { SystemVolume(root: SystemVolume.absolute($0)) }
-        return try committer.compact(retention, archive: volume, isDryRun: isDryRun)
+        guard let archive else { return try committer.compact(retention, archive: nil, isDryRun: isDryRun) }
+        let volume = SystemVolume(root: archive.isEmpty ? "" : SystemVolume.absolute(archive))
+        try volume.checkIsPlace()
+        if isDryRun { return try committer.compact(retention, archive: volume, isDryRun: true) }
+        return try volume.withDirectory { try committer.compact(retention, archive: volume, isDryRun: false) }
     }
 
     /// Why a checkpoint could not be made behind the back of who writes, which is tried when the log has grown; the log has everything

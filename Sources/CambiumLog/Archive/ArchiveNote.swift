@@ -24,9 +24,10 @@ public struct ArchiveNote: Equatable, Sendable {
         try volume.syncDirectory("")
     }
 
-    /// Nil where there is none, or none that can be believed.
+    /// Returns `nil` if there is no note, or none that can be believed.
     static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> ArchiveNote? {
-        guard try volume.exists(fileName) else { return nil }
+        // Nothing depends on the note, so a link or a directory in its place stops no command.
+        guard try volume.kind(of: fileName) == .regularFile else { return nil }
         let file = try volume.open(fileName, .read)
         defer { file.close() }
         return decode(try file.read(at: 0, count: byteCountMax), store)

@@ -59,6 +59,10 @@ public struct ArchivedVolume: Volume {
         return try store.exists(path)
     }
 
+    public func kind(of path: String) throws(CambiumError) -> FileKind? {
+        try paths.contains(path) ? archive.kind(of: path) : store.kind(of: path)
+    }
+
     public func share(_ path: String) throws(CambiumError) -> any VolumeLock { try store.share(path) }
     public func isShared(_ path: String) throws(CambiumError) -> Bool { try store.isShared(path) }
     public func openNameless() throws(CambiumError) -> (any VolumeFile)? { try store.openNameless() }

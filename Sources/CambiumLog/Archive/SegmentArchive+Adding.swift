@@ -2,23 +2,43 @@ import CambiumBytes
 public import CambiumModel
 
 extension SegmentArchive {
-    /// Takes the lock that who adds to the archive has to have, and makes the directories.
+    /// Calls `body` with the archive's directories made, and with the lock that a process must have to add to the archive.
     ///
-    /// Throws `.locked`, `.ioFailure`; `.cannotCreate` where the files of the archive would be those of the store itself.
-    public func begin(beside source: any Volume) throws -> any VolumeLock {
+    /// Throws `.locked`, `.ioFailure`, `.cannotCreate` if the files of the archive would be those of the store itself, and what `body`
+    /// throws. If nothing was archived by then, the file of the lock and the directory that this call made are removed again.
+    public func withLock<Result>(beside source: any Volume, _ body: () throws -> Result) throws -> Result {
         try volume.createDirectory("")
-        let lock = try volume.lock(LogWriter.lockFileName)
+        let made = try [LogReader.directory, LogWriter.lockFileName].filter { try !volume.exists($0) }
+        let lock = try lock(isNew: made.contains(LogWriter.lockFileName))
+        defer { lock.unlock() }
         do {
             // Another process may have begun an archive of another store here since.
             try checkPlace()
             try volume.createDirectory(LogReader.directory)
             try volume.syncDirectory("")
             try checkApart(from: source)
+            return try body()
         } catch {
-            lock.unlock()
+            removeIfEmpty(made)
             throw error
         }
-        return lock
+    }
+
+    private func lock(isNew: Bool) throws(CambiumError) -> any VolumeLock {
+        do throws(CambiumError) {
+            return try volume.lock(LogWriter.lockFileName)
+        } catch {
+            guard isNew, error.code == .ioFailure else { throw error }
+            throw CambiumError(.cannotCreate, error.message, place: error.place, underlying: error.underlying)
+        }
+    }
+
+    /// - Parameter made: the names in the archive's directory that were not there before.
+    private func removeIfEmpty(_ made: [String]) {
+        // The next call goes on with names that cannot be removed.
+        guard (try? volume.list(LogReader.directory))?.isEmpty == true else { return }
+        if made.contains(LogReader.directory) { try? volume.removeDirectory(LogReader.directory) }
+        if made.contains(LogWriter.lockFileName) { try? volume.remove(LogWriter.lockFileName) }
     }
 
     /// Who retires what is in the same directory by another name removes it.

@@ -39,7 +39,7 @@ extension SystemVolume {
 
     /// Makes a directory and those above it that are missing, durably. Returns those that it made, the outermost first.
     private func makeDirectories(_ path: String) throws(CambiumError) -> [String] {
-        if path.isEmpty { throw CambiumError(.cannotCreate, "The name of the directory is empty; name a place.") }
+        if path.isEmpty { throw Self.emptyName }
         var made: [String] = []
         var end = path.startIndex
         do throws(CambiumError) {
@@ -66,7 +66,26 @@ extension SystemVolume {
         guard code == EEXIST else { throw SystemFailure.error("make the directory", path, code, isCreation: true) }
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
-        throw CambiumError(.cannotCreate, "'\(path)' is there already and is not a directory; choose another place.")
+        throw Self.taken(path)
+    }
+
+    /// Throws `.cannotCreate` if the volume's directory is not there and something else is in its place.
+    public func checkIsPlace() throws(CambiumError) {
+        if root.isEmpty { throw Self.emptyName }
+        var status = stat()
+        let code = stat(root, &status) == 0 ? 0 : errno
+        let isDirectory = code == 0 && status.st_mode & S_IFMT == S_IFDIR
+        // A link that leads nowhere has the name.
+        let isFree = code == ENOENT && lstat(root, &status) != 0
+        if !isDirectory, !isFree { throw Self.taken(root) }
+    }
+
+    private static var emptyName: CambiumError {
+        CambiumError(.cannotCreate, "The name of the directory is empty; name a place.")
+    }
+
+    private static func taken(_ path: String) -> CambiumError {
+        CambiumError(.cannotCreate, "'\(path)' is not a directory, and none can be made there; choose another place.")
     }
 
     /// Throws `.cannotCreate` if the volume's directory is that of another volume, or would be inside of it.
