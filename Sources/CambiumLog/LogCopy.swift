@@ -23,7 +23,7 @@ public struct LogCopy {
         self.target = target
         let end = try source.scan(makesDurable: true) { _ in }
         try end.requireTransaction(in: source.volume)
-        guard let tail = end.tail else { throw CambiumError(.damaged, "The log has no segments.", place: .init(file: source.volume.name)) }
+        guard let tail = end.tail else { throw LogReader.withoutSegment(source.volume) }
         lastTransaction = end.lastTransaction
         try target.createDirectory(LogReader.directory)
         var isSealed = false

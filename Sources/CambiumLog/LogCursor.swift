@@ -39,7 +39,7 @@ struct LogCursor {
         segments = try Self.segments(log.volume)
         index = segments.lastIndex { $0 <= first } ?? 0
         guard !segments.isEmpty else {
-            throw CambiumError(.damaged, "The log has no segments.", place: .init(file: LogReader.directory))
+            throw LogReader.withoutSegment(log.volume)
         }
     }
 

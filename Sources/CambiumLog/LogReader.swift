@@ -143,6 +143,14 @@ public struct LogReader {
         return counts
     }
 
+    /// The error of a store whose log has no segment.
+    static func withoutSegment(_ volume: any Volume) -> CambiumError {
+        CambiumError(
+            .damaged,
+            "The log has no segment, so it has no transaction. Restore the store from a backup, or save its checkpoints with 'cambium repair'.",
+            place: .init(file: "\(volume.name)/\(directory)"))
+    }
+
     /// The error of a directory whose log has no transaction.
     public static func withoutTransaction(_ volume: any Volume) -> CambiumError {
         CambiumError(

@@ -59,7 +59,7 @@ public final class LogWriter: @unchecked Sendable {
         _ reader: LogReader, _ end: LogReader.End, keepsRoom: Bool, tuning: LogTuning = .standard,
         saltSeed makeSaltSeed: @escaping () -> [UInt8]
     ) throws(CambiumError) {
-        guard let tail = end.tail else { throw CambiumError(.damaged, "The log has no segment to go on with.") }
+        guard let tail = end.tail else { throw LogReader.withoutSegment(reader.volume) }
         volume = reader.volume
         settings = reader.settings
         self.makeSaltSeed = makeSaltSeed

@@ -74,6 +74,21 @@ import Testing
         }
     }
 
+    @Test func `a log without segments is reported with its path and a remedy`() throws {
+        for hasCheckpoint in [false, true] {
+            let place = try workplace(hasCheckpoint: hasCheckpoint)
+            try place.remove("notes/log/00000000000000000001.log")
+            if hasCheckpoint { try place.remove("notes/log/00000000000000000003.log") }
+            for command in [
+                ["show", "notes", "Note/1"], ["log", "notes"], ["backup", "notes", "copy"], ["insert", "notes", "Note", "id=7"],
+            ] {
+                let outcome = try place.runWithoutWaiting(command)
+                #expect(outcome.code == 74 && outcome.errors.contains("notes/log"), "\(command): \(outcome.code) \(outcome.errors)")
+                #expect(outcome.errors.contains("has no segment") && outcome.errors.contains("'cambium repair'"), "\(outcome.errors)")
+            }
+        }
+    }
+
     @Test(arguments: ["log", "roots"]) func `a directory of a store is not looked for elsewhere`(name: String) throws {
         let place = try workplace()
         try place.copy("notes/" + name, to: "elsewhere")
