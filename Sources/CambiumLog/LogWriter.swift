@@ -165,22 +165,31 @@ public final class LogWriter: @unchecked Sendable {
 extension Volume {
     /// Gives a file these bytes, all of them or none, whatever is interrupted.
     func replace(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
-        try rename(try createReplacement(of: path, bytes), to: path)
+        try withReplacement(of: path, bytes) { newPath throws(CambiumError) in try rename(newPath, to: path) }
     }
 
     /// As `replace`, for a file that others may share. False where somebody does: then it stays.
     func replaceUnlessShared(_ path: String, _ bytes: [UInt8]) throws(CambiumError) -> Bool {
-        let newPath = try createReplacement(of: path, bytes)
-        if try renameUnlessShared(newPath, to: path) { return true }
-        try remove(newPath)
-        return false
+        try withReplacement(of: path, bytes) { newPath throws(CambiumError) in
+            if try renameUnlessShared(newPath, to: path) { return true }
+            try remove(newPath)
+            return false
+        }
     }
 
-    private func createReplacement(of path: String, _ bytes: [UInt8]) throws(CambiumError) -> String {
+    /// Calls `body` with the path of a file that has these bytes. If the disk refuses, removes that file again.
+    private func withReplacement<Result>(
+        of path: String, _ bytes: [UInt8], _ body: (_ newPath: String) throws(CambiumError) -> Result
+    ) throws(CambiumError) -> Result {
         let newPath = path + LogFileName.replacementSuffix
         if try exists(newPath) { try remove(newPath) }
-        try create(newPath, bytes)
-        return newPath
+        do throws(CambiumError) {
+            try create(newPath, bytes)
+            return try body(newPath)
+        } catch {
+            if (try? exists(newPath)) == true { try? remove(newPath) }  // Otherwise the next checkpoint removes it.
+            throw error
+        }
     }
 
     /// Makes a file with these bytes and syncs it. The entry in its directory is the caller's to sync.

@@ -212,7 +212,6 @@ final class Checkpointer: @unchecked Sendable {
                 state.tailByteCount = max(0, state.tailByteCount - snapshot.tailByteCount)
                 state.storedByteCount = Self.byteCount(chunks)
             }
-            try PageFileWriter.removeInterrupted(volume)
             try dropPassedOver(but: snapshot.transaction)
             let droppedCount = try dropRoots()
             let taken = try keptChunks()
@@ -233,10 +232,15 @@ final class Checkpointer: @unchecked Sendable {
     private func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true, _ whileNobodyWrites: (() -> Void) -> Void) throws {
         // Where one cannot be read, somebody may have opened it when it was sound: nothing is used again until it is gone.
         guard let taken else { return }
-        try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
+        try removeUnnamedFiles()
         try leases.removeEnded(from: volume)
         let owners = ChunkOwners(isRooted: taken, leased: leases.chunks(of: pageFile))
         whileNobodyWrites { timeline.reuse(owners, keepsSpares: keepsSpares) }
+    }
+
+    /// Removes the files of pages that no root names. Only while `making` is held, and if every root can be read.
+    private func removeUnnamedFiles() throws(CambiumError) {
+        try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
     }
 
     /// Where memory is short, has the file take the place of what it has, in steps that writers do not notice.
@@ -263,6 +267,9 @@ final class Checkpointer: @unchecked Sendable {
     private func write(_ snapshot: Snapshot, inFile: Set<Int>) throws -> Int? {
         let live = snapshot.image.live
         let taken = try keptChunks()
+        // The files of a checkpoint that failed take space on the disk that this one needs.
+        try PageFileWriter.removeInterrupted(volume)
+        if taken != nil { try removeUnnamedFiles() }
         var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
         defer { writer.close() }
         let fresh = unstored.filter { live[$0] > 0 }.sorted()

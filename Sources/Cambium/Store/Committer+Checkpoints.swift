@@ -66,11 +66,14 @@ extension Committer {
         try policy.check()
         try checkOutsideOfWrites("setCheckpointPolicy")
         guard let volume, let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
-        try writing.hold {
-            if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
-            var settings = try StoreSettings.read(volume)
-            policy.apply(to: &settings)
-            try settings.replace(in: volume)
+        // A checkpoint removes what is left of replacements that were interrupted, so none may be made beside this one.
+        try checkpointer.whileNoneIsMade {
+            try writing.hold {
+                if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+                var settings = try StoreSettings.read(volume)
+                policy.apply(to: &settings)
+                try settings.replace(in: volume)
+            }
         }
         checkpointer.set(policy)
     }

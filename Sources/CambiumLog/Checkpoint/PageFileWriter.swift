@@ -110,10 +110,13 @@ public struct PageFileWriter {
 
     // MARK: Dropping
 
-    /// Removes the records whose writing was interrupted. Only while none is being written.
+    /// Removes the records, settings and notes whose writing was interrupted. Only while none is being written.
     public static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
         for name in try volume.list(RootRecord.directory) where name.hasSuffix(RootRecord.suffix + LogFileName.replacementSuffix) {
             try volume.remove(RootRecord.directory + "/" + name)
+        }
+        for path in [StoreSettings.fileName, ArchiveNote.fileName].map({ $0 + LogFileName.replacementSuffix }) {
+            if try volume.kind(of: path) == .regularFile { try volume.remove(path) }
         }
     }
 

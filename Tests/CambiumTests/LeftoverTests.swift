@@ -1,0 +1,80 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// The files that a checkpoint, a compaction or new settings leave if the disk refuses or the process ends, and who removes them.
+@Suite struct LeftoverTests {
+    private func made() throws -> [String: [UInt8]] {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        for number in 0..<20 { try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) } }
+        try store.close()
+        return volume.contents
+    }
+
+    private func open(_ volume: any Volume, _ round: Int) throws -> Store {
+        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: UInt64(round)))
+    }
+
+    private func pageFiles(_ contents: [String: [UInt8]]) -> [String] { contents.keys.filter { $0.hasPrefix("pages-") } }
+
+    /// The operations that a checkpoint, or whatever `body` does, is made of.
+    private func operations(_ contents: [String: [UInt8]], _ body: (Store) throws -> Void) throws -> Range<Int> {
+        let volume = FaultyVolume(contents: contents)
+        let store = try open(volume, 0)
+        let first = volume.operationCount
+        try body(store)
+        let end = volume.operationCount
+        try store.close()
+        return first..<end
+    }
+
+    @Test func `processes whose checkpoints fail one after the other leave one file of pages`() throws {
+        var contents = try made()
+        let checkpoint = try operations(contents) { _ = try $0.checkpoint() }
+        for (round, operation) in checkpoint.enumerated() {
+            let volume = FaultyVolume(contents: contents)
+            let store = try open(volume, round)
+            volume.fail(at: volume.operationCount + operation - checkpoint.lowerBound, with: 28)
+            let receipt = try? store.checkpoint()  // Some operations may fail: the checkpoint is there before they begin.
+            store.abandon()
+            if receipt != nil { continue }
+            contents = volume.contents.filter { !$0.key.hasPrefix("roots/") }
+            #expect(pageFiles(contents).count <= 1, "operation \(operation)")
+        }
+        let volume = MemoryVolume(contents: contents)
+        let store = try open(volume, 99)
+        try store.checkpoint()
+        try store.close()
+        #expect(pageFiles(volume.contents).count == 1)
+        #expect(try Verification(volume).findings == [])
+    }
+
+    @Test func `settings that a full disk refuses leave no file`() throws {
+        let contents = try made()
+        let change = { (store: Store) in try store.setCheckpointPolicy(CheckpointPolicy(compression: .lz4)) }
+        var failedCount = 0
+        for operation in try operations(contents, change) {
+            let volume = FaultyVolume(contents: contents)
+            let store = try open(volume, 1)
+            volume.fail(at: operation, with: 28)
+            if (try? change(store)) == nil { failedCount += 1 }  // The last operations may fail after the settings have their name.
+            #expect(volume.contents["store.json.new"] == nil, "operation \(operation)")
+            store.abandon()
+        }
+        #expect(failedCount >= 3)
+    }
+
+    @Test func `a checkpoint removes what processes that died were replacing`() throws {
+        var contents = try made()
+        for path in ["store.json.new", "ARCHIVE.new", "roots/00000000000000000003.root.new"] { contents[path] = [1, 2, 3] }
+        let volume = MemoryVolume(contents: contents)
+        let store = try open(volume, 1)
+        try store.checkpoint()
+        try store.close()
+        #expect(volume.contents.keys.filter { $0.hasSuffix(".new") } == [])
+        #expect(try Verification(volume).findings == [])
+    }
+}
