@@ -21,7 +21,8 @@ struct AttackCommand: Sendable {
     }
 
     let name: String
-    let arguments: [String]
+    /// Of which some are moments that `SampleKind.moments` has.
+    private let arguments: [String]
     let effect: Effect
     var comparison = Comparison.whole
     /// Exit code 1 is an answer, with what was found on the output.
@@ -45,15 +46,19 @@ struct AttackCommand: Sendable {
 
     private init(writes name: String, _ arguments: String...) { self.init(name, arguments, .writes, comparison: .none) }
 
+    func arguments(in kind: SampleKind) -> [String] { arguments.map { kind.moments[$0] ?? $0 } }
+
+    var usesArchive: Bool { arguments.contains("--archive") }
+
     static let export = AttackCommand(reads: "export", "export", "store")
-    static let exportThen = AttackCommand(reads: "export-then", "export", "store", "--at", "6")
+    static let exportThen = AttackCommand(reads: "export-then", "export", "store", "--at", "{next}")
     static let verify = AttackCommand(
         "verify", ["verify", "store", "--json"], .reads, comparison: .none, tellsFindings: true)
 
     static let readers = [
         export,
         AttackCommand(reads: "show", "show", "store", "Note/1", "--include", "items,memos,tags", "--json"),
-        AttackCommand(reads: "show-then", "show", "store", "Note/1", "--at", "5"),
+        AttackCommand(reads: "show-then", "show", "store", "Note/1", "--at", "{moment}"),
         AttackCommand(reads: "find", "find", "store", "Note", "--json"),
         AttackCommand(reads: "find-identity", "find", "store", "Note", "--identity", "3"),
         AttackCommand(reads: "find-count", "find", "store", "Item", "--count"),
@@ -71,7 +76,7 @@ struct AttackCommand: Sendable {
     static let copiers = [
         AttackCommand(copies: "backup", "backup", "store", "out"),
         AttackCommand(copies: "restore", "restore", "store", "out"),
-        AttackCommand(copies: "restore-then", "restore", "store", "out", "--at", "6"),
+        AttackCommand(copies: "restore-then", "restore", "store", "out", "--at", "{next}"),
         AttackCommand(copies: "restore-archive", "restore", "store", "out", "--archive", "archive"),
         AttackCommand(copies: "apply-from", "apply", "store", "out"),
         AttackCommand(copies: "repair", "repair", "store", "--to", "out", tellsFindings: true),
@@ -94,7 +99,7 @@ struct AttackCommand: Sendable {
         AttackCommand(writes: "checkpoint", "checkpoint", "store"),
         AttackCommand(writes: "compress", "checkpoint", "store", "--compression", "lz4"),
         AttackCommand(writes: "compact", "compact", "store", "--retain", "snapshots:1"),
-        AttackCommand(writes: "compact-since", "compact", "store", "--retain", "since:9"),
+        AttackCommand(writes: "compact-since", "compact", "store", "--retain", "since:{kept}"),
         AttackCommand(writes: "compact-dry", "compact", "store", "--retain", "snapshots:1", "--dry-run"),
         AttackCommand(writes: "compact-archive", "compact", "store", "--retain", "snapshots:1", "--archive", "archive"),
         AttackCommand(writes: "apply-to", "apply", "input/copy", "store"),

@@ -28,6 +28,13 @@ enum SampleKind: String, CaseIterable, Sendable {
         return tuning
     }
 
+    /// The moments that commands name. A compacted sample shows those from transaction 11 on.
+    var moments: [String: String] {
+        isCompacted
+            ? ["{moment}": "12", "{next}": "13", "since:{kept}": "since:12"]
+            : ["{moment}": "5", "{next}": "6", "since:{kept}": "since:9"]
+    }
+
     var hasCheckpoints: Bool { [.checkpointed, .compacted, .archived, .compressed].contains(self) }
 
     var isCompacted: Bool { [.compacted, .archived].contains(self) }

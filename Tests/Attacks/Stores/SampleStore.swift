@@ -10,6 +10,8 @@ struct SampleStore {
     let seed: UInt64
     /// In the title of each note, so that stores of two seeds differ in what they hold, too.
     let word: String
+    /// Whether a sample of a kind that is compacted is compacted.
+    var isCompacted = true
 
     /// Makes `store`, `archive` and what else a `Site` has in `directory`; and in `earlier` the store as it was half-way.
     func build(in directory: String, earlier: String) throws {
@@ -84,7 +86,7 @@ struct SampleStore {
         try insertNote(5, store)
         try store.write(Author(requestID: "r1")) { try $0.delete(try Self.note(4, $0)) }
         if kind.hasCheckpoints { _ = try store.checkpoint() }
-        if kind.isCompacted { _ = try store.compact(.checkpoints(1), archive: archive) }
+        if kind.isCompacted, isCompacted { _ = try store.compact(.checkpoints(1), archive: archive) }
         try store.write { transaction in
             _ = try transaction.clone(try Self.note(2, transaction), CloneRequest(rootValues: ["id": .int(77)]))
         }

@@ -17,6 +17,8 @@ struct SoundStore: Sendable {
     /// What is permitted, too, if the end of the log is damaged: the stores that end at each moment before the newest from which on nothing
     /// proves that the transactions were durable. Empty for a store that was closed.
     let shorter: [[String: Answer]]
+    /// Of a compacted store: the answers about its log if nobody had compacted it.
+    let unretired: [String: Answer]
     /// The path of the last segment: the only file whose end may be cut off.
     private let lastSegment: String
     /// What the export of any moment is.
@@ -31,11 +33,13 @@ struct SoundStore: Sendable {
         try SampleStore(kind: kind, seed: 2, word: "words").build(in: otherSite, earlier: root + "/other-earlier")
         try Tree.copy(site + "/store", to: site + "/input/copy")
         lastSegment = try Self.lastSegment(of: site + "/store")
-        answers = try Self.answers(site, attack)
+        answers = try Self.answers(kind, site, attack)
+        unretired = try kind.isCompacted ? Self.unretired(root, kind, attack) : [:]
         let moments = try Self.moments(root, kind, attack)
         self.moments = moments.map(\.export)
         shorter = try kind == .unclosed ? Self.shorter(site, moments.map(\.number), root, attack) : []
-        for name in ["verify", "export", "show", "insert", "backup"] where answers[name]?.outcome.isDone != true {
+        let readers = ["verify", "export", "show", "show-then", "export-then"]
+        for name in readers + ["insert", "backup"] where answers[name]?.outcome.isDone != true {
             throw Misuse("the sound store '\(kind)' refuses '\(name)': \(answers[name]?.outcome.lines ?? [])")
         }
     }
@@ -49,12 +53,21 @@ struct SoundStore: Sendable {
         try Tree(store).files.last { $0.hasPrefix("log/") && $0.hasSuffix(".log") } ?? ""
     }
 
-    private static func answers(_ site: String, _ attack: Attack) throws -> [String: Answer] {
+    private static func unretired(_ root: String, _ kind: SampleKind, _ attack: Attack) throws -> [String: Answer] {
+        let site = root + "/unretired"
+        try SampleStore(kind: kind, seed: 1, word: "title", isCompacted: false).build(in: site, earlier: root + "/unretired-earlier")
+        return try answers(kind, site, of: AttackCommand.readers.filter { $0.name.hasPrefix("log") }, attack)
+    }
+
+    private static func answers(
+        _ kind: SampleKind, _ site: String, of commands: [AttackCommand] = AttackCommand.all, _ attack: Attack
+    ) throws -> [String: Answer] {
         var answers: [String: Answer] = [:]
-        for command in AttackCommand.all {
+        for command in commands {
             let site = try Site(copying: site, attack)
-            let outcome = try site.run(command.arguments)
-            let exported = try outcome.isDone && command.effect == .writes ? site.run(AttackCommand.export.arguments).output : nil
+            let outcome = try site.run(command.arguments(in: kind))
+            let isChanged = outcome.isDone && command.effect == .writes
+            let exported = try isChanged ? site.run(AttackCommand.export.arguments(in: kind)).output : nil
             answers[command.name] = Answer(outcome: outcome, exportAfter: exported)
             try site.remove()
         }
@@ -82,7 +95,7 @@ struct SoundStore: Sendable {
             try Tree.copy(site, to: shorter)
             try FileManager.default.removeItem(atPath: shorter + "/store")
             _ = try Child.run(attack.options.cambium, ["restore", site + "/store", "store", "--at", "\(number)"], in: shorter)
-            return try answers(shorter, attack)
+            return try answers(.unclosed, shorter, attack)
         }
     }
 }
