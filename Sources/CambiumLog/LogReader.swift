@@ -147,7 +147,8 @@ public struct LogReader {
     static func withoutSegment(_ volume: any Volume) -> CambiumError {
         CambiumError(
             .damaged,
-            "The log has no segment, so it has no transaction. Restore the store from a backup, or save its checkpoints with 'cambium repair'.",
+            "The log has no segment, so it has no transaction. Restore the store from a backup, or save its checkpoints with "
+                + "'cambium repair'.",
             place: .init(file: "\(volume.name)/\(directory)"))
     }
 

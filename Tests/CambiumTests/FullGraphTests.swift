@@ -67,8 +67,8 @@ import Testing
 
     @Test func `deletions make space in a full graph`() throws {
         let before = store.graph.objectCount
-        for _ in 0..<30 {
-            try delete(before / 200)
+        for _ in 0..<60 {
+            try delete(before / 500)
             try store.checkpoint()
         }
         #expect(store.graph.objectCount <= before * 9 / 10)
