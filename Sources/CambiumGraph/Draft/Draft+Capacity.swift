@@ -14,8 +14,8 @@ extension Draft {
     ///
     /// Complexity: O(1), or O(objects and their links) if the chunks that are left are few.
     func checkCapacity(forDeleting dying: [ObjectPlace]) throws(CambiumError) {
-        if pending.isOff || neededChunkCount(groups: allGroupCount, objects: dying.count) < space.freeChunkCount { return }
-        let needed = neededChunkCount(groups: changedGroupCount(dying), objects: dying.count)
+        if pending.isOff || chunkCount(space.liveGranules, buckets: dying.count) < space.freeChunkCount { return }
+        let needed = chunkCount(changedGranules(dying), buckets: dying.count)
         if needed < space.freeChunkCount { return }
         throw space.capacity.exhausted(
             "deleting \(dying.count) objects at once may need \(needed) chunks of 64 KiB, with \(space.freeChunkCount) left",
@@ -27,23 +27,29 @@ extension Draft {
     /// - Parameter groupCount: how many groups of rows the migration makes again.
     func checkCapacity(forMigrating groupCount: Int) throws(CambiumError) {
         // A group that is made again may also have values in a wider type.
-        let needed = neededChunkCount(groups: 2 * groupCount, objects: 0)
+        let share = Double(2 * groupCount) / Double(max(1, allGroupCount))
+        let needed = chunkCount(Int(Double(space.liveGranules) * share), buckets: 0)
         if pending.isOff || needed <= space.freeChunkCount - space.capacity.reserveChunkCount { return }
         throw space.capacity.exhausted("the new schema may need \(needed) chunks of 64 KiB more")
     }
 
-    /// Estimates the chunks that copies of so many groups of rows take, and the buckets of so many objects.
-    private func neededChunkCount(groups: Int, objects: Int) -> Int {
-        let share = Double(groups) / Double(max(1, allGroupCount))
-        let indexCount = layout.tables.map(\.indexes.count).max() ?? 0
-        let bucketGranules = objects * indexCount * PageLayout.granules(Bucket.byteCount)
-        return Int((Double(space.liveGranules) * share + Double(bucketGranules)) / Double(PageLayout.chunkGranules)) + 1
+    /// The chunks that copies of so many granules take, and those of the buckets of so many objects.
+    private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
+        let bucketCount = layout.tables.reduce(0) { sum, table in
+            table.indexes.reduce(sum) { $0 + min(objectCount, bucketCount(table, $1)) }
+        }
+        return (granules + bucketCount * PageLayout.granules(Bucket.byteCount)) / PageLayout.chunkGranules + 1
+    }
+
+    private func bucketCount(_ table: TableLayout, _ index: IndexLayout) -> Int {
+        let offset = TablePage.indexesOffset + TablePage.indexStride * index.number + TablePage.indexBitsOffset
+        return 1 << Int(min(reader.tablePage(table.index).load(fromByteOffset: offset, as: UInt32.self), 32))
     }
 
     private var allGroupCount: Int { layout.tables.reduce(0) { $0 + reader.groupCount($1.index) } }
 
-    /// Counts the groups that have one of these objects, one of their edges or an object that is linked to them.
-    private func changedGroupCount(_ dying: [ObjectPlace]) -> Int {
+    /// The granules of the groups that have one of these objects, one of their edges or an object that is linked to them.
+    private func changedGranules(_ dying: [ObjectPlace]) -> Int {
         var groups = [Set<UInt32>](repeating: [], count: layout.tables.count)
         for place in dying {
             groups[Int(place.table)].insert(place.row >> PageLayout.rowShift)
@@ -54,7 +60,19 @@ extension Draft {
                 }
             }
         }
-        return groups.reduce(0) { $0 + $1.count }
+        return zip(layout.tables, groups).reduce(0) { sum, table in
+            table.1.reduce(sum) { $0 + granules(ofGroup: $1, table.0) }
+        }
+    }
+
+    /// The granules of a group's page and of its leaves.
+    private func granules(ofGroup index: UInt32, _ table: TableLayout) -> Int {
+        let page = reader.vector(table.index, TablePage.rowsOffset).get(Int(index), chunks)
+        if page == 0 { return 0 }
+        return table.columns.indices.reduce(chunks.granules(page)) { sum, slot in
+            let leaf = chunks[page].load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+            return sum + (chunks.birth(leaf) == 0 ? 0 : chunks.granules(leaf))
+        }
     }
 
     private func noteGroups(_ end: EndLayout, _ row: UInt32, _ groups: inout [Set<UInt32>]) {

@@ -34,6 +34,8 @@ extension Timeline {
     /// - Returns: whether something was done; then there may be more.
     package func pack(_ limits: PackingLimits = PackingLimits(), show: (Graph) -> Void = { _ in }) throws(CambiumError) -> Bool {
         reclaim()
+        // A step copies pages before it frees any.
+        if space.freeChunkCount < 2 * limits.byteCountMax / PageLayout.chunkByteCount { return false }
         if try gather(limits, show) { return true }
         return try evacuate(limits, show)
     }
