@@ -80,13 +80,15 @@ import Testing
 
     @Test func `a deletion that may need more pages than there are is refused`() throws {
         let volume = MemoryVolume()
-        let small = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings())
+        var tuning = tuning
+        let small = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        let text = String(repeating: "text", count: 50)
         try small.write { transaction in
-            for number in 0..<3000 { _ = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("\(number)")]) }
+            for number in 0..<3000 { _ = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string(text)]) }
         }
         try small.checkpoint()
         try small.close()
-        var tuning = tuning
         tuning.chunkCountMax = try PageFile.byteCount(volume) / PageLayout.chunkByteCount + 3
         let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: tuning)
         let notes = Array(store.graph.objects(of: try store.schema.required("Note")))

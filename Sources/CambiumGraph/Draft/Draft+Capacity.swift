@@ -35,10 +35,10 @@ extension Draft {
 
     /// The chunks that copies of so many granules take, and those of the buckets of so many objects.
     private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
-        let bucketCount = layout.tables.reduce(0) { sum, table in
+        let buckets = layout.tables.reduce(0) { sum, table in
             table.indexes.reduce(sum) { $0 + min(objectCount, bucketCount(table, $1)) }
         }
-        return (granules + bucketCount * PageLayout.granules(Bucket.byteCount)) / PageLayout.chunkGranules + 1
+        return (granules + buckets * PageLayout.granules(Bucket.byteCount)) / PageLayout.chunkGranules + 1
     }
 
     private func bucketCount(_ table: TableLayout, _ index: IndexLayout) -> Int {
