@@ -171,4 +171,31 @@ enum Creation: CaseIterable, Sendable {
             #expect(verification.isSound && verification.findings.isEmpty && verification.transactionCount == 1)
         }
     }
+
+    // MARK: What comes after
+
+    /// A process that dies leaves bytes that are not on the disk yet, and the next process sees them.
+    @Test func `a store that was used after its creation was cut short survives the loss of power`() throws {
+        for operation in 0... {
+            let volume = FaultyVolume()
+            volume.crash(at: operation)
+            do { try Creation.initial.run(MemoryVolume(), to: volume) } catch {}  // The process died.
+            let hasDied = volume.isDead
+            volume.recover()
+            if try StoreSettings.isPresent(volume) { try use(volume, "after operation \(operation)") }
+            if !hasDied { return }
+        }
+    }
+
+    /// Commits to a store, lets the process die, and takes the power away.
+    private func use(_ volume: FaultyVolume, _ moment: String) throws {
+        let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 6))
+        try store.write { _ = try $0.insert("Note", ["id": .int(1)]) }
+        store.abandon()
+        for seed in 0..<8 as Range<UInt64> {
+            let disk = MemoryVolume(contents: volume.image(seed: seed))
+            #expect(try StoreSettings.isPresent(disk), "\(moment), seed \(seed)")
+            #expect(try ReadOnlyStore(disk).graph.objectCount == 1, "\(moment), seed \(seed)")
+        }
+    }
 }

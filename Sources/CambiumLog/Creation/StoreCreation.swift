@@ -90,8 +90,12 @@ public enum StoreCreation {
     }
 
     /// Throws `.notFound` if a creation in the directory was interrupted, or is under way. Complexity: one look at the directory.
+    ///
+    /// A process may have died between writing the last entry of the mark and syncing it. So whoever finds that entry makes it durable:
+    /// otherwise a loss of power could turn a store that was used since into an interrupted creation.
     static func checkComplete(_ volume: any Volume) throws(CambiumError) {
-        guard try isInterrupted(volume) else { return }
+        guard case .mark(let mark)? = try read(volume) else { return }
+        if mark.isFinished { return try syncMark(volume) }
         throw CambiumError(
             .notFound,
             "'\(volume.name)' is not a store yet: its creation was interrupted, or is under way. "
@@ -101,7 +105,20 @@ public enum StoreCreation {
     /// Removes the mark of a creation that was complete, for the process that has the store's lock.
     public static func removeFinishedMark(_ volume: any Volume) throws(CambiumError) {
         guard case .mark(let mark)? = try read(volume), mark.isFinished else { return }
+        try syncMark(volume)
         try volume.remove(CreationMark.fileName)
+        try volume.syncDirectory("")
+    }
+
+    /// Makes the content of the mark durable, if there still is one.
+    private static func syncMark(_ volume: any Volume) throws(CambiumError) {
+        do throws(CambiumError) {
+            let file = try volume.open(CreationMark.fileName, .read)
+            defer { file.close() }
+            try file.sync()
+        } catch {
+            guard error.code == .notFound else { throw error }  // Another process has removed it since.
+        }
     }
 
     /// Returns `nil` if there is no file of the mark's name.
