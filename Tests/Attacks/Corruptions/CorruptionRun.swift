@@ -64,8 +64,10 @@ struct CorruptionRun {
         if try site.tree("outside") != outsideBefore { report(command, "a file outside of the store was touched", outcome) }
         let after = try site.tree("store")
         if after.nodes["keep.txt"] != storeBefore.nodes["keep.txt"] { report(command, "a foreign file in the store was touched", outcome) }
-        // A writer that is refused has taken the lock, and written its process number into the file. Opening the store repaired HEAD.
-        let ignored: Set<String> = command.effect == .writes ? Set(["LOCK"] + (mayRepairHead ? ["HEAD"] : [])) : []
+        // A writer that is refused has taken the lock, and written its process number into the file. Opening the store repaired HEAD, and
+        // took disk space for the newest segment.
+        var ignored: Set<String> = command.effect == .writes ? ["LOCK"] : []
+        if command.effect == .writes, mayRepairHead { ignored.formUnion(["HEAD"] + after.segments(asIn: storeBefore)) }
         // A command that hangs was killed, which is reported already.
         if !changes || ![nil, 0].contains(outcome.code) && !command.isUpkeep {
             if let path = after.difference(from: storeBefore, ignoring: ignored) {

@@ -24,6 +24,18 @@ struct Tree: Sendable, Equatable {
 
     init(_ directory: String) throws { try add(directory, "") }
 
+    /// The segments that hold the same as those of another tree: zeros at the end, and the time of the last change, say nothing.
+    func segments(asIn other: Tree) -> [String] {
+        nodes.keys.filter { path in
+            guard path.hasPrefix("log/"), path.hasSuffix(".log"), case .file(let bytes, _, let mode)? = nodes[path],
+                case .file(let otherBytes, _, mode)? = other.nodes[path]
+            else { return false }
+            let count = min(bytes.count, otherBytes.count)
+            let rest = bytes.dropFirst(count) + otherBytes.dropFirst(count)
+            return bytes.prefix(count) == otherBytes.prefix(count) && rest.allSatisfy { $0 == 0 }
+        }
+    }
+
     private mutating func add(_ root: String, _ directory: String) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: directory.isEmpty ? root : root + "/" + directory) {
             let path = directory.isEmpty ? name : directory + "/" + name
