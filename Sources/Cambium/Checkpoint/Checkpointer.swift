@@ -1,20 +1,10 @@
 internal import CambiumBytes
 import CambiumGraph
 internal import CambiumLog
-public import CambiumModel
+import CambiumModel
 import Dispatch
 
-/// What making a checkpoint came to.
-public struct CheckpointReceipt: Sendable, Equatable {
-    /// The last transaction in it.
-    public let transaction: TransactionNumber
-    /// What was written; 0 where that checkpoint was there already, or is read by somebody and could not be replaced.
-    public let byteCount: Int
-    /// Older checkpoints that were dropped.
-    public let droppedCount: Int
-}
-
-/// Stores the graph now and then, beside who writes. Docs/CHECKPOINTS.md.
+/// Stores the graph from time to time, while writers go on. Docs/CHECKPOINTS.md.
 ///
 /// SENDABLE: what changes is touched while `making` is held, or is under a lock.
 final class Checkpointer: @unchecked Sendable {

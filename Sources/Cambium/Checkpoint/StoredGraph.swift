@@ -123,7 +123,9 @@ struct StoredGraph {
         guard timeline.head.transaction == number else {
             throw CambiumError(.damaged, "The pages of checkpoint \(number) are those of transaction \(timeline.head.transaction).")
         }
-        let found = pages.isCheckedInWhole ? timeline.storedFlaws() : timeline.storedTableFlaws()
+        let byteCount = pages.root.chunks.count { $0.live > 0 } * PageFile.chunkByteCount
+        let isProven = checksAll || pages.isCheckedInWhole && byteCount <= tuning.provenByteCountMax
+        let found = isProven ? timeline.storedFlaws() : timeline.storedTableFlaws()
         guard found.isEmpty else { throw pages.flaw(found.prefix(3).joined(separator: " ")) }
         guard Self.hasValidLabels(pages, timeline) else {
             throw pages.flaw("a label has a name that no caller may set, or names a transaction after the checkpoint")

@@ -34,6 +34,8 @@ extension PageSpace {
         self.owners = owners
         let open = Set(openChunks.map(Int.init))
         setEmpty((0..<chunkCount).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
+        // A storage takes disk space ahead of the chunks that there are.
+        if spareCount == 0 { storage?.discard(chunkCount..<chunkCount + PageSpace.spareChunkCount) }
     }
 
     /// The chunks that versions of this process have and whose memory is, or will be, that of a file that others may write to.
