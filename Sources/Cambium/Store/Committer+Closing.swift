@@ -5,7 +5,7 @@ import CambiumModel
 extension Committer {
     /// Waits for what is under way, closes the log and gives up the lock. Nothing if that was done before.
     ///
-    /// Throws `.outcomeUnknown` if what was written before is not known to be durable.
+    /// Throws `.outcomeUnknown` if earlier commits may not be durable.
     func close() throws(CambiumError) {
         try checkOutsideOfWrites("close")
         if !(writing.hold { isClosed }) { checkpointer?.makeAtClosing { _ = try checkpoint() } }
@@ -26,7 +26,7 @@ extension Committer {
                 show(timeline.head)
             }
         }
-        // Whether what was committed is there matters more than why the files could not be closed.
+        // The caller needs to know about its commits first, and only then why the files could not be closed.
         _ = try settled.get()
         try closed.get()
     }

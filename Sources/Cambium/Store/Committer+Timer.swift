@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Committer {
-    /// Has what was just written synced when the interval since the last sync is over. Only while `writing` is held.
+    /// Schedules a sync of the last writes for the end of the interval since the last sync. Only while `writing` is held.
     func startTimer(at time: Int64, _ interval: Int64) {
         let delay = interval - max(0, time &- lastSyncTime.load(ordering: .relaxed))
         let (due, isNever) = time.addingReportingOverflow(delay)

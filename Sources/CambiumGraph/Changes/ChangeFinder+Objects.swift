@@ -25,7 +25,7 @@ extension ChangeFinder {
         }
     }
 
-    /// The group of a virtual page, counted from 1; 0 if there is none.
+    /// The group of a virtual page, counted from 1, or 0 if the page has no group.
     private func group(_ reader: Reader, _ table: Int, _ virtualPage: UInt32) -> UInt32 {
         reader.vector(table, TablePage.virtualPagesOffset).get(Int(virtualPage), reader.chunks)
     }

@@ -41,8 +41,8 @@ struct PageSharing {
         return Self.isStored(page, old, oldEpoch) && Self.isStored(page, new, newEpoch)
     }
 
-    /// Whether a page is of the checkpoint that its space was opened with. A chunk without an address is one that nobody has touched, and
-    /// the comparison leaves it so: what is touched is compared with its checksum first.
+    /// Whether a page is of the checkpoint that its space was opened with. A chunk without an address has never been touched. The
+    /// comparison does not touch it either, because the first touch of a chunk reads all of it to check its checksum.
     @inline(__always) private static func isStored(_ page: PageRef, _ chunks: Chunks, _ epoch: UInt64) -> Bool {
         chunks[chunk: Int(page &>> 12)] == nil || chunks.birth(page) <= epoch
     }

@@ -74,7 +74,7 @@ struct GraphProof {
         if isSound { proveIndexes() }
     }
 
-    /// Does for the register, if there is one, what was done for the graph whose directory is proven.
+    /// Proves the register of a graph, if it has one. The directory of the graph is proven already.
     private mutating func inRegister(_ body: (inout GraphProof) -> Void) {
         guard let register = reader.register(of: layout) else { return }
         // A page that a directory refers to is not younger.

@@ -23,7 +23,7 @@ extension Graph {
 }
 
 extension Reader {
-    /// Where the directory page of the register is; 0 if there is none.
+    /// The reference of the register's directory page, or 0 if the graph has no register.
     func registerReference(of layout: GraphLayout) -> PageRef {
         guard let offset = DirectoryPage.registerOffset(layout) else { return 0 }
         return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)
