@@ -127,6 +127,7 @@ private struct PackedRun {
     private mutating func checkChanges(_ what: String) {
         #expect(packed.head.changes(since: plain.head).lines == [], "\(what)")
         if let moment = moments.randomElement(using: &random) {
+            #expect(packed.head.digest(after: moment.packed.digest(), of: moment.packed) == packed.head.digest(), "\(what)")
             #expect(packed.head.changes(since: moment.packed).lines == plain.head.changes(since: moment.plain).lines, "\(what)")
             #expect(moment.packed.changes(since: packed.head).lines == moment.plain.changes(since: packed.head).lines, "\(what), back")
         }

@@ -211,10 +211,12 @@ struct ProgramRun {
         if let graphBefore {
             let changes = timeline.head.changes(since: graphBefore)
             try Finding.check(difference(changes, from: before, to: reference), "changes", ops)
+            try checkDigest(of: timeline.head, after: graphBefore, ops)
         }
         try Self.commit(ops, to: shadow)
         let changes = shadow.head.changes(since: shadowBefore)
         try Finding.check(difference(changes, from: before, to: reference), "changes of the shadow", ops)
+        try checkDigest(of: shadow.head, after: shadowBefore, ops)
         if shadow.head.digest() != timeline.head.digest() { throw Finding("the shadow has another digest, \(shown(ops))") }
         if random.isTrue(1, outOf: 4) { kept.append((timeline.head, reference)) }
         if random.isTrue(1, outOf: 6), let index = kept.indices.randomElement(using: &random) { kept.remove(at: index) }
@@ -250,5 +252,13 @@ struct ProgramRun {
         guard let old = random.pick(moments), let new = random.pick(moments) else { return }
         let changes = new.graph.changes(since: old.graph)
         try Finding.check(difference(changes, from: old.reference, to: new.reference), "changes between two views")
+        try checkDigest(of: new.graph, after: old.graph, [])
+    }
+
+    /// The digest of a graph follows from that of another one and from what differs.
+    private func checkDigest(of graph: Graph, after older: Graph, _ ops: [Op]) throws {
+        if graph.digest(after: older.digest(), of: older) != graph.digest() {
+            throw Finding("a digest that follows is wrong, \(shown(ops))")
+        }
     }
 }

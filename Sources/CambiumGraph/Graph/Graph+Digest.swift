@@ -24,7 +24,7 @@ struct Digester {
         var sum = DigestSum()
         for table in layout.tables {
             guard let root = table.root else { continue }
-            sum.add(tag: .nextSerial, root.number, reader.nextSerial(table.index), property: 0, .null)
+            addNextSerial(of: table, root.number, to: &sum)
             addObjects(of: table, root.number, to: &sum)
         }
         for entity in schema.entities {
@@ -35,49 +35,77 @@ struct Digester {
         return GraphDigest(high: sum.high, low: sum.low)
     }
 
+    func addNextSerial(of table: TableLayout, _ root: EntityNumber, to sum: inout DigestSum) {
+        sum.add(tag: .nextSerial, root, reader.nextSerial(table.index), property: 0, .null)
+    }
+
+    // MARK: Objects
+
+    /// The attributes that objects of an entity have.
+    struct AttributeSlot {
+        let property: UInt16
+        let slot: Int
+    }
+
+    func attributeSlots(of number: EntityNumber, _ table: TableLayout) -> [AttributeSlot] {
+        (schema.entity(number)?.attributes ?? []).map { AttributeSlot(property: $0.number.rawValue, slot: table.slot(of: $0.number)) }
+    }
+
     private func addObjects(of table: TableLayout, _ root: EntityNumber, to sum: inout DigestSum) {
         let rows = reader.rows(table.index)
-        var entities: [EntityNumber: [(property: UInt16, slot: Int)]] = [:]
-        for number in table.entities {
-            let attributes = schema.entity(number)?.attributes ?? []
-            entities[number] = attributes.map { ($0.number.rawValue, table.slot(of: $0.number)) }
-        }
+        var slots: [EntityNumber: [AttributeSlot]] = [:]
+        for number in table.entities { slots[number] = attributeSlots(of: number, table) }
         var local = sum
         reader.forEachRow(of: table) { row in
-            let serial = rows.serial(row)
             let entity = rows.entity(row, table)
-            let kind = UInt64(entity.rawValue) << 1 | (rows.isStub(row) ? 1 : 0)
-            local.add(tag: .object, root, serial, property: 0, .fixed(kind))
-            for (property, slot) in entities[entity] ?? [] {
-                rows.withCell(row, slot, table.columns[slot]) { cell in
-                    if cell.kind != .null { local.add(tag: .attribute, root, serial, property: property, cell) }
-                }
-            }
+            add(row, rows, table, root, entity, slots[entity] ?? [], to: &local)
         }
         sum = local
     }
 
-    /// Each end that is ordered tells the index of each member; else the to-one end, or the first one, tells for both.
+    /// Adds an object and its values.
+    @inline(__always)
+    func add(
+        _ row: UInt32, _ rows: Rows, _ table: TableLayout, _ root: EntityNumber, _ entity: EntityNumber, _ slots: [AttributeSlot],
+        to sum: inout DigestSum
+    ) {
+        let serial = rows.serial(row)
+        let kind = UInt64(entity.rawValue) << 1 | (rows.isStub(row) ? 1 : 0)
+        sum.add(tag: .object, root, serial, property: 0, .fixed(kind))
+        for each in slots {
+            rows.withCell(row, each.slot, table.columns[each.slot]) { cell in
+                if cell.kind != .null { sum.add(tag: .attribute, root, serial, property: each.property, cell) }
+            }
+        }
+    }
+
+    // MARK: Links
+
     private func addLinks(_ relationship: Relationship, to sum: inout DigestSum) {
         let end = layout.end(relationship)
-        let isTeller = relationship.isOrdered || isFirstTeller(end)
-        guard isTeller else { return }
+        guard isTeller(relationship, end) else { return }
         let table = layout.tables[layout.tableIndex(ofKnown: relationship.root)]
         let targets = reader.rows(layout.tableIndex(ofKnown: relationship.destinationRoot))
         let rows = reader.rows(table.index)
-        let tag: DigestSum.Tag = relationship.isOrdered ? .member : .link
         var local = sum
-        reader.forEachRow(of: table) { row in
-            let serial = rows.serial(row)
-            var index: UInt64 = 0
-            reader.forEachMember(end, owner: row) { target in
-                let cell = Cell.fixed(targets.serial(target), relationship.isOrdered ? index : 0)
-                local.add(tag: tag, relationship.root, serial, property: relationship.number.rawValue, cell)
-                index += 1
-            }
-        }
+        reader.forEachRow(of: table) { row in addMembers(of: row, rows.serial(row), relationship, end, targets, to: &local) }
         sum = local
     }
+
+    /// Adds the members that a relationship of one object leads to.
+    @inline(__always)
+    func addMembers(
+        of row: UInt32, _ serial: UInt64, _ relationship: Relationship, _ end: EndLayout, _ targets: Rows, to sum: inout DigestSum
+    ) {
+        var index: UInt64 = 0
+        reader.forEachMember(end, owner: row) { target in
+            sum.addMember(targets.serial(target), at: index, of: serial, relationship)
+            index += 1
+        }
+    }
+
+    /// Each end that is ordered tells the index of each member; else the to-one end, or the first one, tells for both.
+    func isTeller(_ relationship: Relationship, _ end: EndLayout) -> Bool { relationship.isOrdered || isFirstTeller(end) }
 
     private func isFirstTeller(_ end: EndLayout) -> Bool {
         switch end.layout {
@@ -101,6 +129,14 @@ struct DigestSum {
     private(set) var high: UInt64 = 0
     private(set) var low: UInt64 = 0
     private var buffer: [UInt8] = [UInt8](repeating: 0, count: 32)
+
+    /// Adds a member of a relationship of an object.
+    @inline(__always)
+    mutating func addMember(_ target: UInt64, at index: UInt64, of serial: UInt64, _ relationship: Relationship) {
+        let cell = Cell.fixed(target, relationship.isOrdered ? index : 0)
+        let tag: Tag = relationship.isOrdered ? .member : .link
+        add(tag: tag, relationship.root, serial, property: relationship.number.rawValue, cell)
+    }
 
     mutating func add(tag: Tag, _ root: EntityNumber, _ serial: UInt64, property: UInt16, _ cell: Cell) {
         let byteCount = 14 + (cell.kind == .fixed ? 16 : cell.kind == .bytes ? cell.bytes.count : 0)

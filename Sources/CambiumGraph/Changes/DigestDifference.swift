@@ -1,0 +1,151 @@
+package import CambiumModel
+
+extension Graph {
+    /// The digest of this graph, from the digest of an earlier moment of the same timeline and what has changed since.
+    ///
+    /// Complexity: O(pages that are not shared + values of the objects that differ + members that were added or removed); an ordered
+    /// relationship that differs counts with all of its members. O(graph) if the schema has changed.
+    ///
+    /// - Parameter known: the digest of `older`.
+    package func digest(after known: GraphDigest, of older: Graph) -> GraphDigest {
+        if version === older.version { return known }
+        guard layout === older.layout else { return digest() }
+        var difference = DigestDifference(older.version, version)
+        return difference.run(changes(since: older).events, known)
+    }
+}
+
+/// Adds up the terms of a digest that two graphs of one layout do not share.
+struct DigestDifference {
+    private let old: Digester
+    private let new: Digester
+    private let layout: GraphLayout
+    private var finder: ChangeFinder
+    private var removed = DigestSum()
+    private var added = DigestSum()
+
+    init(_ old: Version, _ new: Version) {
+        layout = new.layout
+        self.old = Digester(reader: old.reader, layout: layout)
+        self.new = Digester(reader: new.reader, layout: layout)
+        finder = ChangeFinder(old, new)
+    }
+
+    mutating func run(_ events: [ChangeEvent], _ known: GraphDigest) -> GraphDigest {
+        var replaced: [EntityNumber: Set<UInt64>] = [:]
+        for table in layout.tables {
+            guard let root = table.root?.number else { continue }
+            old.addNextSerial(of: table, root, to: &removed)
+            new.addNextSerial(of: table, root, to: &added)
+            let serials = serialsOfOtherEntities(table)
+            for serial in serials { addWhole(table, root, serial) }
+            replaced[root] = serials
+        }
+        var first = 0
+        while first < events.count {
+            let end = events[first...].firstIndex { !$0.isOfSameObject(as: events[first]) } ?? events.count
+            let (root, serial) = (events[first].root, events[first].serial)
+            if let table = layout.table(of: root), replaced[root]?.contains(serial) != true {
+                add(table, root, serial, events[first..<end])
+            }
+            first = end
+        }
+        return known + added - removed
+    }
+
+    // MARK: Objects
+
+    private mutating func add(_ table: TableLayout, _ root: EntityNumber, _ serial: UInt64, _ events: ArraySlice<ChangeEvent>) {
+        // The changes of an object that one graph lacks do not name all of its links.
+        if events.contains(where: { $0.kind == .inserted || $0.kind == .deleted }) { return addWhole(table, root, serial) }
+        guard let before = old.reader.row(table.index, serial: serial), let after = new.reader.row(table.index, serial: serial) else {
+            return addWhole(table, root, serial)
+        }
+        if events.contains(where: { $0.kind == .stub || $0.kind == .attribute }) {
+            old.addObject(before, table, root, to: &removed)
+            new.addObject(after, table, root, to: &added)
+        }
+        var last: UInt16 = 0
+        for event in events where event.kind == .removed || event.kind == .added || event.kind == .moved {
+            guard let relationship = layout.schema.relationship(PropertyNumber(rawValue: event.property), ofRoot: root),
+                new.isTeller(relationship, layout.end(relationship))
+            else { continue }
+            if relationship.isOrdered {
+                // The events of a property stand together.
+                if event.property == last { continue }
+                old.addMembers(of: before, serial, relationship, to: &removed)
+                new.addMembers(of: after, serial, relationship, to: &added)
+            } else if event.kind == .removed {
+                removed.addMember(event.target, at: 0, of: serial, relationship)
+            } else if event.kind == .added {
+                added.addMember(event.target, at: 0, of: serial, relationship)
+            }
+            last = event.property
+        }
+    }
+
+    /// Adds all that both graphs know of an object.
+    private mutating func addWhole(_ table: TableLayout, _ root: EntityNumber, _ serial: UInt64) {
+        if let row = old.reader.row(table.index, serial: serial) { old.addWhole(row, table, root, serial, to: &removed) }
+        if let row = new.reader.row(table.index, serial: serial) { new.addWhole(row, table, root, serial, to: &added) }
+    }
+
+    /// Serials that were given to an object of another entity, whose values may all be the same.
+    private mutating func serialsOfOtherEntities(_ table: TableLayout) -> Set<UInt64> {
+        guard let slot = table.entitySlot else { return [] }
+        var pages = Set<UInt32>()
+        finder.forEachGroup(table.index) { finder, before, after in
+            if before.exists, after.exists, finder.leaves(before, after, slot) == nil, before.virtualPage == after.virtualPage { return }
+            pages.formUnion(before.virtualPages)
+            pages.formUnion(after.virtualPages)
+        }
+        var serials = Set<UInt64>()
+        for page in pages {
+            let first = UInt64(page) << UInt64(PageLayout.fanOutShift)
+            for serial in first..<first + UInt64(PageLayout.fanOut) {
+                guard let before = old.reader.row(table.index, serial: serial), let after = new.reader.row(table.index, serial: serial)
+                else { continue }
+                let isSame = old.reader.rows(table.index).entity(before, table) == new.reader.rows(table.index).entity(after, table)
+                if !isSame { serials.insert(serial) }
+            }
+        }
+        return serials
+    }
+}
+
+extension Digester {
+    fileprivate func addObject(_ row: UInt32, _ table: TableLayout, _ root: EntityNumber, to sum: inout DigestSum) {
+        let rows = reader.rows(table.index)
+        let entity = rows.entity(row, table)
+        add(row, rows, table, root, entity, attributeSlots(of: entity, table), to: &sum)
+    }
+
+    fileprivate func addMembers(of row: UInt32, _ serial: UInt64, _ relationship: Relationship, to sum: inout DigestSum) {
+        let targets = reader.rows(layout.tableIndex(ofKnown: relationship.destinationRoot))
+        addMembers(of: row, serial, relationship, layout.end(relationship), targets, to: &sum)
+    }
+
+    /// Adds an object, its values and the links that it tells.
+    fileprivate func addWhole(_ row: UInt32, _ table: TableLayout, _ root: EntityNumber, _ serial: UInt64, to sum: inout DigestSum) {
+        addObject(row, table, root, to: &sum)
+        let entity = layout.schema.entity(reader.rows(table.index).entity(row, table))
+        for relationship in entity?.relationships ?? [] where isTeller(relationship, layout.end(relationship)) {
+            addMembers(of: row, serial, relationship, to: &sum)
+        }
+    }
+}
+
+extension GraphDigest {
+    fileprivate static func + (digest: Self, sum: DigestSum) -> Self { Self(digest.number &+ sum.number) }
+    fileprivate static func - (digest: Self, sum: DigestSum) -> Self { Self(digest.number &- sum.number) }
+
+    private var number: UInt128 { UInt128(high) << 64 | UInt128(low) }
+
+    private init(_ number: UInt128) {
+        self.init(high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number))
+    }
+}
+
+extension DigestSum {
+    fileprivate var number: UInt128 { UInt128(high) << 64 | UInt128(low) }
+}
