@@ -43,7 +43,7 @@ extension Store {
         to definition: SchemaDefinition, _ author: Author, hasProgram: Bool, _ body: (Graph, inout WriteTransaction) throws -> Void
     ) throws -> MigrationReport {
         var report = MigrationReport()
-        let receipt = try transact(author, for: "migrate") { transaction in
+        let receipt = try transact(author, as: .migration, for: "migrate") { transaction in
             let before = transaction.draft.original
             let migration = try SchemaMigration(from: before.schema, to: definition)
             report.entries = MigrationCount(migration: migration, graph: before).entries(hasProgram: hasProgram)
@@ -76,7 +76,7 @@ extension Store {
         struct Done: Error {}
         var report = MigrationReport()
         do {
-            _ = try transact(Author(), for: "previewMigration") { transaction in
+            _ = try transact(Author(), as: .migration, for: "previewMigration") { transaction in
                 report = try Self.preview(&transaction.draft, definition)
                 throw Done()
             }

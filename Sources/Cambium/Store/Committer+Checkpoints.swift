@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumGraph
 internal import CambiumLog
 import CambiumModel
@@ -16,9 +17,18 @@ extension Committer {
     /// - Parameter again: whether it takes the place of a checkpoint of the same transaction, because its pages are others.
     func store(again: Bool) throws -> CheckpointReceipt {
         guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
-        return try checkpointer.make(
-            take: { try writing.hold { try snapshot(unlessAt: again ? nil : checkpointer.transaction) } },
-            whileNobodyWrites: whileNobodyWrites)
+        let begin = TickClock.now
+        do {
+            let receipt = try checkpointer.make(
+                take: { try writing.hold(as: .checkpoint) { try snapshot(unlessAt: again ? nil : checkpointer.transaction) } },
+                whileNobodyWrites: whileNobodyWrites)
+            // A checkpoint that is there already takes no bytes.
+            if receipt.byteCount > 0 { metrics.upkeep.withLock { $0.noteCheckpoint(ticks: TickClock.ticks(since: begin)) } }
+            return receipt
+        } catch {
+            metrics.upkeep.withLock { $0.failedCheckpointCount += 1 }
+            throw error
+        }
     }
 
     /// Whether the newest transaction is in a checkpoint.
@@ -29,13 +39,21 @@ extension Committer {
         writing.hold { (log?.lastTransaction ?? timeline.head.transaction, lastTime) }
     }
 
-    func whileNobodyWrites(_ body: () -> Void) { writing.hold { body() } }
+    func whileNobodyWrites(_ body: () -> Void) { writing.hold(as: .reclaiming) { body() } }
 
-    /// Commits the digest of the newest graph.
+    /// Commits the digest of the newest graph. It is computed while others write; under the lock it only follows what they have committed.
     func recordDigest(_ author: Author) throws -> Receipt {
-        let pending = try commit(author, nil, checks: .none, waiter: .thread, for: "recordDigest") { transaction in
-            let graph = transaction.draft.original
-            transaction.ops.append(.digest(of: graph.transaction, graph.digest()))
+        try checkOutsideOfWrites("recordDigest")
+        return try record(KnownDigest { graph }, author)
+    }
+
+    /// Commits the digest of the newest graph, from the digest of an earlier one. The op names the transaction right before its own: a
+    /// replay can compare no other.
+    func record(_ known: KnownDigest, _ author: Author) throws -> Receipt {
+        let pending = try commit(author, nil, checks: .none, waiter: .thread, as: .digest, for: "recordDigest") { transaction in
+            var known = known
+            known.advance(to: transaction.draft.original)
+            transaction.ops.append(.digest(of: known.graph.transaction, known.digest))
         }
         return try settle(pending)
     }
@@ -44,14 +62,19 @@ extension Committer {
     ///
     /// - Returns: whether there was anything to do.
     func pack(_ limits: PackingLimits, stepCountMax: Int) throws -> Bool {
+        let begin = TickClock.now
         var stepCount = 0
         while stepCount < stepCountMax {
-            let isDone = try writing.hold {
+            let isDone = try writing.hold(as: .packing) {
                 if isClosed || timeline.isTentative { return true }
                 return try !timeline.pack(limits) { graph in visible.withLock { if $0.transaction == graph.transaction { $0 = graph } } }
             }
             if isDone { break }
             stepCount += 1
+        }
+        metrics.upkeep.withLock { upkeep in
+            upkeep.packingStepCount += stepCount
+            upkeep.packingTicks += TickClock.ticks(since: begin)
         }
         return stepCount > 0
     }

@@ -29,6 +29,7 @@ final class Committer: @unchecked Sendable {
     let past: PastGraphs?
     let leases: Leases
     let writing = WriterLock()
+    let metrics = MetricsRecord()
     let visible: Guarded<Graph>
     /// Where a group that nobody blocks for is led.
     let queue = DispatchQueue(label: "cambium.store.sync")
@@ -46,6 +47,8 @@ final class Committer: @unchecked Sendable {
     @exclusivity(unchecked) var lastTime: Timestamp
     /// Bytes that the log had been given when the checkpointer was told last.
     @exclusivity(unchecked) var notedByteCount = 0
+    /// Bytes of the files of ops that were committed.
+    @exclusivity(unchecked) var opsFileByteCount = 0
     /// Syncs what `buffered` left unsynced; made for the first commit that leaves something.
     @exclusivity(unchecked) var timer: (any SyncTimer)?
     /// When the timer is due, in microseconds since 1970; nil while nothing waits for it.
@@ -110,17 +113,20 @@ final class Committer: @unchecked Sendable {
     /// Throws `.misuse` inside the closure of another write of the store.
     ///
     /// - Parameters:
+    ///   - use: what the time of the lock is counted for. For a commit the time of `body` does not count.
     ///   - call: the name of the public call, for errors.
     ///   - body: is not called if the author's request is known, which settling reports.
     func commit(
-        _ author: Author, _ asked: Durability?, checks: Checks = .all, waiter: Waiter, for call: String = "write",
-        _ body: (inout WriteTransaction) throws -> Void
+        _ author: Author, _ asked: Durability?, checks: Checks = .all, waiter: Waiter, as use: WriterLock.Use = .commit,
+        for call: String = "write", _ body: (inout WriteTransaction) throws -> Void
     ) throws -> Pending {
         try author.check()
         try checkOutsideOfWrites(call)
-        return try writing.hold {
+        return try writing.hold(as: use) {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
             let level = try level(asked)
+            // What is done before the closure takes no time, unless a request is looked for.
+            if author.requestID != nil { writing.startCounting() }
             if let refusal = refusal(of: author) {
                 // The transaction of the request may not be durable yet.
                 var pending = join(nil, timeline.head, level, waiter)
@@ -128,7 +134,9 @@ final class Committer: @unchecked Sendable {
                 return pending
             }
             var transaction = WriteTransaction(draft: timeline.draft(), ops: makeOpWriter(), surroundings: surroundings, timeMin: lastTime)
+            if use == .commit { writing.stopCounting() }
             try body(&transaction)
+            writing.resumeCounting()
             // The closure may have caught what failed the transaction.
             try transaction.checkUsable()
             // A request is remembered with its outcome, so one that changed nothing is a transaction without ops.
@@ -146,7 +154,7 @@ final class Committer: @unchecked Sendable {
     ///
     /// - Returns: what `outcome` tells of, and the time that the transaction has.
     func commit(_ record: LogRecord) throws -> (pending: Pending, time: Timestamp) {
-        try writing.hold {
+        try writing.hold(as: .commit) {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
             let draft = timeline.draft()
             guard draft.transaction == record.number.rawValue else {
@@ -157,6 +165,7 @@ final class Committer: @unchecked Sendable {
             var ops = transaction.ops
             try transaction.draft.replay(record) { ops.append($0) }
             transaction.ops = ops
+            writing.startCounting()
             return (try commit(transaction, Author(record.metadata), .none, durability, .ticket, as: record), lastTime)
         }
     }
@@ -210,6 +219,9 @@ final class Committer: @unchecked Sendable {
             }
             notedByteCount = log.appendedByteCount
         }
+        opsFileByteCount += encoded.payload.fileByteCount
+        metrics.noteCommit()
+        noteLogged()
         return join(number, graph, level, waiter, byteCount: byteCount, at: time, hasChanges: hasChanges)
     }
 
@@ -238,6 +250,7 @@ final class Committer: @unchecked Sendable {
         if isStaged { group.transactionCount += 1 }
         group.graph = graph
         if waiter == .thread { group.threadCount += 1 } else { group.listenerCount += 1 }
+        metrics.waitingCommitCount.add(1, ordering: .relaxed)
         let leads = !isSyncing
         isSyncing = true
         if leads, waiter != .thread { queue.async { self.lead() } }
@@ -291,7 +304,7 @@ final class Committer: @unchecked Sendable {
 
     /// Writes the open group and syncs; then has the group that came together meanwhile led by somebody.
     func lead() {
-        let (group, begun) = writing.hold { () -> (CommitGroup, Result<LogWriter.PendingSync?, CambiumError>) in
+        let (group, begun) = writing.hold(as: .sync) { () -> (CommitGroup, Result<LogWriter.PendingSync?, CambiumError>) in
             let group = openGroup
             openGroup = CommitGroup()
             return (group, Result { () throws(CambiumError) in try begin(group) })
@@ -299,14 +312,28 @@ final class Committer: @unchecked Sendable {
         let sync: LogWriter.PendingSync?
         switch begun {
         case .success(let pending): sync = pending
-        case .failure(let error): return group.settle(.failure(error))
+        case .failure(let error): return settle(group, as: .failure(error))
         }
         let told = sync?.run() ?? .success(())
-        let (outcome, failed, next) = writing.hold { end(group, sync, told) }
-        group.settle(outcome)
-        failed?.settle(outcome)
+        let (outcome, failed, next) = writing.hold(as: .sync) {
+            if sync != nil { metrics.noteSync() }
+            noteLogged()
+            return end(group, sync, told)
+        }
+        settle(group, as: outcome)
+        if let failed { settle(failed, as: outcome) }
         guard let next else { return }
         if next.threadCount > 0 { next.chooseLeader() } else { queue.async { self.lead() } }
+    }
+
+    private func settle(_ group: CommitGroup, as outcome: CommitGroup.Outcome) {
+        metrics.waitingCommitCount.subtract(group.threadCount + group.listenerCount, ordering: .relaxed)
+        group.settle(outcome)
+    }
+
+    /// Only while `writing` is held.
+    private func noteLogged() {
+        if let log { metrics.loggedByteCount.store(log.appendedByteCount + opsFileByteCount, ordering: .relaxed) }
     }
 
     /// Hands a group's transactions to the kernel. What has to be synced for them to be durable; nil where all of it is.

@@ -129,6 +129,9 @@ public final class Store: Sendable {
     }
 
     /// Writes the digest of the newest graph into the log: a replay that comes to another one stops there.
+    ///
+    /// The digest is computed while others write. The writer's lock is held for the part that was committed meanwhile. Complexity:
+    /// O(graph). Throws as `write`.
     @discardableResult
     public func recordDigest(_ author: Author = Author()) throws -> Receipt {
         try committer.recordDigest(author)
@@ -164,9 +167,10 @@ public final class Store: Sendable {
 
     /// Runs a transaction that is not recorded op by op: `body` changes the draft and appends what that comes to.
     func transact(
-        _ author: Author, for call: String = "write", _ body: (inout WriteTransaction) throws -> Void
+        _ author: Author, as use: StoreMetrics.LockUse = .commit, for call: String = "write",
+        _ body: (inout WriteTransaction) throws -> Void
     ) throws -> Receipt {
-        let pending = try committer.commit(author, nil, waiter: .thread, for: call, body)
+        let pending = try committer.commit(author, nil, waiter: .thread, as: use, for: call, body)
         return try committer.settle(pending)
     }
 
@@ -200,8 +204,8 @@ public final class Store: Sendable {
     /// what they did; a checkpoint stands for that. What happened and what the graph was before it cannot be asked for any more.
     /// Writers go on meanwhile.
     ///
-    /// Before that the pages are packed and a checkpoint is made, whatever the policy; where the newest transaction has one already and
-    /// there was something to pack, a transaction with the graph's digest is committed for it.
+    /// Before that the pages are packed and a checkpoint is made, whatever the policy. If the newest transaction has one already and there
+    /// was something to pack, the new checkpoint takes its place. No transaction is committed for it.
     ///
     /// Nothing is retired before the checkpoint was compared with what the log comes to. Throws `.notFound` if there is no such moment, or
     /// if it is later than the newest transaction, and `.invalidInput` for a retention that cannot be: then nothing was written. Throws

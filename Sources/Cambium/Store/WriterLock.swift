@@ -7,20 +7,37 @@ import Synchronization
 #endif
 
 /// A lock for long work: a thread that waits for it sleeps. It knows its holder, so that a thread that takes it twice is told so and
-/// does not wait for itself.
+/// does not wait for itself. It measures for how long it is held.
 ///
-/// SENDABLE: the mutex of the system is made for many threads; `holder` is atomic.
+/// SENDABLE: the mutex of the system is made for many threads; `holder` and what is measured are atomic; the rest is the holder's.
 final class WriterLock: @unchecked Sendable {
     // SAFETY: the address is made once, stays as long as the lock does, and is given to the system's mutex calls only.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     /// The thread that holds the lock; 0 if none does. Only the holder can read its own id here.
     private let holder = Atomic<UInt>(0)
+    private let waiters = Atomic(0)
+    let clock = TickClock()
+    // SAFETY: made once, as many as there are uses, for as long as the lock; every access is atomic.
+    private let longestTicks = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: Use.allCases.count)
 
-    init() { pthread_mutex_init(mutex, nil) }
+    // While the lock is held.
+    /// Since when the time counts; 0 while it does not.
+    @exclusivity(unchecked) private var countedSince: UInt64 = 0
+    /// The ticks that have counted before.
+    @exclusivity(unchecked) private var countedTicks: UInt64 = 0
+
+    typealias Use = StoreMetrics.LockUse
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        for place in Use.allCases.indices { (longestTicks + place).initialize(to: Atomic(0)) }
+    }
 
     deinit {
         pthread_mutex_destroy(mutex)
         mutex.deallocate()
+        longestTicks.deinitialize(count: Use.allCases.count)
+        longestTicks.deallocate()
     }
 
     /// How often a lock that is taken is asked for before its waiter sleeps: mostly it is given up within microseconds, and to sleep
@@ -44,23 +61,88 @@ final class WriterLock: @unchecked Sendable {
 
     /// Calls `body` while no other thread is inside `hold`. Traps with a sentence if the calling thread is.
     ///
-    /// - Parameter call: the name of the call, for the sentence.
+    /// - Parameters:
+    ///   - use: what the time is counted for. For a commit it counts from `startCounting` on, otherwise from the beginning.
+    ///   - call: the name of the call, for the sentence.
     func hold<Result: ~Copyable, Failure: Error>(
-        for call: @autoclosure () -> String = "hold", _ body: () throws(Failure) -> Result
+        as use: Use = .other, for call: @autoclosure () -> String = "hold", _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         if isHeldByCaller { Trap.because(Self.reentry(of: call())) }
-        var code = pthread_mutex_trylock(mutex)
-        var attempts = 1
-        while code == EBUSY, attempts < Self.attemptCount {
-            code = pthread_mutex_trylock(mutex)
-            attempts += 1
-        }
-        if code == EBUSY { pthread_mutex_lock(mutex) }
+        if pthread_mutex_trylock(mutex) == EBUSY { wait() }
         holder.store(UInt(pthread_self()), ordering: .relaxed)
+        (countedSince, countedTicks) = (use == .commit ? 0 : TickClock.now, 0)
         defer {
+            stopCounting()
+            note(countedTicks, use)
             holder.store(0, ordering: .relaxed)
             pthread_mutex_unlock(mutex)
         }
         return try body()
+    }
+
+    @inline(never)
+    private func wait() {
+        waiters.add(1, ordering: .relaxed)
+        defer { waiters.subtract(1, ordering: .relaxed) }
+        for _ in 1..<Self.attemptCount where pthread_mutex_trylock(mutex) != EBUSY { return }
+        pthread_mutex_lock(mutex)
+    }
+
+    /// Threads that wait for the lock.
+    var waiterCount: Int { waiters.load(ordering: .relaxed) }
+
+    /// Lets threads that wait have the lock, before the caller asks for it again: a mutex is not fair. Returns at once if nobody waits, and
+    /// after about a millisecond if somebody always does.
+    func letOthersIn() {
+        for _ in 0..<Self.yieldCount where waiterCount > 0 { usleep(Self.yieldMicroseconds) }
+    }
+
+    private static let yieldCount = 10
+    private static let yieldMicroseconds: UInt32 = 50
+
+    // MARK: How long it is held
+
+    /// Has the time count from now on. Only while the lock is held.
+    func startCounting() { countedSince = TickClock.now }
+
+    /// Has the time count from now on, if it does not. Only while the lock is held.
+    func resumeCounting() { if countedSince == 0 { startCounting() } }
+
+    /// Has the time not count from now on, because the caller's code runs. Only while the lock is held.
+    func stopCounting() {
+        if countedSince == 0 { return }
+        countedTicks &+= TickClock.ticks(since: countedSince)
+        countedSince = 0
+    }
+
+    private func note(_ ticks: UInt64, _ use: Use) {
+        if ticks > longestTicks[use.place].load(ordering: .relaxed) { longestTicks[use.place].store(ticks, ordering: .relaxed) }
+    }
+
+    func longestTicks(_ use: Use) -> UInt64 { longestTicks[use.place].load(ordering: .relaxed) }
+
+    /// The longest time for each use that there was, the longest one first.
+    func longestHolds(_ rate: TickRate) -> [StoreMetrics.Hold] {
+        Use.allCases.compactMap { use in
+            let ticks = longestTicks(use)
+            return ticks == 0 ? nil : StoreMetrics.Hold(use: use, duration: rate.duration(ofTicks: ticks))
+        }
+        .sorted { $0.duration > $1.duration }
+    }
+}
+
+extension StoreMetrics.LockUse {
+    /// Where its longest time is kept, as `allCases` has it.
+    fileprivate var place: Int {
+        switch self {
+        case .commit: 0
+        case .sync: 1
+        case .checkpoint: 2
+        case .packing: 3
+        case .reclaiming: 4
+        case .digest: 5
+        case .migration: 6
+        case .other: 7
+        }
     }
 }

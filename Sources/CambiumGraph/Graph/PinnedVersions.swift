@@ -14,6 +14,8 @@ struct PinnedVersions {
     /// Where is looked next for a version that can be dropped.
     private var lookPlace = 0
     private(set) var count = 0
+    /// Granules of the pages that only these versions reach.
+    private(set) var deadGranules = 0
 
     private static let lookCount = 4
 
@@ -27,8 +29,9 @@ struct PinnedVersions {
         return elements
     }
 
-    /// Adds a version that is newer than all others.
-    mutating func append(_ version: Version) {
+    /// Adds a version that is newer than all others. Complexity: O(pages that only it reaches).
+    mutating func append(_ version: Version, _ space: PageSpace) {
+        deadGranules += Self.granules(version.dead, space)
         let pin = Pin(version: version, older: pins[0].older, newer: 0)
         let place = freePlaces.popLast() ?? pins.count
         if place == pins.count { pins.append(pin) } else { pins[place] = pin }
@@ -38,8 +41,15 @@ struct PinnedVersions {
     }
 
     /// Takes out all that are as new as the epoch or newer.
-    mutating func removeAll(from epoch: UInt64) {
-        while let newest = pins[pins[0].older].version, newest.epoch >= epoch { remove(pins[0].older) }
+    mutating func removeAll(from epoch: UInt64, _ space: PageSpace) {
+        while let newest = pins[pins[0].older].version, newest.epoch >= epoch {
+            deadGranules -= Self.granules(newest.dead, space)
+            remove(pins[0].older)
+        }
+    }
+
+    private static func granules(_ pages: PageList, _ space: PageSpace) -> Int {
+        pages.elements.reduce(0) { $0 + space.chunks.granules($1) }
     }
 
     private mutating func remove(_ place: Int) {
@@ -55,16 +65,21 @@ struct PinnedVersions {
     // MARK: Freeing pages
 
     /// Frees pages that no version newer than the pinned ones can reach; the newest that can reach one keeps it.
-    func bury(_ pages: PageList, _ space: PageSpace) { bury(pages, pins[0].older, space) }
+    mutating func bury(_ pages: PageList, _ space: PageSpace) { bury(pages, pins[0].older, space) }
 
     @inline(__always)
-    private func bury(_ pages: PageList, _ place: Int, _ space: PageSpace) {
+    private mutating func bury(_ pages: PageList, _ place: Int, _ space: PageSpace) {
         guard let version = pins[place].version else {
             for page in pages.elements { space.release(page) }
             return
         }
         for page in pages.elements {
-            if space.chunks.birth(page) <= version.epoch { version.dead.append(page) } else { space.release(page) }
+            if space.chunks.birth(page) <= version.epoch {
+                deadGranules += space.chunks.granules(page)
+                version.dead.append(page)
+            } else {
+                space.release(page)
+            }
         }
     }
 
@@ -91,6 +106,7 @@ struct PinnedVersions {
     private mutating func drop(_ place: Int, _ space: PageSpace) -> Bool {
         guard isKnownUniquelyReferenced(&pins[place].version), let version = pins[place].version else { return false }
         let older = pins[place].older
+        deadGranules -= Self.granules(version.dead, space)
         bury(version.dead, older, space)
         space.giveBack(&version.dead)
         remove(place)

@@ -13,6 +13,7 @@ public final class Timeline: @unchecked Sendable {
     private let current: Guarded<Version>
     /// Superseded versions that a reader still held.
     @exclusivity(unchecked) private var pinned = PinnedVersions()
+    private let counters = TimelineCounters()
     /// Versions that may yet be taken back.
     @exclusivity(unchecked) private var tentative = TentativeVersions()
     @exclusivity(unchecked) var packing = PackingMemory()
@@ -36,6 +37,7 @@ public final class Timeline: @unchecked Sendable {
         space.chunks[page].storeBytes(of: .empty, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
         space.chunks[page].storeBytes(of: key, toByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
         current = Guarded(Version(epoch: epoch, directory: page, layout: layout, space: space))
+        noteTotals()
     }
 
     /// The newest version. O(1).
@@ -52,12 +54,21 @@ public final class Timeline: @unchecked Sendable {
         return pinned.count
     }
 
-    /// Bytes in pages that only superseded versions reach. Complexity: O(such versions and pages).
+    /// Bytes in pages that only superseded versions reach. Complexity: O(such versions and the pages of those that nobody holds any more).
     public var pinnedByteCount: Int {
         reclaim()
-        return pinned.elements.reduce(0) { sum, version in
-            version.dead.elements.reduce(sum) { $0 + space.chunks.granules($1) * PageLayout.granule }
-        }
+        return pinned.deadGranules * PageLayout.granule
+    }
+
+    /// What there was when the last version was published, or chunks were used again. Any thread. O(1).
+    package var totals: TimelineTotals { counters.totals }
+
+    /// Has `totals` tell what there is now.
+    func noteTotals() {
+        counters.note(
+            TimelineTotals(
+                pinnedVersionCount: pinned.count, pinnedByteCount: pinned.deadGranules * PageLayout.granule, pageByteCount: pageByteCount,
+                heapByteCount: reservedByteCount, mappedByteCount: space.memories.mappedCount * PageLayout.chunkByteCount))
     }
 
     /// Bytes in pages that some version can reach.
@@ -107,6 +118,7 @@ public final class Timeline: @unchecked Sendable {
         pinned.reclaimSome(space)
         space.giveBack(&superseded)
         space.memory.refill { space.freeByteCount }
+        noteTotals()
         return Graph(version: version)
     }
 
@@ -116,6 +128,7 @@ public final class Timeline: @unchecked Sendable {
     public func confirm(_ graph: Graph) {
         tentative.confirm(graph.version)
         pinned.reclaimSome(space)
+        noteTotals()
     }
 
     /// Makes the last version that is confirmed the newest one again, and frees the pages of those after it, which nobody may
@@ -136,8 +149,9 @@ public final class Timeline: @unchecked Sendable {
         guard let newest else { return head }
         current.withLock { $0 = newest }
         // What later versions superseded of this one is its own again.
-        pinned.removeAll(from: newest.epoch)
+        pinned.removeAll(from: newest.epoch, space)
         newest.dead.removeAll()
+        noteTotals()
         return Graph(version: newest)
     }
 
@@ -150,12 +164,15 @@ public final class Timeline: @unchecked Sendable {
             // All that the draft superseded was born before it, and so is what this version reaches.
             previous.dead = superseded
             superseded = PageList()
-            pinned.append(previous)
+            pinned.append(previous, space)
         }
     }
 
     /// Drops all superseded versions that readers have let go of. Complexity: O(pinned versions and their pages).
-    func reclaim() { pinned.reclaim(space) }
+    func reclaim() {
+        pinned.reclaim(space)
+        noteTotals()
+    }
 
     var pinnedVersions: [Version] { pinned.elements }
     /// Whether the newest version may be taken back.
@@ -164,6 +181,7 @@ public final class Timeline: @unchecked Sendable {
     init(_ space: PageSpace, _ version: Version) {
         self.space = space
         current = Guarded(version)
+        noteTotals()
     }
 
     private static func nextEpoch() -> UInt64 {

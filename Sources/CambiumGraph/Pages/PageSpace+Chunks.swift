@@ -41,6 +41,8 @@ enum ChunkMemory: UInt8 {
 
     /// Whether the system writes to the storage's file what is written there.
     var isStorage: Bool { self == .file || self == .window }
+    /// Whether what is there is a file's: of the storage or of the source.
+    var isMapped: Bool { isStorage || self == .source }
 }
 
 /// What is known of a space that was stored.

@@ -27,7 +27,7 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
     /// Whoever else needs chunks.
     @exclusivity(unchecked) var owners = ChunkOwners.none
-    @exclusivity(unchecked) var memories: [ChunkMemory] = []
+    @exclusivity(unchecked) var memories = ChunkMemories.none
     /// What supplies the chunks that the table does not have; nil where it has them all.
     let source: (any ChunkSource)?
     /// No page of the source was born later.
@@ -66,7 +66,7 @@ final class PageSpace: @unchecked Sendable {
         }
         chunkCount = root.live.count
         for (chunk, count) in root.live.enumerated() { live[chunk] = count }
-        memories = [ChunkMemory](repeating: .source, count: chunkCount)
+        memories = .source(count: chunkCount)
         liveGranules = root.live.reduce(0) { $0 + Int($1) }
         frozenEpoch = root.epoch
         constants = ConstantPages.stored

@@ -1,0 +1,57 @@
+internal import CambiumBytes
+import Synchronization
+
+/// The numbers of a store that its committer counts.
+///
+/// Numbers of each commit are counted by who holds the writer's lock, with plain loads and stores: nobody else writes them.
+final class MetricsRecord: Sendable {
+    let commitCount = Atomic(0)
+    let loggedByteCount = Atomic(0)
+    let syncCount = Atomic(0)
+    /// Commits that have joined a group which is not settled. Counted by any thread.
+    let waitingCommitCount = Atomic(0)
+    let upkeep = Guarded(Upkeep())
+
+    /// What is done beside the writers, now and then.
+    struct Upkeep {
+        var checkpointCount = 0
+        var failedCheckpointCount = 0
+        var checkpointTicks: UInt64 = 0
+        var longestCheckpointTicks: UInt64 = 0
+        var packingStepCount = 0
+        var packingTicks: UInt64 = 0
+
+        mutating func noteCheckpoint(ticks: UInt64) {
+            checkpointCount += 1
+            checkpointTicks += ticks
+            longestCheckpointTicks = max(longestCheckpointTicks, ticks)
+        }
+    }
+
+    /// Only while the writer's lock is held.
+    func noteCommit() { commitCount.store(commitCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
+    func noteSync() { syncCount.store(syncCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
+}
+
+extension Committer {
+    var currentMetrics: StoreMetrics {
+        var found = StoreMetrics()
+        let rate = writing.clock.rate
+        (found.longestHolds, found.waitingWriterCount) = (writing.longestHolds(rate), writing.waiterCount)
+        found.commitCount = metrics.commitCount.load(ordering: .relaxed)
+        found.waitingCommitCount = metrics.waitingCommitCount.load(ordering: .relaxed)
+        found.loggedByteCount = metrics.loggedByteCount.load(ordering: .relaxed)
+        found.syncCount = metrics.syncCount.load(ordering: .relaxed)
+        let upkeep = metrics.upkeep.withLock { $0 }
+        (found.checkpointCount, found.failedCheckpointCount) = (upkeep.checkpointCount, upkeep.failedCheckpointCount)
+        found.checkpointDuration = rate.duration(ofTicks: upkeep.checkpointTicks)
+        found.longestCheckpointDuration = rate.duration(ofTicks: upkeep.longestCheckpointTicks)
+        (found.packingStepCount, found.packingDuration) = (upkeep.packingStepCount, rate.duration(ofTicks: upkeep.packingTicks))
+        let totals = timeline.totals
+        (found.pinnedVersionCount, found.pinnedByteCount) = (totals.pinnedVersionCount, totals.pinnedByteCount)
+        (found.pageByteCount, found.heapByteCount, found.mappedByteCount) = (
+            totals.pageByteCount, totals.heapByteCount, totals.mappedByteCount
+        )
+        return found
+    }
+}

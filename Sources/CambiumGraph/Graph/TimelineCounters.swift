@@ -1,0 +1,42 @@
+import Synchronization
+
+/// What versions and pages take, in numbers that anybody may read.
+package struct TimelineTotals: Sendable, Equatable {
+    /// Superseded versions that readers hold.
+    package let pinnedVersionCount: Int
+    /// Bytes of pages that only such versions reach.
+    package let pinnedByteCount: Int
+    /// Bytes of pages that some version reaches.
+    package let pageByteCount: Int
+    /// Bytes of memory of the heap.
+    package let heapByteCount: Int
+    /// Bytes of chunks that are a file's.
+    package let mappedByteCount: Int
+}
+
+/// The totals of a timeline, which its writer stores and any thread loads.
+///
+/// Each number is atomic, and two of them may be of different moments.
+final class TimelineCounters: Sendable {
+    private let pinnedVersionCount = Atomic(0)
+    private let pinnedByteCount = Atomic(0)
+    private let pageByteCount = Atomic(0)
+    private let heapByteCount = Atomic(0)
+    private let mappedByteCount = Atomic(0)
+
+    var totals: TimelineTotals {
+        TimelineTotals(
+            pinnedVersionCount: pinnedVersionCount.load(ordering: .relaxed), pinnedByteCount: pinnedByteCount.load(ordering: .relaxed),
+            pageByteCount: pageByteCount.load(ordering: .relaxed), heapByteCount: heapByteCount.load(ordering: .relaxed),
+            mappedByteCount: mappedByteCount.load(ordering: .relaxed))
+    }
+
+    @inline(__always)
+    func note(_ totals: TimelineTotals) {
+        pinnedVersionCount.store(totals.pinnedVersionCount, ordering: .relaxed)
+        pinnedByteCount.store(totals.pinnedByteCount, ordering: .relaxed)
+        pageByteCount.store(totals.pageByteCount, ordering: .relaxed)
+        heapByteCount.store(totals.heapByteCount, ordering: .relaxed)
+        mappedByteCount.store(totals.mappedByteCount, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,121 @@
+import CambiumGraph
+import CambiumTesting
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// Digests in the log that are computed while others write.
+@Suite struct DigestTests {
+    private func add(_ store: Store, _ numbers: Range<Int>) throws {
+        try store.write { transaction in
+            for number in numbers {
+                let note = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")])
+                for place in 0..<3 {
+                    try transaction.link(note, "memos", transaction.insert("Memo", ["text": .string("memo \(place)")]))
+                }
+                try transaction.link(note, "items", transaction.insert("Item", ["key": .string("item \(number)")]))
+            }
+        }
+    }
+
+    private func note(_ store: Store, _ number: Int) throws -> ObjectID {
+        let graph = store.graph
+        return graph.id(of: try #require(graph.find(try graph.schema.required("Note"), identity: [.int(Int64(number))])))
+    }
+
+    /// The transactions that have a digest, with those that they name.
+    private func digests(_ volume: any Volume) throws -> [TransactionNumber: TransactionNumber] {
+        var found: [TransactionNumber: TransactionNumber] = [:]
+        try TransactionLog(volume).forEach { entry in
+            for op in try entry.ops() { if case .digest(let number, _) = op { found[entry.number] = number } }
+        }
+        return found
+    }
+
+    @Test func `a transaction that commits while the digest is computed is in it`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try add(store, 0..<300)
+        let known = KnownDigest { store.graph }
+        try add(store, 300..<310)
+        try store.write { transaction in
+            let memos = try transaction.schema.required("Note").requiredRelationship("memos")
+            let members = try #require(transaction.members(memos, of: try note(store, 7)))
+            try transaction.move(try note(store, 7), memos, members[2], to: 0)
+            try transaction.set(try note(store, 8), "title", to: .string("another title"))
+            try transaction.delete(try note(store, 9))
+        }
+        let receipt = try store.committer.record(known, Author())
+        let number = try #require(receipt.transaction)
+        #expect(try digests(volume) == [number: TransactionNumber(rawValue: number.rawValue - 1)])
+        #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
+        #expect(try Verification(volume).findings == [])
+    }
+
+    @Test func `a migration that commits while the digest is computed is in it`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try add(store, 0..<100)
+        let known = KnownDigest { store.graph }
+        var definition = Notes.definition
+        definition.entities[0].attributes.append(AttributeDefinition("done", .bool, default: .bool(true)))
+        try store.migrate(to: definition)
+        _ = try store.committer.record(known, Author())
+        #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
+    }
+
+    @Test func `digests beside writers name the transaction before them, and a replay comes to them`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume, durability: .buffered(every: .seconds(60)))
+        try add(store, 0..<200)
+        let isDone = Atomic(false)
+        let count = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 3) { thread in
+            do {
+                if thread == 0 {
+                    // The others have to have begun for the test to say something.
+                    while count.load(ordering: .relaxed) < 10, !isDone.load(ordering: .acquiring) {}
+                    for _ in 0..<20 { try store.recordDigest() }
+                    isDone.store(true, ordering: .releasing)
+                } else {
+                    while !isDone.load(ordering: .acquiring) {
+                        let number = count.add(1, ordering: .relaxed).newValue
+                        try store.write { try $0.set(try note(store, number % 200), "title", to: .string("round \(number)")) }
+                    }
+                }
+            } catch {
+                isDone.store(true, ordering: .releasing)
+                Issue.record(error)
+            }
+        }
+        try store.close()
+        let digests = try digests(volume)
+        #expect(digests.count == 20 && digests.allSatisfy { $0.key == $0.value.next })
+        #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
+    }
+
+    @Test func `a digest is computed without the writer's lock`() throws {
+        let store = try Store.notes()
+        try add(store, 0..<10)
+        try store.write { transaction in
+            try transaction.insert("Note", ["id": .int(11)])
+            // It would wait for itself here.
+            #expect(KnownDigest { store.graph }.digest == transaction.draft.original.digest())
+        }
+    }
+
+    @Test func `a compaction commits no transaction, and no digest`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try add(store, 0..<100)
+        try store.checkpoint()
+        let number = store.graph.transaction
+        try store.compact(.since(.latest))
+        try store.compact(.checkpoints(1))
+        #expect(store.graph.transaction == number)
+        #expect(try Verification(volume).transactionCount == Int(number.rawValue))
+    }
+}

@@ -1,0 +1,149 @@
+import CambiumTesting
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import Cambium
+@testable import CambiumGraph
+@testable import CambiumLog
+
+@Suite struct MetricsTests {
+    private func add(_ store: Store, _ numbers: Range<Int>) throws {
+        for number in numbers { try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) } }
+    }
+
+    private func hold(_ store: Store, _ use: StoreMetrics.LockUse) -> Duration? {
+        store.metrics.longestHolds.first { $0.use == use }?.duration
+    }
+
+    @Test func `commits, syncs and bytes of the log are counted`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        let before = store.metrics
+        try add(store, 0..<10)
+        try store.write { _ in }
+        let metrics = store.metrics
+        #expect(metrics.commitCount == before.commitCount + 10 && metrics.syncCount == before.syncCount + 10)
+        #expect(metrics.waitingCommitCount == 0 && metrics.waitingWriterCount == 0)
+        let log = volume.contents.filter { $0.key.hasPrefix(LogReader.directory) }.reduce(0) { $0 + $1.value.count }
+        #expect(metrics.loggedByteCount > before.loggedByteCount && metrics.loggedByteCount <= log)
+    }
+
+    @Test func `a file of ops counts as bytes of the log`() throws {
+        var tuning = LogTuning.tiny
+        tuning.largeByteCount = 1000
+        let store = try Store.create(
+            MemoryVolume(), schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        let before = store.metrics.loggedByteCount
+        try store.write { transaction in
+            for number in 0..<1000 { try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("\(number * 7919)")]) }
+        }
+        #expect(store.metrics.loggedByteCount > before + 4000)
+    }
+
+    @Test func `the time of the closure does not count, and that of the rest does`() throws {
+        let store = try Store.notes()
+        let clock = ContinuousClock()
+        let begin = clock.now
+        try store.write { transaction in
+            try transaction.insert("Note", ["id": .int(1)])
+            let closureBegin = clock.now
+            while clock.now - closureBegin < .milliseconds(100) {}
+        }
+        let whole = clock.now - begin
+        let commit = try #require(hold(store, .commit))
+        // However long the machine takes, 100 ms of the whole are the closure's.
+        #expect(commit > .zero && commit <= whole - .milliseconds(99))
+    }
+
+    @Test func `a closure that throws counts as nothing`() throws {
+        struct Withdrawn: Error {}
+        let store = try Store.notes()
+        let (before, ticks) = (store.metrics, store.committer.writing.longestTicks(.commit))
+        #expect(throws: Withdrawn.self) { try store.write { _ in throw Withdrawn() } }
+        #expect(store.metrics.commitCount == before.commitCount)
+        #expect(store.committer.writing.longestTicks(.commit) == ticks)
+    }
+
+    @Test func `each use of the lock has its longest hold, and the longest one comes first`() throws {
+        let store = try Store.notes()
+        try add(store, 0..<3)
+        try store.checkpoint()
+        try store.recordDigest()
+        var definition = Notes.definition
+        definition.entities[0].attributes.append(AttributeDefinition("done", .bool, .optional))
+        try store.migrate(to: definition)
+        _ = store.memory
+        let holds = store.metrics.longestHolds
+        #expect(Set(holds.map(\.use)).isSuperset(of: [.commit, .sync, .checkpoint, .reclaiming, .digest, .migration, .other]))
+        #expect(zip(holds, holds.dropFirst()).allSatisfy { $0.duration >= $1.duration })
+        #expect(store.metrics.longestHold?.use == holds.first?.use)
+    }
+
+    @Test func `checkpoints are counted, and those that there was nothing for are not`() throws {
+        let store = try Store.notes()
+        try add(store, 0..<3)
+        try store.checkpoint()
+        try store.checkpoint()
+        let metrics = store.metrics
+        #expect(metrics.checkpointCount == 1 && metrics.failedCheckpointCount == 0)
+        #expect(metrics.checkpointDuration > .zero && metrics.checkpointDuration == metrics.longestCheckpointDuration)
+    }
+
+    @Test func `a checkpoint that fails is counted as such`() throws {
+        let disk = FaultyVolume()
+        let store = try Store.create(disk, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings())
+        try add(store, 0..<3)
+        disk.fail(at: disk.operationCount + 3, with: 28)
+        #expect(throws: CambiumError.self) { try store.checkpoint() }
+        #expect(store.metrics.failedCheckpointCount == 1 && store.metrics.checkpointCount == 0)
+    }
+
+    @Test func `versions that somebody holds are pinned, with the pages that only they reach`() throws {
+        let store = try Store.notes(durability: .buffered(every: .seconds(60)))
+        try add(store, 0..<200)
+        var graph: Graph? = store.graph
+        try add(store, 200..<300)
+        let metrics = store.metrics
+        let sum = store.committer.timeline.pinnedVersions.reduce(0) { sum, version in
+            version.dead.elements.reduce(sum) { $0 + version.space.chunks.granules($1) * PageLayout.granule }
+        }
+        #expect(metrics.pinnedVersionCount == 1 && metrics.pinnedByteCount == sum && sum > 0)
+        #expect(graph?.objectCount == 200)
+        graph = nil
+        try add(store, 300..<310)
+        #expect(store.metrics.pinnedVersionCount == 0 && store.metrics.pinnedByteCount == 0)
+        #expect(store.metrics.pageByteCount == store.memory.pageByteCount && store.metrics.heapByteCount > 0)
+    }
+
+    @Test func `chunks of a checkpoint are a file's until they are written anew`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try add(store, 0..<100)
+        #expect(store.metrics.mappedByteCount == 0)
+        try store.checkpoint()
+        try store.close()
+        let again = try Store.open(volume, durability: nil, surroundings: fixedSurroundings())
+        #expect(again.metrics.mappedByteCount >= 65_536 && again.metrics.pageByteCount > 0)
+        try again.close()
+    }
+
+    @Test func `threads that wait for the lock are counted, and never those that have it`() throws {
+        let store = try Store.notes()
+        let isWriting = Atomic(false)
+        DispatchQueue.concurrentPerform(iterations: 2) { thread in
+            do {
+                if thread == 0 {
+                    try store.write { _ in
+                        isWriting.store(true, ordering: .releasing)
+                        while store.metrics.waitingWriterCount == 0 {}
+                    }
+                } else {
+                    while !isWriting.load(ordering: .acquiring) {}
+                    try store.write { _ in }
+                }
+            } catch { Issue.record(error) }
+        }
+        #expect(store.metrics.waitingWriterCount == 0)
+    }
+}
