@@ -15,24 +15,27 @@ public enum DecodingError: Error, Hashable, Sendable {
 }
 
 /// Reads numbers and bytes that a `ByteWriter` wrote. Every read is checked against the end.
+///
+/// What decodes small transactions is inlinable, as in `ByteWriter`.
 public struct ByteReader: Sendable {
     public let bytes: ArraySlice<UInt8>
     /// Counted from the beginning of `bytes`.
-    public private(set) var offset = 0
+    @inlinable public var offset: Int { position }
+    @usableFromInline var position = 0
 
-    public init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
-    public init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
+    @inlinable public init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+    @inlinable public init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
 
-    public var remaining: Int { bytes.count - offset }
-    public var isAtEnd: Bool { offset == bytes.count }
+    @inlinable public var remaining: Int { bytes.count - offset }
+    @inlinable public var isAtEnd: Bool { offset == bytes.count }
 
-    public mutating func readByte() throws(DecodingError) -> UInt8 {
+    @inlinable public mutating func readByte() throws(DecodingError) -> UInt8 {
         guard offset < bytes.count else { throw .truncated(offset: offset) }
-        defer { offset += 1 }
+        defer { position += 1 }
         return bytes[bytes.startIndex + offset]
     }
 
-    public mutating func read<T: FixedWidthInteger>(_ type: T.Type) throws(DecodingError) -> T {
+    @inlinable public mutating func read<T: FixedWidthInteger>(_ type: T.Type) throws(DecodingError) -> T {
         let width = MemoryLayout<T>.size
         let slice = try readBytes(width)
         // SAFETY: the slice has exactly the bytes of one value.
@@ -40,7 +43,7 @@ public struct ByteReader: Sendable {
     }
 
     /// Refuses more than 10 bytes, bits past the 64th, and a last byte of zero: each value has one spelling.
-    public mutating func readVarint() throws(DecodingError) -> UInt64 {
+    @inlinable public mutating func readVarint() throws(DecodingError) -> UInt64 {
         let start = offset
         var value: UInt64 = 0
         var shift: UInt64 = 0
@@ -56,7 +59,7 @@ public struct ByteReader: Sendable {
         }
     }
 
-    public mutating func readZigzag() throws(DecodingError) -> Int64 {
+    @inlinable public mutating func readZigzag() throws(DecodingError) -> Int64 {
         let value = try readVarint()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
@@ -69,9 +72,9 @@ public struct ByteReader: Sendable {
         return Int(value)
     }
 
-    public mutating func readBytes(_ count: Int) throws(DecodingError) -> ArraySlice<UInt8> {
+    @inlinable public mutating func readBytes(_ count: Int) throws(DecodingError) -> ArraySlice<UInt8> {
         guard count <= remaining else { throw .truncated(offset: bytes.count) }
-        defer { offset += count }
+        defer { position += count }
         let start = bytes.startIndex + offset
         return bytes[start..<start + count]
     }
