@@ -79,11 +79,12 @@ struct LogCursor {
             try reader?.sync()
         }
         while let offset = reader?.offset, offset < limit, let records = try reader?.nextFrame() {
-            for record in records {
-                if record.number >= first { try body(record) }
-                end.lastTransaction = record.number
-                end.lastTime = record.metadata.time.microsecondsSince1970
-                end.byteCount += record.payload.fileByteCount
+            // By their places: a copy of a record counts references to its parts.
+            for place in records.indices {
+                if records[place].number >= first { try body(records[place]) }
+                end.lastTransaction = records[place].number
+                end.lastTime = records[place].metadata.time.microsecondsSince1970
+                end.byteCount += records[place].payload.fileByteCount
             }
         }
     }
