@@ -62,12 +62,19 @@ final class PageMemory {
     private static let regionByteCountMin = 262_144
 
     private func mapRegion(_ byteCount: Int) -> (base: UnsafeMutableRawPointer, byteCount: Int) {
-        let base = Self.map(byteCount + PageLayout.slackByteCount)
-        if byteCount >= 2 << 20 { madvise(base, byteCount, MADV_HUGEPAGE) }
-        regions.append((base, byteCount + PageLayout.slackByteCount))
+        // A huge page lies at a multiple of its size. The system maps memory there only if the length is such a multiple, too.
+        let isHuge = byteCount >= Self.hugePageByteCount
+        let whole = byteCount + PageLayout.slackByteCount + (isHuge ? Self.hugePageByteCount : 0)
+        let first = Self.map(whole)
+        regions.append((first, whole))
         take(byteCount)
+        if !isHuge { return (first, byteCount) }
+        let base = first.alignedUp(toMultipleOf: Self.hugePageByteCount)
+        madvise(base, byteCount, MADV_HUGEPAGE)
         return (base, byteCount)
     }
+
+    private static let hugePageByteCount = 2 << 20
 
     private func take(_ byteCount: Int) {
         heapByteCount += byteCount
