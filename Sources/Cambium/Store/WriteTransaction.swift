@@ -83,15 +83,14 @@ public struct WriteTransaction: ~Copyable {
     /// Changes several attributes of an object in one op.
     public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
         guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { throw missing(id) }
-        var changed: [Assignment] = []
-        changed.reserveCapacity(values.count)
-        for (attribute, value) in values {
-            let attribute = try check(attribute, value, entity)
-            // A value that is there already counts if an assignment before it changes it.
-            let isAssigned = changed.contains { $0.property == attribute.number }
-            if isAssigned || !draft.holds(value, attribute, at: place) { changed.append(Assignment(attribute.number, value)) }
+        var own = values
+        for (index, (attribute, value)) in values.enumerated() {
+            let checked = try check(attribute, value, entity)
+            if checked !== attribute { own[index].0 = checked }
         }
-        if !changed.isEmpty { try record(.set(id, changed)) }
+        try checkUsable()
+        let changed = try draft.set(own, at: place)
+        if !changed.isEmpty, recording == .ops { ops.append(.set(id, changed)) }
     }
 
     /// Deletes objects and what their delete rules reach.
@@ -198,7 +197,7 @@ public struct WriteTransaction: ~Copyable {
     /// Throws if the transaction cannot be committed any more, because a change failed half-way or its ops cannot be written.
     func checkUsable() throws(CambiumError) {
         try draft.checkUsable()
-        if let failure = ops.failure { throw failure }
+        try ops.check()
     }
 
     static func refusal(of verb: String) -> CambiumError {
@@ -231,7 +230,7 @@ public struct WriteTransaction: ~Copyable {
         else {
             throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'.")
         }
-        if let violation = own.constraints.check(value) {
+        if let violation = own.violation(by: value) {
             throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)': \(violation)")
         }
         return own

@@ -16,15 +16,6 @@ extension Draft {
         return reader.value(of: layout.field(attribute), at: place)
     }
 
-    /// Whether an attribute of an object's entity has this value. It is false if the value is not of the attribute's type, which
-    /// applying the op reports.
-    package borrowing func holds(_ value: Value, _ attribute: Attribute, at place: ObjectPlace) -> Bool {
-        let table = layout.tables[Int(place.table)]
-        let slot = table.slot(of: attribute.number)
-        guard let cell = try? StoredCell(value, attribute) else { return false }
-        return cell.withCell { reader.rows(table.index).equals(place.row, slot, table.columns[slot], $0) }
-    }
-
     /// The ids that a relationship leads to: in order if it is ordered, otherwise ascending. Nil if there is no such object, none
     /// if its entity does not have the relationship.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {

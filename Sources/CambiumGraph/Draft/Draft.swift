@@ -29,6 +29,7 @@ public struct Draft: ~Copyable {
     var touched: TouchedRows?
     /// Why the draft refuses everything: a change threw after it had written.
     private(set) var failure: CambiumError?
+    private var isFailed = false
     /// Whether the change under way has written to a page.
     private var hasWritten = false
     /// What the op under way will store, kept between ops for its memory.
@@ -107,16 +108,21 @@ extension Draft {
         do throws(CambiumError) {
             try change(&self)
         } catch {
-            if hasWritten { failure = error }
+            if hasWritten { (failure, isFailed) = (error, true) }
             throw error
         }
     }
 
     /// Throws `.notWritable` if a change failed after it had written.
-    package func checkUsable() throws(CambiumError) {
-        guard let failure else { return }
-        throw CambiumError(
-            .notWritable, "The transaction cannot go on, because a change failed half-way: \(failure.message) Run it again.",
+    @inline(__always)
+    package borrowing func checkUsable() throws(CambiumError) {
+        if isFailed { throw refusal() }
+    }
+
+    @inline(never)
+    private borrowing func refusal() -> CambiumError {
+        CambiumError(
+            .notWritable, "The transaction cannot go on, because a change failed half-way: \(failure?.message ?? "") Run it again.",
             underlying: failure)
     }
 }

@@ -9,6 +9,7 @@ public struct OpWriter {
     private let log: LogWriter?
     private let transaction: TransactionNumber
     private var overflow: Overflow?
+    private var hasOverflow = false
 
     /// What is kept of a transaction that is too large for memory.
     private struct Overflow {
@@ -20,8 +21,10 @@ public struct OpWriter {
         var failure: CambiumError?
     }
 
-    /// Why the file of ops could not be written; the ops are lost then, and `finish` throws it.
-    public var failure: CambiumError? { overflow?.failure }
+    /// Throws `.ioFailure` if the file of ops could not be written: the ops are lost then.
+    public func check() throws(CambiumError) {
+        if hasOverflow, let failure = overflow?.failure { throw failure }
+    }
 
     /// For a store that has no log: the ops are counted only.
     public init() {
@@ -59,6 +62,7 @@ public struct OpWriter {
         }
         overflow.opCount = opCount
         self.overflow = overflow
+        hasOverflow = true
         writer.removeAll(keepingAtMost: log.tuning.largeByteCount)
     }
 
@@ -67,7 +71,7 @@ public struct OpWriter {
     /// Throws `.ioFailure` where the file cannot be written, `.limitExceeded` where one op is too large for it.
     public consuming func finish() throws(CambiumError) -> EncodedOps {
         guard let overflow else { return EncodedOps(payload: .present(writer.bytes[...]), file: nil) }
-        if let failure = overflow.failure { throw failure }
+        try check()
         guard let file = overflow.file else { preconditionFailure("What is not in memory is in a file, or could not be.") }
         if writer.count > 0 { try file.append(writer.bytes, opCount: opCount - overflow.opCount) }
         return EncodedOps(payload: .file(try file.finish()), file: file)

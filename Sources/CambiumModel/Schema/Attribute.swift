@@ -31,4 +31,7 @@ public final class Attribute: Sendable {
         self.userInfo = userInfo
         schemaName = SchemaName(name, formerName: formerName)
     }
+
+    /// What the constraints say against a value; nil if nothing. Without a copy of the constraints.
+    package func violation(by value: Value) -> String? { constraints.check(value) }
 }

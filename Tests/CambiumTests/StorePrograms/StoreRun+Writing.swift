@@ -69,7 +69,7 @@ extension StoreRun {
                 try transaction.record(op)
             } catch { found = error.code }
             // The process has died while it wrote the ops before; nothing more is expected of the transaction.
-            if let failure = transaction.ops.failure { throw failure }
+            try transaction.ops.check()
             var trial = after
             do throws(CambiumError) { try trial.apply(op) } catch { expected = error.code }
             if found != expected {
