@@ -57,8 +57,29 @@ public struct JSONWriter: Sendable {
 
     public mutating func null() { raw("null") }
     public mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
-    public mutating func number(_ value: Int) { raw(String(value)) }
-    public mutating func number(_ value: UInt64) { raw(String(value)) }
+    public mutating func number(_ value: Int) { number(Int64(value)) }
+    public mutating func number(_ value: UInt64) {
+        separate()
+        appendDigits(value)
+        needsComma = true
+    }
+
+    public mutating func number(_ value: Int64) {
+        separate()
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        appendDigits(value.magnitude)
+        needsComma = true
+    }
+
+    /// A string of a beginning, which needs no escapes, and a number.
+    public mutating func string(_ beginning: [UInt8], _ number: UInt64) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: beginning)
+        appendDigits(number)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
 
     public mutating func string(_ value: String) {
         separate()
@@ -132,6 +153,20 @@ public struct JSONWriter: Sendable {
     private mutating func close(_ bracket: UInt8) {
         bytes.append(bracket)
         needsComma = true
+    }
+
+    private mutating func appendDigits(_ value: UInt64) {
+        var (rest, digits) = (value, (UInt64(0), UInt64(0), UInt64(0)))
+        withUnsafeMutableBytes(of: &digits) { buffer in
+            var start = buffer.count
+            repeat {
+                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                start -= 1
+                buffer[start] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
+                rest = quotient
+            } while rest > 0
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[start...]))
+        }
     }
 
     private mutating func separate() {

@@ -3,17 +3,37 @@ import CambiumJSON
 import CambiumModel
 
 /// The keys of one entity's objects: what each is called, and what it leads to.
-struct ExportKeys {
+final class ExportKeys {
     enum Content {
         case field(Field)
         case end(Relationship, EndHandle)
     }
 
-    struct Key {
+    final class Key {
         let name: String
-        /// In quotes, with its colon, behind the prefix of the object.
+        /// In quotes, with its colon, after the prefix of the object.
         let quoted: [UInt8]
         let content: Content
+        /// The entity of the objects that a relationship leads to, or one above theirs; nil for an attribute.
+        let declared: Entity?
+        /// What their ids begin with, if all of them are of one entity.
+        let idBeginning: [UInt8]?
+
+        fileprivate init(_ attribute: Attribute, _ quoted: [UInt8], _ graph: Graph) {
+            name = attribute.name
+            self.quoted = quoted
+            content = .field(graph.field(attribute))
+            (declared, idBeginning) = (nil, nil)
+        }
+
+        fileprivate init(_ relationship: Relationship, _ quoted: [UInt8], _ graph: Graph) {
+            name = relationship.name
+            self.quoted = quoted
+            content = .end(relationship, graph.end(relationship))
+            declared = graph.schema.entity(relationship.destination)
+            let entities = declared?.family.compactMap(graph.schema.entity).filter { !$0.isAbstract } ?? []
+            idBeginning = entities.count == 1 ? ExportKeys.idBeginning(entities[0]) : nil
+        }
     }
 
     let entity: Entity
@@ -22,6 +42,8 @@ struct ExportKeys {
     let identity: [Field]
     /// Attributes, then relationships, in declaration order.
     let keys: [Key]
+    /// What the ids of the objects begin with: the name of the entity and a slash, with escapes.
+    let idBeginning: [UInt8]
     let quotedID: [UInt8]
     let quotedEntity: [UInt8]
     let quotedStub: [UInt8]
@@ -36,11 +58,17 @@ struct ExportKeys {
         identityAttributes = attributes
         identity = attributes.map(graph.field)
         keys =
-            entity.attributes.map { Key(name: $0.name, quoted: quoted($0.name), content: .field(graph.field($0))) }
-            + entity.relationships.map { Key(name: $0.name, quoted: quoted($0.name), content: .end($0, graph.end($0))) }
+            entity.attributes.map { Key($0, quoted($0.name), graph) } + entity.relationships.map { Key($0, quoted($0.name), graph) }
+        idBeginning = Self.idBeginning(entity)
         quotedID = quoted(ExportTable.idKey)
         quotedEntity = quoted(ExportTable.entityKey)
         quotedStub = quoted("_stub")
+    }
+
+    private static func idBeginning(_ entity: Entity) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.string(entity.name + "/")
+        return Array(writer.bytes.dropFirst().dropLast())
     }
 
     func isIdentity(_ name: String) -> Bool { identityAttributes.contains { $0.name == name } }
@@ -62,6 +90,8 @@ final class ExportTable {
     let graph: Graph
     private let identityAttributes: (Entity) -> [Attribute]
     private var made: [Place: ExportKeys] = [:]
+    /// Those without a prefix, by the numbers of their entities.
+    private var unprefixed: [ExportKeys?] = []
 
     /// - Parameter identity: the attributes by which objects of an entity are named.
     init(_ graph: Graph, identity: @escaping (Entity) -> [Attribute] = { $0.identity }) {
@@ -78,7 +108,18 @@ final class ExportTable {
         return keys
     }
 
-    func keys(of place: ObjectPlace, prefix: String = "") -> ExportKeys { keys(graph.entity(of: place), prefix: prefix) }
+    func keys(of place: ObjectPlace, prefix: String) -> ExportKeys {
+        prefix.isEmpty ? keys(of: place) : keys(graph.entity(of: place), prefix: prefix)
+    }
+
+    func keys(of place: ObjectPlace) -> ExportKeys {
+        let number = Int(graph.entityNumber(of: place).rawValue)
+        if number < unprefixed.count, let keys = unprefixed[number] { return keys }
+        let keys = keys(graph.entity(of: place))
+        while unprefixed.count <= number { unprefixed.append(nil) }
+        unprefixed[number] = keys
+        return keys
+    }
 
     /// The identity values of an object.
     func identity(of place: ObjectPlace) -> [Value] { keys(of: place).identity.map { graph.value(of: $0, at: place) } }

@@ -7,9 +7,7 @@ extension Graph {
     /// order, then by ascending id.
     public func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
         for root in entity.map({ [$0] }) ?? schema.roots {
-            for id in objects(of: root) {
-                if let place = place(of: id) { try body(place) }
-            }
+            try forEachPlace(of: root, body)
         }
     }
 

@@ -38,7 +38,7 @@ public struct IncludeTree: Sendable, Hashable {
 
     /// What is included of the objects that a relationship leads to; nil where they are not.
     func child(_ name: String) -> IncludeTree? {
-        guard depth > 0 else { return children[name] }
+        guard depth > 0 else { return children.isEmpty ? nil : children[name] }
         var child = children[name] ?? IncludeTree()
         child.depth = max(child.depth, depth - 1)
         return child

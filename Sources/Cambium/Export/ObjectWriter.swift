@@ -50,7 +50,7 @@ public final class ObjectWriter {
         let keys = table.keys(of: place, prefix: position.prefix)
         if options.references == .id {
             writer.quotedKey(keys.quotedID)
-            writer.string(graph.schema.text(of: graph.id(of: place), entity: keys.entity))
+            writer.string(keys.idBeginning, graph.id(of: place).serial)
             if graph.isStub(place) {
                 writer.quotedKey(keys.quotedStub)
                 writer.bool(true)
@@ -109,20 +109,21 @@ public final class ObjectWriter {
         _ key: ExportKeys.Key, _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ position: Position,
         _ writer: inout JSONWriter
     ) {
-        let tree = position.tree.child(relationship.name)
-        // What nobody could find again is left out.
-        guard tree != nil || canRefer(relationship) else { return }
+        guard let tree = position.tree.child(relationship.name) else {
+            // What nobody could find again is left out.
+            if canRefer(relationship) { names(key, relationship, handle, place, &writer) }
+            return
+        }
         let path = position.path + [place]
-        var nested = Position(tree: tree ?? IncludeTree(), path: path, arrival: relationship)
-        nested.declared = graph.schema.entity(relationship.destination)
+        var nested = Position(tree: tree, path: path, arrival: relationship, declared: key.declared)
         if relationship.isToMany {
             writer.quotedKey(key.quoted)
             writer.beginArray()
-            members(order.members(relationship, handle, of: place), relationship, nests: tree != nil, nested, &writer)
+            members(order.members(relationship, handle, of: place), relationship, nests: true, nested, &writer)
             return writer.endArray()
         }
         guard let target = graph.target(handle, of: place) else { return null(key, &writer) }
-        if tree != nil, canNest(target, path) {
+        if canNest(target, path) {
             if options.keyPaths == .flat {
                 nested.prefix = position.prefix + key.name + "."
                 return members(target, nested, &writer)
@@ -131,8 +132,36 @@ public final class ObjectWriter {
             object(target, nested, &writer)
         } else if canRefer(relationship) {
             writer.quotedKey(key.quoted)
-            reference(target, declared: nested.declared, &writer)
+            reference(target, declared: key.declared, &writer)
         }
+    }
+
+    /// A relationship whose objects are not included.
+    private func names(
+        _ key: ExportKeys.Key, _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ writer: inout JSONWriter
+    ) {
+        guard relationship.isToMany else {
+            guard let target = graph.target(handle, of: place) else { return null(key, &writer) }
+            writer.quotedKey(key.quoted)
+            if options.references == .id {
+                writer.string(key.idBeginning ?? table.keys(of: target).idBeginning, graph.id(of: target).serial)
+            } else {
+                reference(target, declared: key.declared, &writer)
+            }
+            return
+        }
+        writer.quotedKey(key.quoted)
+        writer.beginArray()
+        if options.references == .id {
+            for id in graph.memberIDs(handle, of: place) {
+                if let beginning = key.idBeginning ?? graph.place(of: id).map({ table.keys(of: $0).idBeginning }) {
+                    writer.string(beginning, id.serial)
+                }
+            }
+        } else {
+            for member in order.members(relationship, handle, of: place) { reference(member, declared: key.declared, &writer) }
+        }
+        writer.endArray()
     }
 
     /// The members of a to-many relationship, at a position in them.
@@ -165,7 +194,7 @@ public final class ObjectWriter {
     func reference(_ place: ObjectPlace, declared: Entity? = nil, _ writer: inout JSONWriter) {
         let keys = table.keys(of: place)
         if options.references == .id {
-            return writer.string(graph.schema.text(of: graph.id(of: place), entity: keys.entity))
+            return writer.string(keys.idBeginning, graph.id(of: place).serial)
         }
         let isTold = declared.map { $0 !== keys.entity } ?? false
         if keys.identity.count == 1, !isTold { return graph.value(of: keys.identity[0], at: place).write(to: &writer) }

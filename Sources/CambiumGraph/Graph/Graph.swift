@@ -65,11 +65,15 @@ public struct Graph: Sendable {
 
     /// The concrete entity of an object.
     public func entity(of place: ObjectPlace) -> Entity {
-        let table = layout.tables[Int(place.table)]
-        guard let entity = schema.entity(reader.rows(table.index).entity(place.row, table)) else {
+        guard let entity = schema.entity(entityNumber(of: place)) else {
             reader.chunks.refuse("row \(place.row) of table \(place.table) is of no entity")
         }
         return entity
+    }
+
+    package func entityNumber(of place: ObjectPlace) -> EntityNumber {
+        let table = layout.tables[Int(place.table)]
+        return reader.rows(table.index).entity(place.row, table)
     }
 
     public func entity(of id: ObjectID) -> Entity? { place(of: id).map(entity(of:)) }
@@ -88,6 +92,12 @@ public struct Graph: Sendable {
 
     /// The objects of an entity, sub-entities included, by ascending id.
     public func objects(of entity: Entity) -> ObjectSequence { ObjectSequence(graph: self, entity: entity) }
+
+    /// Calls `body` with the places of these objects, in the same order.
+    package func forEachPlace(of entity: Entity, _ body: (ObjectPlace) throws -> Void) rethrows {
+        var objects = objects(of: entity).makeIterator()
+        while let found = objects.nextRow() { try body(found.place) }
+    }
 }
 
 /// The ids of the objects of an entity, ascending.
@@ -96,6 +106,8 @@ public struct ObjectSequence: Sequence, Sendable {
     let entity: Entity
 
     public struct Iterator: IteratorProtocol {
+        private let reader: Reader
+        /// Keeps the pages.
         private let graph: Graph
         private let entity: Entity
         private let table: TableLayout?
@@ -107,23 +119,26 @@ public struct ObjectSequence: Sequence, Sendable {
             let own = graph.layout.own(entity)
             let entity = own ?? entity
             self.graph = graph
+            reader = graph.reader
             self.entity = entity
             table = own.flatMap { graph.layout.table(of: $0.root) }
             isWholeTable = table.map { $0.entities.allSatisfy(entity.family.contains) } ?? true
             end = table.map { graph.reader.nextSerial($0.index) } ?? 0
         }
 
-        public mutating func next() -> ObjectID? {
+        public mutating func next() -> ObjectID? { nextRow().map { ObjectID(root: entity.root, serial: $0.serial) } }
+
+        mutating func nextRow() -> (serial: UInt64, place: ObjectPlace)? {
             guard let table else { return nil }
             while serial < end {
                 let candidate = serial
-                guard let row = graph.reader.row(table.index, serial: candidate) else {
+                guard let row = reader.row(table.index, serial: candidate) else {
                     skip(table)
                     continue
                 }
                 serial += 1
-                if isWholeTable || entity.family.contains(graph.reader.rows(table.index).entity(row, table)) {
-                    return ObjectID(root: entity.root, serial: candidate)
+                if isWholeTable || entity.family.contains(reader.rows(table.index).entity(row, table)) {
+                    return (candidate, ObjectPlace(table: table.index, row: row))
                 }
             }
             return nil
@@ -131,9 +146,9 @@ public struct ObjectSequence: Sequence, Sendable {
 
         /// Past a serial that is not there: to the next page of which anything is.
         private mutating func skip(_ table: TableLayout) {
-            let map = graph.reader.vector(table.index, TablePage.virtualPagesOffset)
+            let map = reader.vector(table.index, TablePage.virtualPagesOffset)
             let page = Int(serial >> PageLayout.fanOutShift)
-            let next = map.firstIndex(from: page, graph.reader.chunks)
+            let next = map.firstIndex(from: page, reader.chunks)
             serial = next.map { $0 == page ? serial + 1 : UInt64($0) << PageLayout.fanOutShift } ?? end
         }
     }

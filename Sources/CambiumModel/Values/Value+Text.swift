@@ -54,7 +54,7 @@ extension Value {
         switch self {
         case .null: writer.null()
         case .bool(let value): writer.bool(value)
-        case .int(let value): writer.raw(String(value))
+        case .int(let value): writer.number(value)
         case .float(let value): writer.raw(Self.number(value.description))
         case .double(let value): writer.raw(Self.number(value.description))
         case .decimal(let value): writer.raw(value.description)
