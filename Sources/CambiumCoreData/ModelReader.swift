@@ -96,7 +96,7 @@ struct ModelReader {
                 warnings.add(place, "the index is not carried over; it has an expression, and a schema's indexes have attributes only")
                 return nil
             }
-            properties.append(property)
+            properties.append((child["order"] == "descending" ? "-" : "") + property)
         }
         return properties
     }

@@ -49,7 +49,9 @@ struct ModelSets {
             var known: Set<[String]> = [[]]
             return sets.filter { set in
                 guard known.insert(set).inserted else { return false }
-                guard let stranger = set.first(where: { !attributes.contains($0) }) else { return true }
+                // A minus stands before an attribute of an index in descending order; no name begins with one.
+                let names = set.map { $0.hasPrefix("-") ? String($0.dropFirst()) : $0 }
+                guard let stranger = names.first(where: { !attributes.contains($0) }) else { return true }
                 let list = set.joined(separator: ", ")
                 warnings.add(entities[index].name, "the \(what) of '\(list)' is not carried over; '\(stranger)' is no attribute")
                 return false

@@ -20,11 +20,11 @@ enum ModelVocabulary {
                 "transient", "deletionRule", "elementID", "renamingIdentifier",
             ].contains(key)
         case .fetchIndex: ["name", "partialIndexPredicate"].contains(key)
-        case .fetchIndexElement: ["property", "expression", "type"].contains(key)
+        case .fetchIndexElement: ["property", "expression", "type", "order"].contains(key)
         }
     }
 
-    /// What steers Xcode, the generated code or the order of an index, and says nothing about the data.
+    /// What steers Xcode or the generated code, and says nothing about the data.
     private static func isSilent(_ key: String, _ kind: Kind) -> Bool {
         switch kind {
         case .model:
@@ -37,7 +37,7 @@ enum ModelVocabulary {
                 "representedClassName", "syncable", "codeGenerationType", "usesScalarValueType", "versionHashModifier", "module",
             ].contains(key)
         case .fetchIndex: false
-        case .fetchIndexElement: ["order", "expressionType"].contains(key)
+        case .fetchIndexElement: key == "expressionType"
         }
     }
 

@@ -91,7 +91,7 @@ struct ModelEntityTests {
             <fetchIndex name='byA'><fetchIndexElement property='a' type='Binary' order='ascending'/></fetchIndex>
             <fetchIndex name='byB'><fetchIndexElement property='b' type='Binary' order='descending'/></fetchIndex></entity>
             """)
-        #expect(definition.entities.first?.indexes == [["a"], ["a", "b"], ["b"]])
+        #expect(definition.entities.first?.indexes == [["a"], ["a", "b"], ["-b"]])
         #expect(definition.warnings.isEmpty)
     }
 

@@ -138,7 +138,7 @@ struct SchemaComparison {
         if !renamed.isEmpty {
             named.identity = entity.identity.map { newName(of: $0, entity) }
             named.unique = entity.unique.map { $0.map { newName(of: $0, entity) } }
-            named.indexes = entity.indexes.map { $0.map { newName(of: $0, entity) } }
+            named.indexes = entity.indexes { newName(of: $0, entity) }
         }
         named.parent = entity.parent.map { newNames[$0] ?? $0 }
         return named

@@ -14,6 +14,8 @@ public final class Entity: Sendable {
     public let identity: [Attribute]
     /// Sets of attributes whose values no two objects share; an identity is one of them.
     public let uniqueSets: [UniqueSet]
+    /// The indexes that the entity declares or inherits, the parent's first.
+    public let indexes: [EntityIndex]
     public let userInfo: [String: String]
     package let schemaName: SchemaName
 
@@ -25,7 +27,7 @@ public final class Entity: Sendable {
     package init(
         number: EntityNumber, name: String, formerName: String?, root: EntityNumber, parent: EntityNumber?, isAbstract: Bool,
         family: Set<EntityNumber>, attributes: [Attribute], relationships: [Relationship], identity: [Attribute],
-        uniqueSets: [UniqueSet], userInfo: [String: String]
+        uniqueSets: [UniqueSet], indexes: [EntityIndex] = [], userInfo: [String: String]
     ) {
         self.number = number
         self.name = name
@@ -37,6 +39,7 @@ public final class Entity: Sendable {
         self.relationships = relationships
         self.identity = identity
         self.uniqueSets = uniqueSets
+        self.indexes = indexes
         self.userInfo = userInfo
         schemaName = SchemaName(name, formerName: formerName)
         attributesByName = Dictionary(uniqueKeysWithValues: attributes.map { ($0.name, $0) })

@@ -100,7 +100,7 @@ struct SchemaResolver {
 
     /// Each entity has a list of all that it inherits, so many levels of many properties would take more than memory has.
     private func checkInheritance() throws(CambiumError) {
-        var ownCounts = definition.entities.map { $0.attributes.count + $0.relationships.count + $0.unique.count + 1 }
+        var ownCounts = definition.entities.map { $0.attributes.count + $0.relationships.count + $0.unique.count + $0.indexes.count + 1 }
         var sum = 0
         for place in tree.order {
             if let parent = tree.parents[place] { ownCounts[place] += ownCounts[parent] }
@@ -108,7 +108,7 @@ struct SchemaResolver {
             guard sum <= Self.inheritedCountMax else {
                 throw CambiumError(
                     .limitExceeded,
-                    "The entities of the schema inherit more than \(Self.inheritedCountMax) entities, properties and unique sets in all. "
+                    "The entities of the schema inherit more than \(Self.inheritedCountMax) entities, properties, unique sets and indexes in all. "
                         + "Use fewer levels of parents, or fewer properties in the upper ones.")
             }
         }
@@ -184,7 +184,8 @@ struct SchemaResolver {
         if entity.identity.isEmpty, entity.unique.isEmpty, entity.indexes.isEmpty { return }
         let place = SchemaPlace.entity(entity.name)
         let lineage = tree.ancestors(of: index)
-        let names = Set(([index] + lineage).flatMap { definition.entities[$0].attributes.map(\.name) })
+        let attributes = ([index] + lineage).flatMap { definition.entities[$0].attributes }
+        let names = Set(attributes.map(\.name))
         func check(_ set: [String], _ place: SchemaPlace, _ mistakes: inout SchemaMistakes) {
             var known: Set<String> = []
             for (index, name) in set.enumerated() {
@@ -199,7 +200,15 @@ struct SchemaResolver {
         for (key, sets) in [("unique", entity.unique), ("indexes", entity.indexes)] {
             for (index, set) in sets.enumerated() {
                 if set.isEmpty { mistakes.add(place[key][index].pointer, "a list of attributes is wanted, and this one is empty") }
-                check(set, place[key][index], &mistakes)
+                let components = set.map(IndexComponentText.init)
+                check(key == "indexes" ? components.map(\.name) : set, place[key][index], &mistakes)
+                if key == "unique" { continue }
+                for (number, component) in components.enumerated() where component.comparison == .folded {
+                    if attributes.contains(where: { $0.name == component.name && $0.type != .string }) {
+                        mistakes.add(
+                            place[key][index][number].pointer, "only a string has no regard to case, and '\(component.name)' is none")
+                    }
+                }
             }
         }
         if !entity.identity.isEmpty, let other = lineage.first(where: { !definition.entities[$0].identity.isEmpty }) {
@@ -225,7 +234,7 @@ struct SchemaResolver {
     private func entity(_ place: Int, _ parent: Entity?, _ attributes: [Attribute], _ relationships: [Relationship]) -> Entity {
         let entity = definition.entities[place]
         let all = (parent?.attributes ?? []) + attributes
-        let hasSets = !entity.identity.isEmpty || !entity.unique.isEmpty
+        let hasSets = !entity.identity.isEmpty || !entity.unique.isEmpty || !entity.indexes.isEmpty
         let byName = hasSets ? Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }) : [:]
         let identity = entity.identity.compactMap { byName[$0] }
         return Entity(
@@ -234,7 +243,22 @@ struct SchemaResolver {
             isAbstract: entity.isAbstract, family: Set(tree.family(of: place).map(number(ofEntity:))), attributes: all,
             relationships: (parent?.relationships ?? []) + relationships,
             identity: identity.isEmpty ? parent?.identity ?? [] : identity,
-            uniqueSets: (parent?.uniqueSets ?? []) + uniqueSets(of: entity, byName), userInfo: entity.userInfo)
+            uniqueSets: (parent?.uniqueSets ?? []) + uniqueSets(of: entity, byName),
+            indexes: (parent?.indexes ?? []) + indexes(of: entity, byName), userInfo: entity.userInfo)
+    }
+
+    /// Each index once.
+    private func indexes(of entity: EntityDefinition, _ attributes: [String: Attribute]) -> [EntityIndex] {
+        var indexes: [EntityIndex] = []
+        var known: Set<EntityIndex> = []
+        for set in entity.indexes {
+            let components = set.map(IndexComponentText.init).compactMap { text in
+                attributes[text.name].map { EntityIndex.Component($0.number, text.direction, text.comparison) }
+            }
+            let index = EntityIndex(entity: EntityNumber(rawValue: entity.number ?? 0), components: components)
+            if !components.isEmpty, known.insert(index).inserted { indexes.append(index) }
+        }
+        return indexes
     }
 
     private func uniqueSets(of entity: EntityDefinition, _ attributes: [String: Attribute]) -> [UniqueSet] {
