@@ -59,6 +59,7 @@ extension RandomSchema {
         for index in family(entity) {
             entities[index].identity = replaced(entities[index].identity)
             entities[index].unique = entities[index].unique.map(replaced).filter { !$0.isEmpty }
+            entities[index].indexes = entities[index].indexes { $0 == name ? other : $0 }
         }
     }
 
@@ -110,7 +111,11 @@ extension RandomSchema {
     }
 
     private mutating func removeSets(_ entity: Int, _ random: inout SplitMix64) {
-        if random.isTrue(1, outOf: 2) { entities[entity].identity = [] } else { entities[entity].unique = [] }
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: entities[entity].identity = []
+        case 1: entities[entity].unique = []
+        default: entities[entity].indexes = []
+        }
     }
 
     // MARK: Entities

@@ -80,6 +80,17 @@ public struct RandomSchema {
             entities[index].identity = uniqueNames(index, names, &random)
         }
         if random.isTrue(1, outOf: 3) { entities[index].unique.append(uniqueNames(index, names, &random)) }
+        while random.isTrue(1, outOf: 2) { addIndex(index, &random) }
+    }
+
+    /// In any order of any attributes, texts mostly without regard to case.
+    private mutating func addIndex(_ index: Int, _ random: inout SplitMix64) {
+        let attributes = lineage(index).flatMap { entities[$0].attributes }
+        let components = someOf(attributes.map(\.name), &random).map { name in
+            let isText = attributes.contains { $0.name == name && $0.type == .string }
+            return (random.isTrue(1, outOf: 3) ? "-" : "") + name + (isText && random.isTrue(2, outOf: 3) ? "[c]" : "")
+        }
+        if !components.isEmpty { entities[index].indexes.append(components) }
     }
 
     /// Mostly with one that a clone rebuilds.

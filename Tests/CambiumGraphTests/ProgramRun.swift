@@ -43,6 +43,8 @@ struct ProgramRun {
         }
         try checkKept()
         kept = []
+        while try timeline.buildIndexes(rowCountMax: 10) {}
+        if timeline.head.hasIncompleteIndexes { throw Finding("an index was not built to its end") }
         try Finding.check(timeline.head.invariantFindings(), "invariants")
         try Finding.check(PageChecker.findings(in: timeline), "pages without views")
         try Finding.check(PageChecker.findings(in: shadow), "pages of the shadow")
@@ -201,7 +203,8 @@ struct ProgramRun {
         if random.isTrue(1, outOf: 5), after.schema === reference.schema {
             try publishBefore(timeline.draft(), draft)
         } else {
-            try timeline.publish(draft)
+            // Indexes of tables with more rows are built by several transactions.
+            try timeline.publish(draft, indexing: Int.random(in: 0...20, using: &random))
         }
         if after.schema !== reference.schema { try noteNumbers(after.schema) }
         reference = after

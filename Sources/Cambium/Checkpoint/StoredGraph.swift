@@ -149,11 +149,16 @@ struct StoredGraph {
         return isValid
     }
 
-    /// Brings the requests and labels of a checkpoint of format 1 into the pages. Whoever writes knows before which chunks are in use.
+    /// Gives pages that an earlier version stored what they do not have: room for ordered indexes; requests and labels, if the
+    /// checkpoint is of format 1. Whoever writes knows before which chunks are in use.
     ///
-    /// Complexity: O(requests) for such a checkpoint, otherwise O(1).
-    func addRegister() throws(CambiumError) {
-        guard let names = pages?.root.firstFormat else { return }
+    /// Complexity: O(requests) for a checkpoint of format 1, otherwise O(tables).
+    func completePages() throws(CambiumError) {
+        if let names = pages?.root.firstFormat { try addRegister(names) }
+        try timeline.addIndexes()
+    }
+
+    private func addRegister(_ names: FirstFormatNames) throws(CambiumError) {
         try timeline.addRegister { draft throws(CambiumError) in
             var entries: [RegisterEntry] = []
             names.forEachRequest { entries.append(RegisterEntry(name: $0, transaction: $1, digest: $2)) }

@@ -96,7 +96,7 @@ struct RepairRun {
     /// Saves the state of a checkpoint in place of the transactions that led to it.
     private mutating func save(_ stored: StoredGraph, _ root: RootRecord) throws {
         let lost = last.next...root.transaction
-        try stored.addRegister()
+        try stored.completePages()
         let gap = try RepairGap(lost, stored.timeline.head, root, salvage, writer.lastTime)
         try gap.write(stored.timeline.head, root, to: writer, timeline)
         guard timeline.head.digest() == stored.timeline.head.digest() else {

@@ -52,6 +52,8 @@ extension Store {
             try transaction.record(.schema(migration.after.catalog))
             try body(before, &transaction)
         }
+        // They are complete, unless others write at the same time.
+        try committer.buildIndexes()
         report.transaction = receipt.transaction
         report.logByteCount = receipt.logByteCount
         return report

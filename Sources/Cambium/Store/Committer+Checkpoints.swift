@@ -10,6 +10,7 @@ extension Committer {
     /// Stores the newest graph while writers go on.
     func checkpoint() throws -> CheckpointReceipt {
         try checkOutsideOfWrites("checkpoint")
+        try buildIndexes()
         if !isStored { _ = try pack(PackingLimits(), stepCountMax: 64) }
         return try store(again: false)
     }
@@ -56,6 +57,18 @@ extension Committer {
             transaction.ops.append(.digest(of: known.graph.transaction, known.digest))
         }
         return try settle(pending)
+    }
+
+    /// Builds ordered indexes that are not complete, in steps of well below a millisecond between which others write. While the newest
+    /// transactions may yet be taken back, they build them themselves.
+    func buildIndexes() throws {
+        while true {
+            let hasMore = try writing.hold {
+                if isClosed || timeline.isTentative { return false }
+                return try timeline.buildIndexes { graph in visible.withLock { if $0.transaction == graph.transaction { $0 = graph } } }
+            }
+            if !hasMore { return }
+        }
     }
 
     /// Packs the pages, in steps between which others write. What may yet be taken back is not packed: the next checkpoint comes to it.

@@ -14,7 +14,7 @@ struct Replay {
 
     /// Begins with a stored graph, or before the first transaction.
     init(_ stored: StoredGraph) throws(CambiumError) {
-        try stored.addRegister()
+        try stored.completePages()
         timeline = stored.timeline
         base = stored.pages.map { LogReader.Prefix($0.root) }
         lastTime = stored.pages.map { Timestamp(microsecondsSince1970: $0.root.time) } ?? .min

@@ -168,6 +168,8 @@ extension Store {
         var replay = try Replay(stored)
         let end = try replay.run(reader)
         if !isNew { try end.requireTransaction(in: volume) }
+        // A store of a version without ordered indexes, or a process that ended while one was built.
+        while try stored.timeline.buildIndexes(rowCountMax: 1 << 18) {}
         try settings.upgrade(in: volume)
         let durability = durability ?? Durability(reader.settings.durability)
         stored.timeline.limit(to: PageCapacity(chunkCountMax: tuning.chunkCountMax))

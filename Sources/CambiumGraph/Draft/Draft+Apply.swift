@@ -86,6 +86,7 @@ extension Draft {
         if let offset = DirectoryPage.registerOffset(layout) {
             chunks[page].storeBytes(of: register, toByteOffset: offset, as: PageRef.self)
         }
+        if let offset = DirectoryPage.indexesOffset(layout) { chunks[page].storeBytes(of: 0, toByteOffset: offset, as: PageRef.self) }
         return page
     }
 

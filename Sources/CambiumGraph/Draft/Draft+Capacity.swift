@@ -33,12 +33,16 @@ extension Draft {
         throw space.capacity.exhausted("the new schema may need \(needed) chunks of 64 KiB more")
     }
 
-    /// The chunks that copies of so many granules take, and those of the buckets of so many objects.
+    /// The chunks that copies of so many granules take, and those of the buckets and of the nodes of ordered indexes of so many objects.
     private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
         let buckets = layout.tables.reduce(0) { sum, table in
             table.indexes.reduce(sum) { $0 + min(objectCount, bucketCount(table, $1)) }
         }
-        return (granules + buckets * PageLayout.granules(Bucket.byteCount)) / PageLayout.chunkGranules + 1
+        let nodes = layout.ordered.reduce(0) { sum, index in
+            sum + min(2 * objectCount + OrderedNode.heightMax, Int(clamping: reader.record(of: index, layout).tree.count))
+        }
+        let other = buckets * PageLayout.granules(Bucket.byteCount) + nodes * PageLayout.granules(OrderedNode.byteCount)
+        return (granules + other) / PageLayout.chunkGranules + 1
     }
 
     private func bucketCount(_ table: TableLayout, _ index: IndexLayout) -> Int {

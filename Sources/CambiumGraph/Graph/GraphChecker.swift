@@ -10,6 +10,7 @@ extension Graph {
         for table in layout.tables {
             check(table, &findings)
         }
+        for index in layout.ordered { check(index, &findings) }
         for (number, link) in layout.links.enumerated() {
             switch link {
             case .pair(let tables, let slots): checkPair(number, tables, slots, &findings)

@@ -55,6 +55,7 @@ package struct PageChecker {
         var noted: UInt32 = 0
         walk.vector(reader.sharedBlobs, birthMax: chunks.birth(version.directory)) { _, count, _ in noted += count }
         for table in version.layout.tables { walkTable(table, reader, &walk) }
+        walkIndexes(version, &walk)
         if let register = reader.register(of: version.layout) {
             walk.visit(register.directory, birthMax: chunks.birth(version.directory))
             for table in Register.layout.tables { walkTable(table, register, &walk) }
@@ -66,6 +67,21 @@ package struct PageChecker {
         if counted != noted { walk.findings.append("Blobs have \(counted) sharers, and \(noted) are noted.") }
         findings += walk.findings
         return walk.seen
+    }
+
+    private func walkIndexes(_ version: Version, _ walk: inout PageWalk) {
+        let page = version.reader.indexDirectoryReference(of: version.layout)
+        guard page != 0 else { return }
+        walk.visit(page, birthMax: chunks.birth(version.directory))
+        for record in IndexDirectory(chunks[page]).records where record.tree.height > 0 {
+            var pending = [(record.tree.root, Int(record.tree.height) - 1, chunks.birth(page))]
+            while let (page, level, birthMax) = pending.popLast() {
+                walk.visit(page, birthMax: birthMax)
+                if level == 0 { continue }
+                let node = chunks.inner(page)
+                for child in 0..<node.count { pending.append((node.references[child], level - 1, chunks.birth(page))) }
+            }
+        }
     }
 
     private func walkTable(_ table: TableLayout, _ reader: Reader, _ walk: inout PageWalk) {

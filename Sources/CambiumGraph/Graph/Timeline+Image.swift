@@ -48,7 +48,9 @@ extension Timeline {
         source: any ChunkSource, memory: MemoryBudget = .standard
     ) throws(CambiumError) {
         guard image.isPossible else { throw CambiumError(.damaged, "The checkpoint tells of chunks that cannot be.") }
-        let layout = GraphLayout(try Schema(catalog: schema), hasRegister: hasRegister)
+        let resolved = try Schema(catalog: schema)
+        var layout = GraphLayout(resolved, hasRegister: hasRegister)
+        if layout.fingerprint != fingerprint { layout = GraphLayout(resolved, hasRegister: hasRegister, hasIndexes: false) }
         guard layout.fingerprint == fingerprint else {
             throw CambiumError(.damaged, "The pages were laid out by another version of this program.")
         }

@@ -86,6 +86,7 @@ public final class Timeline: @unchecked Sendable {
 
     /// Makes the draft the newest version and returns it. Complexity: O(superseded pages).
     ///
+    /// - Parameter indexing: about how many rows an ordered index that is not complete gets; `nil` for the usual number.
     /// - Parameter isTentative: whether `rollBack` may take the version back until it is confirmed.
     /// - Parameter show: called with the new version before pages of the old one are freed: who lets go of the old one in
     ///   it spares the next transaction the work.
@@ -93,9 +94,10 @@ public final class Timeline: @unchecked Sendable {
     /// half-way; the draft is dropped then.
     @discardableResult
     public func publish(
-        _ draft: consuming Draft, isTentative: Bool = false, show: (Graph) -> Void = { _ in }
+        _ draft: consuming Draft, isTentative: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Graph {
         try draft.checkUsable()
+        draft.updateIndexes(rowCountMax: indexing ?? Self.indexedRowCount)
         draft.stamp()
         let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space)
         var previous = version

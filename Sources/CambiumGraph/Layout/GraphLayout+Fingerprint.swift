@@ -12,6 +12,8 @@ extension GraphLayout {
         }
         for link in links { parts.append("link \(link)") }
         if hasRegister { parts.append("register \(Register.layout.fingerprint)") }
+        // Which indexes there are the pages say.
+        if !ordered.isEmpty { parts.append("ordered 1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)") }
         // The hashes that buckets are filled by.
         parts.append("hash \(KeyHash.fingerprint)")
         return Array(parts.joined(separator: "\n").utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }

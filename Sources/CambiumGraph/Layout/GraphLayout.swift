@@ -25,6 +25,10 @@ package final class GraphLayout: Sendable {
     private let identityByEntity: [IdentityIndex?]
     /// Whether the directory page refers to a register. That of a graph of format 1 does not, nor does that of a register.
     package let hasRegister: Bool
+    /// The ordered indexes. If there are any, the directory page refers to their directory.
+    let ordered: [OrderedIndexLayout]
+    /// For each table, its ordered indexes.
+    let orderedByTable: [(table: Int, indexes: [OrderedIndexLayout])]
 
     /// What the columns say about objects, once a comparison has asked for it.
     private let knownMeanings = Guarded<ColumnMeanings?>(nil)
@@ -34,7 +38,8 @@ package final class GraphLayout: Sendable {
         let layout: IndexLayout
     }
 
-    package init(_ schema: Schema, hasRegister: Bool = true) {
+    /// - Parameter hasIndexes: `false` for pages that were stored before there were ordered indexes.
+    package init(_ schema: Schema, hasRegister: Bool = true, hasIndexes: Bool = true) {
         self.schema = schema
         self.hasRegister = hasRegister
         let hierarchies = Dictionary(grouping: schema.entities, by: \.root)
@@ -49,7 +54,11 @@ package final class GraphLayout: Sendable {
         }
         let linkLayouts = links
         ends = linkLayouts.indices.flatMap { link in [0, 1].map { EndLayout(link: link, end: $0, layout: linkLayouts[link]) } }
-        tables = drafts.map(TableLayout.init)
+        let tables = drafts.map(TableLayout.init)
+        self.tables = tables
+        let ordered = !hasIndexes ? [] : OrderedIndexLayout.all(of: schema, tables: tables) { tables[byRoot[Int($0.rawValue)]] }
+        self.ordered = ordered
+        orderedByTable = Set(ordered.map(\.table)).sorted().map { table in (table, ordered.filter { $0.table == table }) }
         let countedProperties = drafts.map { draft in
             let members = draft.root.flatMap { hierarchies[$0.number] } ?? []
             let counted = members.flatMap(\.relationships).filter { $0.minCount > 0 || ($0.isToMany && $0.maxCount != nil) }
@@ -270,5 +279,12 @@ enum DirectoryPage {
     /// Where the reference of the register is; nil if the layout has none.
     static func registerOffset(_ layout: GraphLayout) -> Int? { layout.hasRegister ? tablesOffset + 4 * layout.tables.count : nil }
 
-    static func byteCount(_ layout: GraphLayout) -> Int { tablesOffset + 4 * (layout.tables.count + (layout.hasRegister ? 1 : 0)) }
+    /// Where the reference of the directory of ordered indexes is; nil if the layout has none.
+    static func indexesOffset(_ layout: GraphLayout) -> Int? {
+        layout.ordered.isEmpty ? nil : tablesOffset + 4 * (layout.tables.count + (layout.hasRegister ? 1 : 0))
+    }
+
+    static func byteCount(_ layout: GraphLayout) -> Int {
+        tablesOffset + 4 * (layout.tables.count + (layout.hasRegister ? 1 : 0) + (layout.ordered.isEmpty ? 0 : 1))
+    }
 }

@@ -23,6 +23,7 @@ extension Draft {
             evacuateGroups(victims, table)
             for index in table.indexes { evacuateBuckets(victims, table, index) }
         }
+        evacuateIndexes(victims)
         if reader.registerReference(of: layout) != 0 { inRegister { $0.evacuate(victims) } }
     }
 

@@ -49,6 +49,17 @@ enum Blob {
         }
     }
 
+    /// Calls `body` with the first bytes, of which there may be fewer.
+    ///
+    /// - Parameter byteCountMax: less than an extent has.
+    static func withBeginning<Result>(
+        _ page: PageRef, byteCountMax: Int, _ chunks: Chunks, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        let (head, byteCount) = head(page, chunks)
+        if byteCount == 0 { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return body(UnsafeRawBufferPointer(start: chunks[extent(head, 0)] + PageLayout.header, count: min(byteCount, byteCountMax)))
+    }
+
     static func equals(_ page: PageRef, _ bytes: UnsafeRawBufferPointer, _ chunks: Chunks) -> Bool {
         let (head, byteCount) = head(page, chunks)
         guard let start = bytes.baseAddress, byteCount == bytes.count else { return false }

@@ -18,6 +18,9 @@ enum PageKind: UInt8 {
     case blobHead = 9
     case blobExtent = 10
     case bucket = 11
+    case indexDirectory = 12
+    case indexInner = 13
+    case indexLeaf = 14
 }
 
 /// Offsets and sizes of pages, in bytes. Docs/ARCHITECTURE.md tells the layouts in prose.

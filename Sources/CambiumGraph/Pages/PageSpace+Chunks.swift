@@ -91,6 +91,8 @@ extension PageSpace {
         if !isSource { return }
         switch kind {
         case .bucket where !Bucket(pointer).isConsistent: refuse("bucket \(page) miscounts its entries")
+        case .indexInner where !OrderedInner(pointer).isConsistent: refuse("node \(page) of an index is none")
+        case .indexLeaf where !OrderedLeaf(pointer).isConsistent: refuse("leaf \(page) of an index is none")
         case .stringLeaf where !StringLeaf.isConsistent(pointer): refuse("leaf \(page) has values outside its heap")
         default: break
         }

@@ -46,6 +46,8 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var storage: (any PageStorage)?
     @exclusivity(unchecked) var capacity = PageCapacity.standard
     @exclusivity(unchecked) var mappings = MappingBudget()
+    /// Memory for changes of ordered indexes, kept between drafts.
+    @exclusivity(unchecked) private var knownOrderedWork: OrderedWork?
     /// What has to be there for as long as the pages are.
     @exclusivity(unchecked) var companion: AnyObject?
 
@@ -76,6 +78,14 @@ final class PageSpace: @unchecked Sendable {
         freeHeads.deallocate()
         munmap(chunks.memory, Chunks.byteCount)
         munmap(live, Self.liveByteCount)
+    }
+
+    /// Memory for changes of ordered indexes.
+    var orderedWork: OrderedWork {
+        if let knownOrderedWork { return knownOrderedWork }
+        let work = OrderedWork()
+        knownOrderedWork = work
+        return work
     }
 
     private static let liveByteCount = PageLayout.chunkCountMax * MemoryLayout<UInt16>.stride

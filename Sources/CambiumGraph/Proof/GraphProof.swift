@@ -72,6 +72,7 @@ struct GraphProof {
         if isSound { proveBlobs() }
         if isSound { proveLinks() }
         if isSound { proveIndexes() }
+        if isSound { proveOrderedIndexes() }
     }
 
     /// Proves the register of a graph, if it has one. The directory of the graph is proven already.

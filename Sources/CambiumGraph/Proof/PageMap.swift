@@ -53,6 +53,8 @@ extension PageKind {
         case .stringLeaf: PageLayout.granules(PageLayout.heapOffset)
         case .blobHead: PageLayout.granules(Blob.extentsOffset)
         case .bucket: PageLayout.granules(Bucket.byteCount)
+        case .indexDirectory: PageLayout.granules(IndexDirectory.recordsOffset)
+        case .indexInner, .indexLeaf: PageLayout.granules(OrderedNode.byteCount)
         }
     }
 }

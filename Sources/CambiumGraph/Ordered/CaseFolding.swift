@@ -1,0 +1,37 @@
+import CambiumBytes
+
+/// Texts without regard to case: each character's lower case of its upper case, so that `Straße` and `STRASSE` are the same.
+enum CaseFolding {
+    /// Calls `body` with each byte of the folded text until it returns `false`. Bytes that are no UTF-8 are replaced.
+    @inline(__always) static func forEachByte(_ bytes: UnsafeRawBufferPointer, _ body: (UInt8) -> Bool) {
+        if bytes.allSatisfy({ $0 < 0x80 }) {
+            for byte in bytes where !body(byte &- 0x41 < 26 ? byte | 0x20 : byte) { return }
+            return
+        }
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            for byte in folded(scalar).utf8 where !body(byte) { return }
+        }
+    }
+
+    private static func folded(_ scalar: Unicode.Scalar) -> String {
+        if !scalar.properties.changesWhenCaseMapped { return String(scalar) }
+        return scalar.properties.uppercaseMapping.unicodeScalars.reduce(into: "") { $0 += $1.properties.lowercaseMapping }
+    }
+
+    /// The text as an index compares it.
+    static func folded(_ text: String) -> String { text.unicodeScalars.reduce(into: "") { $0 += folded($1) } }
+
+    /// A hash of how all characters are folded. Another version of Unicode has more of them: then indexes are built anew.
+    ///
+    /// Complexity: some milliseconds for the first call, then O(1).
+    static var fingerprint: UInt64 { known }
+
+    private static let known: UInt64 = {
+        var bytes: [UInt8] = []
+        for value in UInt32(0x80)..<0x2_0000 {
+            guard let scalar = Unicode.Scalar(value), scalar.properties.changesWhenCaseMapped else { continue }
+            bytes += Array(folded(scalar).utf8) + [0]
+        }
+        return bytes.withUnsafeBytes { XXH3.hash64($0, seed: 0) }
+    }()
+}

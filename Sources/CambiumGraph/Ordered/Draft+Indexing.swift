@@ -1,0 +1,205 @@
+import CambiumModel
+
+/// Ordered indexes are brought up to date when a draft is published: what differs from the version before is found by comparing pages,
+/// sorted, and merged into the trees. So no op knows of them.
+extension Draft {
+    /// Brings the ordered indexes up to date, and builds the first one that is not complete a little further.
+    ///
+    /// - Parameter rowCountMax: about as many rows are added to it.
+    /// Complexity: O(tables with indexes) if nothing of these was changed.
+    mutating func updateIndexes(rowCountMax: Int) {
+        if layout.ordered.isEmpty, base.layout.ordered.isEmpty { return }
+        if layout === base.layout, hasSameIndexedTables { return buildIndexes(rowCountMax: rowCountMax) }
+        // After a migration the new directory page refers to none.
+        if layout !== base.layout {
+            remakeIndexDirectory(base.reader, base.layout)
+        } else if !(reader.indexDirectory(of: layout)?.fits(layout) ?? false) {
+            remakeIndexDirectory(reader, layout)
+        }
+        for (number, indexes) in layout.orderedByTable { update(indexes, layout.tables[number]) }
+        buildIndexes(rowCountMax: rowCountMax)
+    }
+
+    private var hasSameIndexedTables: Bool {
+        let reader = reader
+        return reader.indexDirectoryReference(of: layout) != 0
+            && layout.orderedByTable.allSatisfy { reader.tableReference($0.table) == base.reader.tableReference($0.table) }
+    }
+
+    /// Makes a directory for the indexes of the layout. Trees of indexes that are the same stay, and the others are let go of.
+    ///
+    /// - Parameter old: a reader of the directory that there is, and the layout in which it is read.
+    private mutating func remakeIndexDirectory(_ old: Reader, _ oldLayout: GraphLayout) {
+        var known = old.indexDirectory(of: oldLayout)?.records ?? []
+        var records: [IndexDirectory.Record] = []
+        for index in layout.ordered {
+            if let place = known.firstIndex(where: { $0.specification == index.specification }) {
+                records.append(known.remove(at: place))
+            } else {
+                // What a table without rows has not to be built.
+                let isEmpty = oldTable(of: index.root).map { base.reader.groupCount($0.index) == 0 } ?? true
+                let groupCount = isEmpty ? IndexDirectory.Record.all : 0
+                records.append(IndexDirectory.Record(specification: index.specification, groupCount: groupCount))
+            }
+        }
+        for record in known { discard(record.tree) }
+        let before = old.indexDirectoryReference(of: oldLayout)
+        if before != 0 { discard(before) }
+        guard let offset = DirectoryPage.indexesOffset(layout) else { return }
+        let page = allocate(IndexDirectory.byteCount(records.count), .indexDirectory)
+        let directory = IndexDirectory(chunks[page])
+        directory.count = records.count
+        for (number, record) in records.enumerated() { directory[number] = record }
+        ownedDirectory().storeBytes(of: page, toByteOffset: offset, as: PageRef.self)
+    }
+
+    /// The table of the version before that has the objects of a root entity.
+    private func oldTable(of root: EntityNumber) -> TableLayout? { base.layout.table(of: root) }
+
+    private mutating func ownedIndexDirectory() -> IndexDirectory {
+        guard let offset = DirectoryPage.indexesOffset(layout) else {
+            preconditionFailure("A layout with indexes has a directory of them.")
+        }
+        let slot = (ownedDirectory() + offset).assumingMemoryBound(to: PageRef.self)
+        own(&slot.pointee, .indexDirectory, byteCount: IndexDirectory.byteCount(layout.ordered.count))
+        return IndexDirectory(chunks[slot.pointee])
+    }
+
+    // MARK: Changes
+
+    private mutating func update(_ indexes: [OrderedIndexLayout], _ table: TableLayout) {
+        guard let root = table.root else { return }
+        let previous = oldTable(of: root.number)
+        let before = previous.map { IndexChangeFinder.Side(base.reader, $0) }
+        if let before, base.reader.tableReference(before.table.index) == reader.tableReference(table.index), layout === base.layout {
+            return
+        }
+        let finder = IndexChangeFinder(before: before, after: .init(reader, table), sharing: PageSharing(space, space))
+        var groups: [(RowGroup, RowGroup)] = []
+        finder.forEachGroup { groups.append(($0, $1)) }
+        for index in indexes {
+            var record = reader.record(of: index, layout)
+            let old = base.layout.ordered.first { $0.hasSameKeys(as: index) }
+            var batch = OrderedBatch()
+            for (left, right) in groups where right.index < record.groupCount {
+                finder.addChanges(old, index, left, right, &batch)
+                if batch.isFull { merge(&batch, into: &record) }
+            }
+            merge(&batch, into: &record)
+            store(record, index)
+        }
+    }
+
+    private mutating func store(_ record: IndexDirectory.Record, _ index: OrderedIndexLayout) {
+        if record != reader.record(of: index, layout) { ownedIndexDirectory()[index.number] = record }
+    }
+
+    /// Applies a batch, and empties it. If the graph has no pages for it, the index goes, and is built again when there are some.
+    private mutating func merge(_ batch: inout OrderedBatch, into record: inout IndexDirectory.Record) {
+        if batch.isEmpty || record.groupCount == 0 { return batch.removeAll() }
+        guard hasPages(for: batch.count, batch.byteCount, record.tree) else {
+            discard(record.tree)
+            record = IndexDirectory.Record(specification: record.specification)
+            return batch.removeAll()
+        }
+        var tree = record.tree
+        batch.withSorted { apply($0, to: &tree) }
+        record.tree = tree
+        batch.removeAll()
+    }
+
+    /// Whether there are pages for copies of the leaves that change, for new ones, and for the nodes above them.
+    private func hasPages(for count: Int, _ byteCount: Int, _ tree: OrderedTree) -> Bool {
+        let all = Int(clamping: tree.count) * OrderedNode.entryByteCountMax / OrderedNode.byteCount
+        let nodes = 2 * (min(count, all) + 2 * byteCount / OrderedNode.byteCount) + 2 * OrderedNode.heightMax
+        let perChunk = PageLayout.chunkByteCount / OrderedNode.byteCount
+        return nodes / perChunk + 2 <= space.freeChunkCount
+    }
+
+    // MARK: Building
+
+    /// Adds the next rows to the first index that is not complete.
+    private mutating func buildIndexes(rowCountMax: Int) {
+        guard let directory = reader.indexDirectory(of: layout), rowCountMax > 0, !space.isInReserve else { return }
+        for (number, indexes) in layout.orderedByTable {
+            guard let index = indexes.first(where: { !directory[$0.number].isComplete }) else { continue }
+            return build(index, layout.tables[number], rowCountMax)
+        }
+    }
+
+    private mutating func build(_ index: OrderedIndexLayout, _ table: TableLayout, _ rowCountMax: Int) {
+        var record = reader.record(of: index, layout)
+        let groupCount = UInt32(reader.groupCount(table.index))
+        var batch = OrderedBatch()
+        var count = 0
+        var next = record.groupCount
+        let rows = reader.rows(table.index)
+        while next < groupCount, count < rowCountMax, !batch.isFull {
+            // Groups that are not there cost little, but there may be many of them.
+            count += 1
+            reader.forEachRow(of: table, groups: Int(next)..<Int(next) + 1) { row in
+                guard index.covers(row, rows, table) else { return }
+                IndexChangeFinder.add(index, row, rows, isAdded: true, &batch)
+                count += 1
+            }
+            next += 1
+        }
+        // What a merge leaves out for want of pages is not in the index.
+        record.groupCount = max(next, 1)
+        merge(&batch, into: &record)
+        if record.groupCount > 0 { record.groupCount = next >= groupCount ? IndexDirectory.Record.all : next }
+        store(record, index)
+    }
+}
+
+extension Draft {
+    /// Gives a graph that was stored before there were ordered indexes a directory page that has room for them.
+    mutating func makeRoomForIndexes() {
+        let roomy = GraphLayout(layout.schema, hasRegister: layout.hasRegister)
+        guard layout.ordered.isEmpty, !roomy.ordered.isEmpty, DirectoryPage.byteCount(roomy) <= PageLayout.chunkByteCount else { return }
+        let before = reader
+        let register = before.registerReference(of: layout)
+        layout = roomy
+        let page = newDirectory(sharedBlobs: before.sharedBlobs, register: register) { _, table in before.tableReference(table.index) }
+        discard(directory)
+        directory = page
+    }
+}
+
+extension Timeline {
+    /// Rows of an incomplete index that each transaction adds to it: well below a millisecond.
+    package static let indexedRowCount = 512
+
+    /// Builds ordered indexes that are not complete a little further. No draft may be under way, and the newest version must not be taken
+    /// back any more.
+    ///
+    /// - Parameter rowCountMax: about as many rows are added to one of them.
+    /// - Returns: whether there is more to build, and were pages for this step.
+    package func buildIndexes(
+        rowCountMax: Int = Timeline.indexedRowCount, show: (Graph) -> Void = { _ in }
+    ) throws(CambiumError) -> Bool {
+        reclaim()
+        let before = head.indexedGroupCounts
+        if !head.hasIncompleteIndexes || space.isInReserve { return false }
+        try publish(packingDraft(), indexing: rowCountMax, show: show)
+        return head.hasIncompleteIndexes && head.indexedGroupCounts != before
+    }
+
+    /// Gives a graph that was stored before there were ordered indexes room for them. They are built later.
+    package func addIndexes() throws(CambiumError) {
+        if !head.layout.ordered.isEmpty { return }
+        var draft = packingDraft()
+        draft.makeRoomForIndexes()
+        if draft.layout === draft.base.layout { return }
+        try publish(draft, indexing: 0)
+    }
+}
+
+extension Graph {
+    /// Whether an ordered index of the schema has not got all objects yet.
+    package var hasIncompleteIndexes: Bool {
+        layout.ordered.contains { !reader.record(of: $0, layout).isComplete }
+    }
+
+    fileprivate var indexedGroupCounts: [UInt32] { layout.ordered.map { reader.record(of: $0, layout).groupCount } }
+}

@@ -1,0 +1,303 @@
+/// Changing ordered indexes. Pages of the draft are changed in place, and others are copied.
+extension Draft {
+    /// Adds and removes entries.
+    ///
+    /// Ends the process if the tree is not one of a proven graph and does not have an entry that is to be removed. Complexity: for n changes
+    /// of a tree of m entries O(n log m), or O(m) if that is less.
+    mutating func apply(_ changes: OrderedChanges, to tree: inout OrderedTree) {
+        let all = 0..<changes.records.count
+        if all.isEmpty { return }
+        var delta = 0
+        var list: OrderedChildren?
+        if tree.height == 0 {
+            list = newLeaves(changes)
+            delta = all.count
+        } else {
+            list = apply(changes, all, to: &tree.root, level: Int(tree.height) - 1, &delta)
+        }
+        tree.count = UInt64(truncatingIfNeeded: Int(truncatingIfNeeded: tree.count) + delta)
+        if let list { setRoot(list, of: &tree) }
+        lowerRoot(&tree)
+    }
+
+    /// Releases every node of a tree.
+    mutating func discard(_ tree: OrderedTree) {
+        guard tree.height > 0 else { return }
+        if tree.height > UInt32(OrderedNode.heightMax) { chunks.refuse("an index is too high") }
+        var pending = [(tree.root, Int(tree.height) - 1)]
+        while let (page, level) = pending.popLast() {
+            if level > 0 {
+                let node = chunks.inner(page)
+                for child in 0..<node.count { pending.append((node.references[child], level - 1)) }
+            } else {
+                _ = chunks.leaf(page)
+            }
+            discard(page)
+        }
+    }
+
+    private mutating func setRoot(_ list: OrderedChildren, of tree: inout OrderedTree) {
+        var list = list
+        if tree.height == 0 { tree.height = 1 }
+        while list.count > 1 {
+            tree.height += 1
+            list = newInner(list, isAppended: true)
+        }
+        tree.root = list.children.first?.reference ?? 0
+        if list.count == 0 { tree = OrderedTree() }
+    }
+
+    /// Leaves out inner nodes at the root that have one child.
+    private mutating func lowerRoot(_ tree: inout OrderedTree) {
+        while tree.height > 1, chunks.inner(tree.root).count == 1 {
+            let child = chunks.inner(tree.root).references[0]
+            discard(tree.root)
+            tree.root = child
+            tree.height -= 1
+        }
+    }
+
+    // MARK: Nodes
+
+    /// - Returns: the nodes that take the place of the node; `nil` if it is the same one, with `delta` entries more.
+    private mutating func apply(
+        _ changes: OrderedChanges, _ range: Range<Int>, to page: inout PageRef, level: Int, _ delta: inout Int
+    ) -> OrderedChildren? {
+        if level == 0 { return applyToLeaf(changes, range, to: &page, &delta) }
+        own(&page, .indexInner)
+        let node = chunks.inner(page)
+        var replaced: [(child: Int, list: OrderedChildren)] = []
+        var hasSparse = false
+        var next = range.lowerBound
+        while next < range.upperBound {
+            let child = node.child(of: changes.entry(next))
+            let end = child + 1 == node.count ? range.upperBound : node.end(of: child, in: changes, next..<range.upperBound)
+            var childDelta = 0
+            if let list = apply(changes, next..<end, to: &node.references[child], level: level - 1, &childDelta) {
+                replaced.append((child, list))
+            } else {
+                node.counts[child] = UInt32(truncatingIfNeeded: Int(node.counts[child]) &+ childDelta)
+                if childDelta < 0, isSparse(node.references[child], level: level - 1) { hasSparse = true }
+            }
+            delta += childDelta
+            next = end
+        }
+        if replaced.isEmpty, !hasSparse || node.count == 1 { return nil }
+        let list = joined(node.children(), replaced, joinsSparse: hasSparse, level: level - 1)
+        return write(list, to: page, isAppended: replaced.last?.child == node.count - 1)
+    }
+
+    private mutating func applyToLeaf(
+        _ changes: OrderedChanges, _ range: Range<Int>, to page: inout PageRef, _ delta: inout Int
+    ) -> OrderedChildren? {
+        own(&page, .indexLeaf)
+        let leaf = chunks.leaf(page)
+        var next = range.lowerBound
+        if range.count <= Self.placeCountMax {
+            while next < range.upperBound {
+                let entry = changes.entry(next)
+                if changes.isAdded(next) {
+                    guard leaf.insert(entry) else { break }
+                    delta += 1
+                } else {
+                    if leaf.count == 1 { break }
+                    guard leaf.remove(entry) else { chunks.refuse("an index does not have an object that it had") }
+                    delta -= 1
+                }
+                next += 1
+            }
+            if next == range.upperBound { return nil }
+        }
+        let (rest, before) = (next..<range.upperBound, leaf.count)
+        let work = space.orderedWork
+        work.removeAll()
+        guard work.merge(leaf, changes, rest) else { chunks.refuse("an index does not have the objects that it had") }
+        delta += work.entries.count - before
+        // All that is left to do is at the end.
+        let end = work.entries.count - rest.count
+        let isAppended = end >= 0 && end < work.entries.count && work.entries[end].start == changes.entry(rest.lowerBound).start
+        return writeLeaves(work, page, isAppended: isAppended, isBulk: rest.count > Self.placeCountMax)
+    }
+
+    /// As many changes of one leaf are made in place.
+    private static let placeCountMax = 8
+
+    // MARK: Writing
+
+    /// - Parameter page: the one that the first leaf is written to; 0 for none.
+    /// - Returns: `nil` if all entries are in the page.
+    private mutating func writeLeaves(_ work: OrderedWork, _ page: PageRef, isAppended: Bool, isBulk: Bool) -> OrderedChildren? {
+        var list = OrderedChildren()
+        // What was filled in bulk has room for some entries more.
+        let limit = isBulk ? OrderedNode.byteCount - OrderedNode.byteCount / 32 : OrderedNode.byteCount
+        let parts = work.parts(limit: limit, isAppended: isAppended)
+        if parts.isEmpty, page != 0 { discard(page) }
+        // Entries of the page itself were copied to the work's memory.
+        for (number, part) in parts.enumerated() {
+            let target = number == 0 && page != 0 ? page : allocate(OrderedNode.byteCount, .indexLeaf)
+            work.entries.withUnsafeBufferPointer { OrderedLeaf(chunks[target]).write(UnsafeBufferPointer(rebasing: $0[part])) }
+            list.append(target, part.count)
+            if number == 0 { continue }
+            let (last, first) = (work.entries[part.lowerBound - 1], work.entries[part.lowerBound])
+            let common = OrderedNode.commonByteCount(last.start, first.start, max: min(last.count, first.count))
+            // The shortest text that is after the one and not after the other.
+            list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
+        }
+        return parts.count == 1 && page != 0 ? nil : list
+    }
+
+    /// Leaves for entries that are all added.
+    private mutating func newLeaves(_ changes: OrderedChanges) -> OrderedChildren {
+        let work = space.orderedWork
+        work.removeAll()
+        work.entries.reserveCapacity(changes.records.count)
+        for index in changes.records.indices {
+            if !changes.isAdded(index) { chunks.refuse("an index does not have an object that it had") }
+            work.entries.append(changes.entry(index))
+        }
+        defer { work.shrink() }
+        return writeLeaves(work, 0, isAppended: true, isBulk: true) ?? OrderedChildren()
+    }
+
+    /// - Returns: `nil` if all children are in the page; none if there are none.
+    private mutating func write(_ list: OrderedChildren, to page: PageRef, isAppended: Bool) -> OrderedChildren? {
+        if list.count == 0 {
+            discard(page)
+            return list
+        }
+        let parts = list.parts(isAppended: isAppended)
+        if parts.count == 1 {
+            OrderedInner(chunks[page]).write(list, parts[0])
+            return nil
+        }
+        return newInner(list, parts, firstPage: page)
+    }
+
+    private mutating func newInner(_ list: OrderedChildren, isAppended: Bool) -> OrderedChildren {
+        newInner(list, list.parts(isAppended: isAppended), firstPage: 0)
+    }
+
+    private mutating func newInner(_ list: OrderedChildren, _ parts: [Range<Int>], firstPage: PageRef) -> OrderedChildren {
+        var nodes = OrderedChildren()
+        for (number, part) in parts.enumerated() {
+            let page = number == 0 && firstPage != 0 ? firstPage : allocate(OrderedNode.byteCount, .indexInner)
+            OrderedInner(chunks[page]).write(list, part)
+            nodes.append(page, part.reduce(0) { $0 + list.children[$1].count })
+            if number > 0 { list.withBound(part.lowerBound) { nodes.setLastBound($0) } }
+        }
+        return nodes
+    }
+
+    // MARK: Joining
+
+    private func isSparse(_ page: PageRef, level: Int) -> Bool {
+        level == 0 ? chunks.leaf(page).isSparse : chunks.inner(page).count < Self.childCountMin
+    }
+
+    /// Inner nodes with fewer children are joined with a neighbour.
+    private static let childCountMin = 4
+
+    /// The children of a node, some of which others take the place of.
+    ///
+    /// - Parameter joinsSparse: whether sparse ones are joined with the one before or after them, for which all of them are looked at.
+    private mutating func joined(
+        _ list: OrderedChildren, _ replaced: [(child: Int, list: OrderedChildren)], joinsSparse: Bool, level: Int
+    ) -> OrderedChildren {
+        var current = OrderedChildren()
+        current.reserve(list.count)
+        var next = 0
+        for child in 0..<list.count {
+            if next < replaced.count, replaced[next].child == child {
+                current.append(replaced[next].list, boundOf: child, in: list)
+                next += 1
+            } else {
+                current.append(child, of: list)
+            }
+        }
+        if !joinsSparse { return current }
+        var result = OrderedChildren()
+        result.reserve(current.count)
+        var child = 0
+        while child < current.count {
+            let isPair =
+                child + 1 < current.count
+                && (isSparse(current.children[child].reference, level: level)
+                    || isSparse(current.children[child + 1].reference, level: level))
+            if isPair {
+                result.append(join(current, child, level: level), boundOf: child, in: current)
+            } else {
+                result.append(child, of: current)
+            }
+            child += isPair ? 2 : 1
+        }
+        return result
+    }
+
+    /// Joins a child with the next one, in one node or in two that are alike.
+    private mutating func join(_ list: OrderedChildren, _ child: Int, level: Int) -> OrderedChildren {
+        var (first, second) = (list.children[child].reference, list.children[child + 1].reference)
+        if level == 0 {
+            let work = space.orderedWork
+            work.removeAll()
+            for page in [first, second] { chunks.leaf(page).forEach { work.append($0, $1) } }
+            own(&first, .indexLeaf)
+            discard(second)
+            let count = work.entries.count
+            if let leaves = writeLeaves(work, first, isAppended: false, isBulk: false) { return leaves }
+            var one = OrderedChildren()
+            one.append(first, count)
+            return one
+        }
+        var children = OrderedChildren()
+        let (left, right) = (chunks.inner(first).children(), chunks.inner(second).children())
+        children.append(left, boundOf: 0, in: left)
+        children.append(right, boundOf: child + 1, in: list)
+        own(&first, .indexInner)
+        discard(second)
+        if let nodes = write(children, to: first, isAppended: false) { return nodes }
+        var one = OrderedChildren()
+        one.append(first, children.entryCount)
+        return one
+    }
+}
+
+extension OrderedInner {
+    /// The first of some sorted changes that does not belong to a child, which is not the last one.
+    fileprivate func end(of child: Int, in changes: OrderedChanges, _ range: Range<Int>) -> Int {
+        var (low, high) = (range.lowerBound + 1, range.upperBound)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(child + 1, changes.entry(middle)) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension OrderedWork {
+    /// Gives memory back that a change in bulk has taken.
+    func shrink() {
+        if entries.capacity > Self.byteCount / OrderedNode.rowByteCount { entries = [] }
+    }
+}
+
+extension Chunks {
+    /// A leaf of an index. Ends the process if it is none, and the graph is not proven.
+    @inline(__always) func leaf(_ page: PageRef) -> OrderedLeaf {
+        let leaf = OrderedLeaf(self[page])
+        if !isProven { check(page, .indexLeaf, leaf.isConsistent) }
+        return leaf
+    }
+
+    /// An inner node of an index. Ends the process if it is none, and the graph is not proven.
+    @inline(__always) func inner(_ page: PageRef) -> OrderedInner {
+        let node = OrderedInner(self[page])
+        if !isProven { check(page, .indexInner, node.isConsistent) }
+        return node
+    }
+
+    @inline(never) private func check(_ page: PageRef, _ kind: PageKind, _ isConsistent: Bool) {
+        guard self.kind(page) == kind, granules(page) >= kind.granuleCountMin, isConsistent else {
+            refuse("page \(page) is no node of an index")
+        }
+    }
+}

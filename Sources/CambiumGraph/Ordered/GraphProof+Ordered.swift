@@ -1,0 +1,107 @@
+/// Ordered indexes have each object once, under its key and in order, and nothing else.
+extension GraphProof {
+    mutating func proveOrderedIndexes() {
+        guard let offset = DirectoryPage.indexesOffset(layout) else { return }
+        let reference = chunks[reader.directory].load(fromByteOffset: offset, as: PageRef.self)
+        if reference == 0 { return }
+        guard let page = claim(reference, .indexDirectory, notAfter: chunks.birth(reader.directory)) else { return }
+        let directory = IndexDirectory(page)
+        guard directory.count <= OrderedIndexLayout.countMax,
+            IndexDirectory.byteCount(directory.count) <= chunks.granules(reference) * PageLayout.granule
+        else { return note("The directory of indexes has more records than room.") }
+        for number in 0..<directory.count where isSound {
+            // Another version of the program may have made an index in another way. Then it is built again, but its pages are in use.
+            let index = layout.ordered.first { $0.number == number && $0.specification == directory[number].specification }
+            prove(directory[number], index, chunks.birth(reference))
+        }
+    }
+
+    private mutating func prove(_ record: IndexDirectory.Record, _ index: OrderedIndexLayout?, _ birth: UInt64) {
+        let tree = record.tree
+        guard tree.height <= UInt32(OrderedNode.heightMax), tree.height > 0 || tree == OrderedTree() else {
+            return note("An index says that it is \(tree.height) nodes high.")
+        }
+        var proof = OrderedProof(index.map { ($0, tables[$0.table]) }, record)
+        if tree.height > 0 {
+            let count = prove(tree.root, Int(tree.height) - 1, birth, &proof)
+            if isSound, count != Int(clamping: tree.count) { note("An index has \(count) entries, and another number is noted.") }
+        }
+        guard isSound, let (index, table) = proof.index else { return }
+        let rows = reader.rows(index.table)
+        var expected = 0
+        table.forEachRow { row in
+            if row >> PageLayout.rowShift < record.groupCount, index.covers(row, rows, table.layout) { expected += 1 }
+        }
+        if Int(clamping: tree.count) != expected { note("An index of '\(table.name)' has \(tree.count) entries of \(expected).") }
+    }
+
+    /// Returns the entries below a page. The height of an index is limited, and so is the depth of the recursion.
+    private mutating func prove(_ page: PageRef, _ level: Int, _ birth: UInt64, _ proof: inout OrderedProof) -> Int {
+        let size = PageLayout.granules(OrderedNode.byteCount)
+        guard isSound, let pointer = claim(page, level == 0 ? .indexLeaf : .indexInner, granules: size, notAfter: birth) else { return 0 }
+        let own = pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
+        if level == 0 {
+            let leaf = OrderedLeaf(pointer)
+            guard leaf.isConsistent else {
+                note("Leaf \(page) of an index has entries outside of its bytes.")
+                return 0
+            }
+            var flaw: String?
+            leaf.forEach { if flaw == nil { flaw = proof.flaw(of: $0, $1, reader) } }
+            if let flaw { note("Leaf \(page) of an index \(flaw).") }
+            return leaf.count
+        }
+        let node = OrderedInner(pointer)
+        guard node.isConsistent else {
+            note("Node \(page) of an index has children outside of its bytes.")
+            return 0
+        }
+        let children = node.children()
+        var count = 0
+        for child in 0..<node.count where isSound {
+            if child > 0, !children.withBound(child, { proof.beginChild($0) }) {
+                note("Node \(page) of an index has a lower bound that does not part its children.")
+            }
+            let below = prove(node.references[child], level - 1, own, &proof)
+            if isSound, below != Int(node.counts[child]) { note("Node \(page) of an index miscounts its entries.") }
+            count += below
+        }
+        return count
+    }
+}
+
+/// What was seen of an index so far.
+private struct OrderedProof {
+    /// `nil` for an index that this program does not know.
+    let index: (layout: OrderedIndexLayout, table: ProvenTable)?
+    private let groupCount: UInt32
+    private var last: [UInt8] = []
+    private var lowerBound: [UInt8] = []
+    private var seen = RowSet()
+
+    init(_ index: (OrderedIndexLayout, ProvenTable)?, _ record: IndexDirectory.Record) {
+        self.index = index.map { (layout: $0.0, table: $0.1) }
+        groupCount = record.groupCount
+    }
+
+    /// Whether a lower bound is after the entries so far. It must not be after those that follow.
+    mutating func beginChild(_ bound: OrderedBytes) -> Bool {
+        lowerBound = [UInt8](UnsafeRawBufferPointer(start: bound.start, count: bound.count))
+        return last.lexicographicallyPrecedes(lowerBound)
+    }
+
+    /// What is wrong with the next entry; `nil` for nothing.
+    mutating func flaw(of prefix: OrderedBytes, _ rest: OrderedBytes, _ reader: Reader) -> String? {
+        var entry = [UInt8](UnsafeRawBufferPointer(start: prefix.start, count: prefix.count))
+        entry.append(contentsOf: UnsafeRawBufferPointer(start: rest.start, count: rest.count))
+        guard last.lexicographicallyPrecedes(entry), !entry.lexicographicallyPrecedes(lowerBound) else { return "is not in order" }
+        last = entry
+        guard let (index, table) = index else { return nil }
+        let row = OrderedNode.row(rest.start + rest.count)
+        let rows = reader.rows(index.table)
+        guard table.isLive(row), row >> PageLayout.rowShift < groupCount, seen.insert(row), index.covers(row, rows, table.layout),
+            index.entry(row, rows) == entry
+        else { return "has an entry that leads to no object with its key" }
+        return nil
+    }
+}

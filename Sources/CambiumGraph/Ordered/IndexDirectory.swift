@@ -1,0 +1,86 @@
+/// The page that the ordered indexes of a graph hang from: how each is made, where its tree is, and how far it has been built.
+///
+/// SAFETY: the page has as many records as it counts.
+struct IndexDirectory {
+    struct Record: Equatable {
+        /// As `OrderedIndexLayout.specification`.
+        var specification: UInt64
+        var tree = OrderedTree()
+        /// The groups of rows whose objects are in the index, from the first one on; `isComplete` if all are, now and later.
+        var groupCount: UInt32 = 0
+
+        static let all = UInt32.max
+        var isComplete: Bool { groupCount == Self.all }
+    }
+
+    private static let countOffset = 16
+    static let recordsOffset = 24
+    static let stride = 32
+
+    let page: UnsafeMutableRawPointer
+
+    init(_ page: UnsafeMutableRawPointer) { self.page = page }
+
+    static func byteCount(_ count: Int) -> Int { recordsOffset + stride * count }
+
+    var count: Int {
+        get { Int(page.load(fromByteOffset: Self.countOffset, as: UInt32.self)) }
+        nonmutating set { page.storeBytes(of: UInt64(newValue), toByteOffset: Self.countOffset, as: UInt64.self) }
+    }
+
+    subscript(index: Int) -> Record {
+        get {
+            let place = page + Self.recordsOffset + Self.stride * index
+            let tree = OrderedTree(
+                root: place.load(fromByteOffset: 8, as: PageRef.self), height: place.load(fromByteOffset: 12, as: UInt32.self),
+                count: place.load(fromByteOffset: 16, as: UInt64.self))
+            return Record(
+                specification: place.load(as: UInt64.self), tree: tree, groupCount: place.load(fromByteOffset: 24, as: UInt32.self))
+        }
+        nonmutating set {
+            let place = page + Self.recordsOffset + Self.stride * index
+            place.storeBytes(of: newValue.specification, as: UInt64.self)
+            place.storeBytes(of: newValue.tree.root, toByteOffset: 8, as: PageRef.self)
+            place.storeBytes(of: newValue.tree.height, toByteOffset: 12, as: UInt32.self)
+            place.storeBytes(of: newValue.tree.count, toByteOffset: 16, as: UInt64.self)
+            place.storeBytes(of: UInt64(newValue.groupCount), toByteOffset: 24, as: UInt64.self)
+        }
+    }
+
+    var records: [Record] { (0..<count).map { self[$0] } }
+
+    /// Whether the records are those of a layout's indexes, in their order.
+    @inline(__always) func fits(_ layout: GraphLayout) -> Bool {
+        count == layout.ordered.count && layout.ordered.allSatisfy { self[$0.number].specification == $0.specification }
+    }
+}
+
+extension Reader {
+    /// The page of the ordered indexes; 0 if there is none yet.
+    func indexDirectoryReference(of layout: GraphLayout) -> PageRef {
+        guard let offset = DirectoryPage.indexesOffset(layout) else { return 0 }
+        return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)
+    }
+
+    func indexDirectory(of layout: GraphLayout) -> IndexDirectory? {
+        let page = indexDirectoryReference(of: layout)
+        if page == 0 { return nil }
+        let directory = IndexDirectory(chunks[page])
+        if !chunks.isProven {
+            guard chunks.kind(page) == .indexDirectory, directory.count <= OrderedIndexLayout.countMax,
+                IndexDirectory.byteCount(directory.count) <= chunks.granules(page) * PageLayout.granule
+            else { chunks.refuse("page \(page) is no directory of indexes") }
+        }
+        return directory
+    }
+
+    /// What is known of an index; nothing if the pages do not have it.
+    func record(of index: OrderedIndexLayout, _ layout: GraphLayout) -> IndexDirectory.Record {
+        if let directory = indexDirectory(of: layout), index.number < directory.count,
+            directory[index.number].specification == index.specification
+        {
+            return directory[index.number]
+        }
+        return IndexDirectory.Record(specification: index.specification)
+    }
+}

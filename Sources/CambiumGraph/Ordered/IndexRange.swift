@@ -1,0 +1,224 @@
+/// Objects that follow each other in an ordered index.
+///
+/// Keys are cut. If the values that it begins or ends with are longer, the objects at its edges are compared in whole.
+package struct IndexRange: Sendable {
+    /// Where a range begins or ends.
+    struct Edge: Sendable {
+        /// Not cut.
+        let key: [UInt8]
+        /// Whether objects whose keys begin with the bytes are before it.
+        let isAfter: Bool
+
+        init(_ key: [UInt8], isAfter: Bool) {
+            self.key = key
+            self.isAfter = isAfter
+        }
+
+        var isCut: Bool { key.count > OrderedNode.keyByteCountMax }
+
+        /// Whether a whole key is before the edge.
+        func isAfter(_ whole: [UInt8]) -> Bool {
+            if whole.starts(with: key) { return isAfter }
+            return whole.lexicographicallyPrecedes(key)
+        }
+    }
+
+    let index: OrderedIndex
+    /// The places of all objects that can be in the range.
+    let outer: Range<Int>
+    private let lower: Edge?
+    private let upper: Edge?
+    /// The places at which objects have to be compared with an edge that is cut.
+    private let lowerEdge: Range<Int>
+    private let upperEdge: Range<Int>
+
+    init(_ index: OrderedIndex, _ outer: Range<Int>) {
+        self.index = index
+        self.outer = outer
+        (lower, upper, lowerEdge, upperEdge) = (nil, nil, 0..<0, 0..<0)
+    }
+
+    init(_ index: OrderedIndex, _ lower: Edge?, _ upper: Edge?) {
+        self.index = index
+        self.lower = lower
+        self.upper = upper
+        let first = lower.map { Self.places(of: $0, index) } ?? 0..<0
+        let last = upper.map { Self.places(of: $0, index) } ?? index.count..<index.count
+        let start = lower?.isAfter == true && !(lower?.isCut ?? false) ? first.upperBound : first.lowerBound
+        let end = upper?.isAfter == true || upper?.isCut == true ? last.upperBound : last.lowerBound
+        outer = start..<max(start, end)
+        lowerEdge = lower?.isCut == true ? first.clamped(to: outer) : 0..<0
+        upperEdge = upper?.isCut == true ? last.clamped(to: outer) : 0..<0
+    }
+
+    /// The places of the entries that begin with the bytes of an edge, as far as they are kept.
+    private static func places(of edge: Edge, _ index: OrderedIndex) -> Range<Int> {
+        var bytes = Array(edge.key.prefix(OrderedNode.keyByteCountMax))
+        let start = index.reader.rank(of: bytes)
+        // The first text that does not begin with the bytes and is after all that do.
+        while let last = bytes.last, last == 0xFF { bytes.removeLast() }
+        guard let last = bytes.last else { return start..<index.count }
+        bytes[bytes.count - 1] = last + 1
+        return start..<max(start, index.reader.rank(of: bytes))
+    }
+
+    /// How many objects there are. Complexity: O(1), unless keys at an edge are cut.
+    package var count: Int {
+        outer.count - (lowerEdge.isEmpty && upperEdge.isEmpty ? 0 : missing(lowerEdge) + missing(upperEdge, notIn: lowerEdge))
+    }
+
+    package var isEmpty: Bool { count == 0 }
+
+    private func missing(_ places: Range<Int>, notIn others: Range<Int> = 0..<0) -> Int {
+        var count = 0
+        var place = places.lowerBound
+        index.reader.forEachRow(places) { row in
+            if !others.contains(place), !has(row) { count += 1 }
+            place += 1
+        }
+        return count
+    }
+
+    /// Whether an object at an edge is in the range.
+    private func has(_ row: UInt32) -> Bool {
+        let whole = wholeKey(row)
+        return !(lower?.isAfter(whole) ?? false) && (upper?.isAfter(whole) ?? true)
+    }
+
+    private func wholeKey(_ row: UInt32) -> [UInt8] {
+        index.layout.wholeKey(row, index.graph.reader.rows(index.layout.table))
+    }
+
+    // MARK: Objects
+
+    /// Calls `body` with each object in the order of the index until it returns `false`. Objects with the same values are in the order
+    /// of their rows.
+    ///
+    /// - Parameter isReversed: whether the last object comes first.
+    /// - Parameter offset: so many objects are passed over, which costs nothing unless keys are cut.
+    /// Complexity: O(log objects + objects that are visited).
+    package func forEach(isReversed: Bool = false, offset: Int = 0, _ body: (ObjectPlace) -> Bool) {
+        var walk = IndexWalk(self, isReversed: isReversed, offset: offset)
+        walk.run(body)
+    }
+
+    /// The first object in the order of the index.
+    package var first: ObjectPlace? { object(isReversed: false) }
+    /// The last object in the order of the index.
+    package var last: ObjectPlace? { object(isReversed: true) }
+
+    private func object(isReversed: Bool) -> ObjectPlace? {
+        var found: ObjectPlace?
+        forEach(isReversed: isReversed) { place in
+            found = place
+            return false
+        }
+        return found
+    }
+
+    /// Walks through a range. Objects whose keys are cut and agree as far as they are kept are put in order by their values.
+    private struct IndexWalk {
+        private let range: IndexRange
+        private let isReversed: Bool
+        private var offset: Int
+        private let rows: Rows
+        private let isProven: Bool
+        /// Rows of one key that is cut.
+        private var run: [UInt32] = []
+        private var runKey: [UInt8] = []
+
+        init(_ range: IndexRange, isReversed: Bool, offset: Int) {
+            self.range = range
+            self.isReversed = isReversed
+            self.offset = max(0, offset)
+            let graph = range.index.graph
+            rows = graph.reader.rows(range.index.layout.table)
+            isProven = graph.isProven
+        }
+
+        mutating func run(_ body: (ObjectPlace) -> Bool) {
+            var places = range.outer
+            // If no key can be cut, the objects to be passed over need not be looked at.
+            if range.index.layout.hasShortKeys {
+                let skipped = min(offset, places.count)
+                places = isReversed ? places.lowerBound..<places.upperBound - skipped : places.lowerBound + skipped..<places.upperBound
+                offset = 0
+            }
+            var isWanted = true
+            var copy = self
+            range.index.reader.forEachLeaf(places, isReversed: isReversed) { leaf, part in
+                isWanted = copy.visit(leaf, part, body)
+                return isWanted
+            }
+            if isWanted { _ = copy.endRun(body) }
+        }
+
+        private mutating func visit(_ leaf: OrderedLeaf, _ part: Range<Int>, _ body: (ObjectPlace) -> Bool) -> Bool {
+            for number in 0..<part.count {
+                let place = isReversed ? part.upperBound - 1 - number : part.lowerBound + number
+                let (start, byteCount) = leaf.entry(place)
+                let row = OrderedNode.row(leaf.page + start + byteCount)
+                if leaf.prefixByteCount + byteCount < OrderedNode.entryByteCountMax {
+                    guard endRun(body), give(row, body) else { return false }
+                    continue
+                }
+                let key = leaf.key(place)
+                if key != runKey {
+                    guard endRun(body) else { return false }
+                    runKey = key
+                }
+                run.append(row)
+            }
+            return true
+        }
+
+        /// Gives the objects of a key that is cut.
+        private mutating func endRun(_ body: (ObjectPlace) -> Bool) -> Bool {
+            if run.isEmpty { return true }
+            var found = run.map { (key: range.wholeKey($0), row: $0) }
+            (run, runKey) = ([], [])
+            found.sort { left, right in
+                left.key == right.key ? left.row < right.row : left.key.lexicographicallyPrecedes(right.key)
+            }
+            if isReversed { found.reverse() }
+            for (key, row) in found {
+                if range.lower?.isAfter(key) ?? false || !(range.upper?.isAfter(key) ?? true) { continue }
+                guard give(row, body) else { return false }
+            }
+            return true
+        }
+
+        private mutating func give(_ row: UInt32, _ body: (ObjectPlace) -> Bool) -> Bool {
+            if !isProven, !rows.isLive(row) { rows.chunks.refuse("an index leads to an object that is not there") }
+            if offset > 0 {
+                offset -= 1
+                return true
+            }
+            return body(ObjectPlace(table: range.index.layout.table, row: row))
+        }
+    }
+}
+
+extension OrderedLeaf {
+    /// The key of an entry, without the row.
+    fileprivate func key(_ index: Int) -> [UInt8] {
+        let (offset, byteCount) = entry(index)
+        let prefix = UnsafeRawBufferPointer(start: page + Self.contentOffset, count: prefixByteCount)
+        return Array(prefix) + Array(UnsafeRawBufferPointer(start: page + offset, count: byteCount - OrderedNode.rowByteCount))
+    }
+}
+
+extension OrderedIndexLayout {
+    /// Whether no key can be so long that it is cut.
+    fileprivate var hasShortKeys: Bool {
+        var byteCount = 0
+        for component in components {
+            switch component.kind {
+            case .fixed(let width): byteCount += 1 + width
+            case .string where component.type == .decimal: byteCount += 32
+            default: return false
+            }
+        }
+        return byteCount < OrderedNode.keyByteCountMax
+    }
+}

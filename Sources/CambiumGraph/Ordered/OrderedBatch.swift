@@ -1,0 +1,172 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Entries that are to be added to an ordered index, or removed from it, in order once they are sorted.
+package struct OrderedBatch: ~Copyable {
+    struct Record {
+        /// Bytes of the entry, from the first one on in which entries differ.
+        var head: UInt64
+        var offset: UInt32
+        var byteCount: UInt16
+        var isAdded: Bool
+    }
+
+    /// Beyond so many bytes a batch is applied before more is added to it.
+    static let byteCountMax = 32 << 20
+
+    private(set) var records: [Record] = []
+    private(set) var memory: UnsafeMutableRawPointer
+    private var capacity: Int
+    private(set) var byteCount = 0
+
+    package init(byteCapacity: Int = 1024) {
+        capacity = byteCapacity
+        memory = .allocate(byteCount: byteCapacity, alignment: 8)
+    }
+
+    deinit { memory.deallocate() }
+
+    var isEmpty: Bool { records.isEmpty }
+    var count: Int { records.count }
+    var isFull: Bool { byteCount >= Self.byteCountMax || records.count >= 1 << 21 }
+
+    package mutating func removeAll() {
+        records.removeAll(keepingCapacity: true)
+        byteCount = 0
+    }
+
+    /// Where the next entry can be written: so many bytes, and more of which nothing is kept.
+    @inline(__always) package mutating func room(_ count: Int) -> UnsafeMutableRawPointer {
+        if byteCount &+ count > capacity { grow(byteCount + count) }
+        return memory + byteCount
+    }
+
+    @inline(never) private mutating func grow(_ wanted: Int) {
+        let grown = max(2 * capacity, wanted)
+        let new = UnsafeMutableRawPointer.allocate(byteCount: grown, alignment: 8)
+        memcpy(new, memory, byteCount)
+        memory.deallocate()
+        (memory, capacity) = (new, grown)
+    }
+
+    /// Adds the entry that was written to the room.
+    @inline(__always) package mutating func append(_ count: Int, isAdded: Bool) {
+        let record = Record(
+            head: 0, offset: UInt32(truncatingIfNeeded: byteCount), byteCount: UInt16(truncatingIfNeeded: count), isAdded: isAdded)
+        records.append(record)
+        byteCount &+= count
+    }
+
+    /// Takes the last two entries back if they are the same bytes: nothing has changed.
+    mutating func dropLastPairIfEqual() {
+        let (old, new) = (records[records.count - 2], records[records.count - 1])
+        guard old.byteCount == new.byteCount, memcmp(memory + Int(old.offset), memory + Int(new.offset), Int(old.byteCount)) == 0 else {
+            return
+        }
+        records.removeLast(2)
+        byteCount = Int(old.offset)
+    }
+
+    /// Changes a tree. The entries stay.
+    package mutating func apply(to tree: inout OrderedTree, of draft: inout Draft) { withSorted { draft.apply($0, to: &tree) } }
+
+    /// Calls `body` with the entries in order.
+    ///
+    /// Complexity: O(n) for entries whose first bytes differ, otherwise O(n log n).
+    mutating func withSorted<Result>(_ body: (OrderedChanges) -> Result) -> Result {
+        // Heads are read a little beyond the last entry.
+        memset(room(OrderedNode.slackByteCount), 0, OrderedNode.slackByteCount)
+        if count > 1 { sort() }
+        return records.withUnsafeBufferPointer { body(OrderedChanges(records: $0, memory: UnsafeRawPointer(memory))) }
+    }
+
+    private mutating func sort() {
+        let memory = UnsafeRawPointer(memory)
+        let first = records[0]
+        var common = Int(first.byteCount)
+        for record in records {
+            common = OrderedNode.commonByteCount(
+                memory + Int(first.offset), memory + Int(record.offset), max: min(common, Int(record.byteCount)))
+        }
+        for index in records.indices {
+            let record = records[index]
+            records[index].head = OrderedNode.head(memory + Int(record.offset) + common, Int(record.byteCount) - common)
+        }
+        if count > OrderedSort.countMin { OrderedSort.sortByHead(&records) }
+        OrderedSort.finish(&records) { left, right in
+            if left.head != right.head { return left.head < right.head }
+            let start = memory + Int(left.offset)
+            return OrderedNode.order(start, Int(left.byteCount), memory + Int(right.offset), Int(right.byteCount)) < 0
+        }
+    }
+}
+
+/// Sorted entries to add or to remove.
+struct OrderedChanges {
+    let records: UnsafeBufferPointer<OrderedBatch.Record>
+    let memory: UnsafeRawPointer
+
+    @inline(__always) func entry(_ index: Int) -> OrderedBytes {
+        OrderedBytes(memory + Int(records[index].offset), Int(records[index].byteCount))
+    }
+
+    @inline(__always) func isAdded(_ index: Int) -> Bool { records[index].isAdded }
+}
+
+/// Sorts records by the bits of their heads that differ most, which leaves few of them in a wrong order.
+enum OrderedSort {
+    /// Fewer are sorted faster by comparing them.
+    static let countMin = 256
+    private static let digitBitCount = 11
+    private static let passCount = 3
+
+    static func sortByHead(_ records: inout [OrderedBatch.Record]) {
+        let first = records[0].head
+        let differing = records.reduce(0) { $0 | ($1.head ^ first) }
+        let bitCount = 64 - differing.leadingZeroBitCount
+        let shift = max(0, bitCount - passCount * digitBitCount)
+        var other = [OrderedBatch.Record](repeating: records[0], count: records.count)
+        let mask = (1 << digitBitCount) - 1
+        for pass in 0..<passCount where shift + pass * digitBitCount < bitCount {
+            let shift = UInt64(shift + pass * digitBitCount)
+            var places = [Int](repeating: 0, count: 1 << digitBitCount)
+            for record in records { places[Int(truncatingIfNeeded: record.head &>> shift) & mask] &+= 1 }
+            var place = 0
+            for digit in places.indices {
+                let count = places[digit]
+                places[digit] = place
+                place += count
+            }
+            records.withUnsafeBufferPointer { source in
+                other.withUnsafeMutableBufferPointer { target in
+                    places.withUnsafeMutableBufferPointer { places in
+                        for record in source {
+                            let digit = Int(truncatingIfNeeded: record.head &>> shift) & mask
+                            target[places[digit]] = record
+                            places[digit] &+= 1
+                        }
+                    }
+                }
+            }
+            swap(&records, &other)
+        }
+    }
+
+    /// Sorts what is in order up to runs of records, each of which `isBefore` puts in order.
+    static func finish(_ records: inout [OrderedBatch.Record], _ isBefore: (OrderedBatch.Record, OrderedBatch.Record) -> Bool) {
+        var moveCount = 0
+        for index in 1..<records.count {
+            let record = records[index]
+            var place = index
+            while place > 0, isBefore(record, records[place - 1]) {
+                records[place] = records[place - 1]
+                place -= 1
+                moveCount += 1
+            }
+            records[place] = record
+            // Many have the same head: comparing all of them is faster than moving them one by one.
+            if moveCount > 8 * records.count { return records.sort(by: isBefore) }
+        }
+    }
+}

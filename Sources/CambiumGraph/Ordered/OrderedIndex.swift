@@ -1,0 +1,127 @@
+package import CambiumModel
+
+/// An ordered index of a graph, with all objects that it is to have: what queries find and sort objects by.
+///
+///     let index = graph.orderedIndexes(of: person).first
+///     let range = index?.range(equalTo: [.string("Paris")])
+///     range?.forEach { place in print(graph.id(of: place)) }
+package struct OrderedIndex: Sendable {
+    let graph: Graph
+    let layout: OrderedIndexLayout
+    private let tree: OrderedTree
+
+    init(_ graph: Graph, _ layout: OrderedIndexLayout, _ tree: OrderedTree) {
+        self.graph = graph
+        self.layout = layout
+        self.tree = tree
+    }
+
+    var reader: OrderedReader { OrderedReader(graph.reader.chunks, tree) }
+
+    /// What decides the order, the first component first. Null comes before all values, or after them in descending order.
+    package var components: [EntityIndex.Component] { layout.index.components }
+    /// The entities whose objects are in the index.
+    package var family: Set<EntityNumber> { layout.family }
+    package var count: Int { Int(clamping: tree.count) }
+
+    /// A place between entries.
+    package enum Bound {
+        /// Before all objects that begin with these values.
+        case before([Value])
+        /// After all objects that begin with these values.
+        case after([Value])
+    }
+
+    // MARK: Ranges
+
+    /// All objects.
+    package var all: IndexRange { IndexRange(self, 0..<count) }
+
+    /// The objects between two places, in the order of the index. Returns `nil` if a value is of another type than its attribute.
+    ///
+    /// Complexity: O(log objects), and for texts that are cut O(objects whose keys agree as far as they are kept).
+    package func range(from lower: Bound? = nil, to upper: Bound? = nil) -> IndexRange? {
+        var edges: [IndexRange.Edge?] = [nil, nil]
+        for (side, bound) in [lower, upper].enumerated() {
+            guard let bound else { continue }
+            switch bound {
+            case .before(let values):
+                guard let key = key(values) else { return nil }
+                edges[side] = IndexRange.Edge(key, isAfter: false)
+            case .after(let values):
+                guard let key = key(values) else { return nil }
+                edges[side] = IndexRange.Edge(key, isAfter: true)
+            }
+        }
+        return IndexRange(self, edges[0], edges[1])
+    }
+
+    /// The objects whose first components have these values.
+    package func range(equalTo values: [Value]) -> IndexRange? { range(from: .before(values), to: .after(values)) }
+
+    /// The objects whose first components have values, each of which is in a list, in the order of the index. Each list has a value once.
+    package func ranges(in values: [Value], after leading: [Value] = []) -> [IndexRange] {
+        let ranges = values.compactMap { range(equalTo: leading + [$0]) }
+        return ranges.filter { !$0.isEmpty }.sorted { $0.outer.lowerBound < $1.outer.lowerBound }
+    }
+
+    /// The objects whose text in the component behind some values begins with a text.
+    ///
+    /// Returns `nil` if that component is no text, or a value is of another type than its attribute.
+    package func range(prefix text: String, after leading: [Value] = []) -> IndexRange? {
+        guard leading.count < layout.components.count, var key = key(leading + [.string(text)]) else { return nil }
+        let component = layout.components[leading.count]
+        guard component.type != .decimal, case .string = component.kind else { return nil }
+        // Without the end of the text.
+        key.removeLast()
+        return IndexRange(self, IndexRange.Edge(key, isAfter: false), IndexRange.Edge(key, isAfter: true))
+    }
+
+    /// The beginning of the key of objects that have these values; not cut. Returns `nil` for a value of another type.
+    private func key(_ values: [Value]) -> [UInt8]? {
+        guard values.count <= layout.components.count else { return nil }
+        var forms: [StoredForm?] = []
+        for (value, component) in zip(values, layout.components) {
+            if value.isNull {
+                forms.append(nil)
+            } else {
+                guard let form = Self.form(value, component.type) else { return nil }
+                forms.append(form)
+            }
+        }
+        let byteCount = forms.reduce(64) { sum, form in
+            if case .bytes(let bytes)? = form { return sum + 6 * bytes.count + 64 }
+            return sum + 64
+        }
+        return [UInt8](unsafeUninitializedCapacity: byteCount + OrderedKeyWriter.slackByteCount) { buffer, initialized in
+            guard let memory = buffer.baseAddress else { return }
+            var writer = OrderedKeyWriter(memory, limit: byteCount)
+            for (form, component) in zip(forms, layout.components) {
+                switch form {
+                case nil: writer.add(component, .null)
+                case .fixed(let low, let high): writer.add(component, .fixed(low, high))
+                case .bytes(let bytes): bytes.withUnsafeBytes { writer.add(component, .bytes($0)) }
+                }
+            }
+            initialized = writer.count
+        }
+    }
+
+    /// The beginning of any text can be looked for as a text.
+    private static func form(_ value: Value, _ type: AttributeType) -> StoredForm? {
+        if case .string(let text) = value, type == .uri || type == .json { return .bytes(Array(text.utf8)) }
+        return StoredForm(value, type: type)
+    }
+}
+
+extension Graph {
+    /// The ordered indexes that have all objects of an entity, and maybe those of its ancestors. Indexes that are being built are left out.
+    package func orderedIndexes(of entity: Entity) -> [OrderedIndex] {
+        guard let entity = layout.own(entity) else { return [] }
+        return layout.ordered.compactMap { index in
+            guard index.root == entity.root, entity.family.isSubset(of: index.family) else { return nil }
+            let record = reader.record(of: index, layout)
+            return record.isComplete ? OrderedIndex(self, index, record.tree) : nil
+        }
+    }
+}

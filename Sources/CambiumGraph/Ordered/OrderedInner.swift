@@ -1,0 +1,256 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// A node with children: their references, how many entries each has below it, and lower bounds that tell them apart.
+///
+/// The first child has no lower bound. The others' have the bytes that all of them begin with only once; their next eight bytes
+/// stand together, so that a search mostly compares numbers.
+///
+/// SAFETY: the page is a consistent inner node (`isConsistent`) of `OrderedNode.byteCount` bytes, behind which eight bytes can be read.
+struct OrderedInner {
+    static let referencesOffset = 24
+    /// How many bytes of lower bounds follow the prefix.
+    private static let boundsByteCountOffset = 20
+
+    let page: UnsafeMutableRawPointer
+
+    @inline(__always) init(_ page: UnsafeMutableRawPointer) { self.page = page }
+
+    @inline(__always) private func number(_ offset: Int) -> Int { Int(page.load(fromByteOffset: offset, as: UInt16.self)) }
+
+    @inline(__always) var count: Int { number(OrderedNode.countOffset) }
+    @inline(__always) var prefixByteCount: Int { number(OrderedNode.prefixOffset) }
+    @inline(__always) var references: UnsafeMutablePointer<PageRef> {
+        (page + Self.referencesOffset).assumingMemoryBound(to: PageRef.self)
+    }
+    /// The entries below each child.
+    @inline(__always) var counts: UnsafeMutablePointer<UInt32> { references + count }
+    @inline(__always) private var heads: UnsafeMutablePointer<UInt64> {
+        (page + Self.referencesOffset + 8 &* count).assumingMemoryBound(to: UInt64.self)
+    }
+    /// Where the lower bound of each child but the first ends, from the first one's beginning.
+    @inline(__always) private var ends: UnsafeMutablePointer<UInt16> {
+        UnsafeMutableRawPointer(heads + (count &- 1)).assumingMemoryBound(to: UInt16.self)
+    }
+    @inline(__always) private var prefix: UnsafeMutableRawPointer { UnsafeMutableRawPointer(ends + (count &- 1)) }
+
+    /// The lower bound of a child but the first, without the prefix.
+    @inline(__always) private func bound(_ place: Int) -> OrderedBytes {
+        let start = place == 0 ? 0 : Int(ends[place &- 1])
+        return OrderedBytes(prefix + prefixByteCount + start, Int(ends[place]) &- start)
+    }
+
+    /// The sum of the entries below all children.
+    var entryCount: Int { (0..<count).reduce(0) { $0 + Int(counts[$1]) } }
+
+    // MARK: Searching
+
+    /// The child in which some bytes belong.
+    @inline(__always) func child(of target: OrderedBytes) -> Int {
+        let boundCount = count &- 1
+        if boundCount <= 0 { return 0 }
+        let (prefix, prefixCount, heads) = (prefix, prefixByteCount, heads)
+        if prefixCount > 0 {
+            let order = memcmp(target.start, prefix, min(target.count, prefixCount))
+            if order > 0 { return boundCount }
+            if order < 0 || target.count < prefixCount { return 0 }
+        }
+        let rest = OrderedBytes(target.start + prefixCount, target.count &- prefixCount)
+        let wanted = OrderedNode.head(rest.start, rest.count)
+        var (low, high) = (0, boundCount)
+        while low < high {
+            let middle = (low &+ high) &>> 1
+            let isAfter = heads[middle] == wanted ? isAfter(middle, rest) : heads[middle] > wanted
+            if isAfter { high = middle } else { low = middle &+ 1 }
+        }
+        return low
+    }
+
+    private func isAfter(_ place: Int, _ rest: OrderedBytes) -> Bool {
+        let bound = bound(place)
+        return OrderedNode.order(bound.start, bound.count, rest.start, rest.count) > 0
+    }
+
+    /// Whether some bytes are before the lower bound of a child but the first.
+    func isBefore(_ child: Int, _ target: OrderedBytes) -> Bool {
+        let prefixCount = prefixByteCount
+        let order = memcmp(target.start, prefix, min(target.count, prefixCount))
+        if order != 0 || target.count < prefixCount { return order < 0 || order == 0 }
+        return isAfter(child - 1, OrderedBytes(target.start + prefixCount, target.count - prefixCount))
+    }
+
+    // MARK: Lists
+
+    /// All children, with whole lower bounds.
+    func children() -> OrderedChildren {
+        var list = OrderedChildren()
+        list.reserve(count)
+        for child in 0..<count {
+            list.append(references[child], Int(counts[child]))
+            if child == 0 { continue }
+            let bound = bound(child - 1)
+            list.setLastBound(OrderedBytes(prefix, prefixByteCount), bound)
+        }
+        return list
+    }
+
+    /// Replaces all children by a part of a list, which fits. The first one's lower bound is left out.
+    func write(_ list: OrderedChildren, _ range: Range<Int>) {
+        let prefixCount = list.commonByteCount(range)
+        page.storeBytes(of: UInt16(range.count), toByteOffset: OrderedNode.countOffset, as: UInt16.self)
+        page.storeBytes(of: UInt16(prefixCount), toByteOffset: OrderedNode.prefixOffset, as: UInt16.self)
+        var end = 0
+        for (place, child) in range.enumerated() {
+            references[place] = list.children[child].reference
+            counts[place] = UInt32(truncatingIfNeeded: list.children[child].count)
+            if place == 0 { continue }
+            list.withBound(child) { bound in
+                let rest = OrderedBytes(bound.start + prefixCount, bound.count - prefixCount)
+                if place == 1 { memcpy(prefix, bound.start, prefixCount) }
+                memcpy(prefix + prefixCount + end, rest.start, rest.count)
+                heads[place - 1] = OrderedNode.head(rest.start, rest.count)
+                end += rest.count
+            }
+            ends[place - 1] = UInt16(truncatingIfNeeded: end)
+        }
+        page.storeBytes(of: UInt16(truncatingIfNeeded: end), toByteOffset: Self.boundsByteCountOffset, as: UInt16.self)
+    }
+
+    /// The bytes that so many children take, with so many bytes of prefix and of lower bounds without it.
+    static func byteCount(_ count: Int, _ prefixByteCount: Int, _ boundsByteCount: Int) -> Int {
+        referencesOffset + 8 * count + 10 * (count - 1) + prefixByteCount + boundsByteCount
+    }
+
+    /// Whether all that it says lies within the page: so it can be searched and changed, whatever its bytes are.
+    var isConsistent: Bool {
+        let boundsByteCount = number(Self.boundsByteCountOffset)
+        guard count > 0, prefixByteCount <= OrderedNode.entryByteCountMax,
+            Self.byteCount(count, prefixByteCount, boundsByteCount) <= OrderedNode.byteCount
+        else { return false }
+        var last = 0
+        for place in 0..<count - 1 {
+            let end = Int(ends[place])
+            guard end >= last, end <= boundsByteCount, end - last + prefixByteCount <= OrderedNode.entryByteCountMax else { return false }
+            let bound = bound(place)
+            guard heads[place] == OrderedNode.head(bound.start, bound.count) else { return false }
+            last = end
+        }
+        return last == boundsByteCount
+    }
+}
+
+/// Children of inner nodes while they are changed: each with the entries below it and the whole of its lower bound.
+struct OrderedChildren {
+    struct Child {
+        var reference: PageRef
+        var count: Int
+        /// Where the lower bound lies in `bytes`. Empty if the child is the first of its list.
+        var boundStart: Int
+        var boundEnd: Int
+    }
+
+    private(set) var children: [Child] = []
+    private var bytes: [UInt8] = []
+
+    var count: Int { children.count }
+    var entryCount: Int { children.reduce(0) { $0 + $1.count } }
+
+    mutating func reserve(_ count: Int) {
+        children.reserveCapacity(count + 2)
+        bytes.reserveCapacity(16 * count + 64)
+    }
+
+    /// Adds a child without a lower bound.
+    mutating func append(_ reference: PageRef, _ count: Int) {
+        children.append(Child(reference: reference, count: count, boundStart: bytes.count, boundEnd: bytes.count))
+    }
+
+    mutating func setCount(_ child: Int, _ count: Int) { children[child].count = count }
+    mutating func setReference(_ child: Int, _ reference: PageRef) { children[child].reference = reference }
+
+    /// Sets the lower bound of the child that was added last, in two parts.
+    mutating func setLastBound(_ first: OrderedBytes, _ second: OrderedBytes? = nil) {
+        let last = children.count - 1
+        children[last].boundStart = bytes.count
+        bytes.append(contentsOf: UnsafeRawBufferPointer(start: first.start, count: first.count))
+        if let second { bytes.append(contentsOf: UnsafeRawBufferPointer(start: second.start, count: second.count)) }
+        children[last].boundEnd = bytes.count
+    }
+
+    /// Adds the children of another list. The first of them gets the lower bound of a child of a third list.
+    mutating func append(_ other: OrderedChildren, boundOf child: Int, in list: OrderedChildren) {
+        for place in other.children.indices {
+            append(other.children[place].reference, other.children[place].count)
+            if place > 0 {
+                other.withBound(place) { setLastBound($0) }
+            } else if child > 0 {
+                list.withBound(child) { setLastBound($0) }
+            }
+        }
+    }
+
+    /// Adds a child of another list, with its lower bound.
+    mutating func append(_ child: Int, of list: OrderedChildren) {
+        append(list.children[child].reference, list.children[child].count)
+        list.withBound(child) { setLastBound($0) }
+    }
+
+    func withBound<Result>(_ child: Int, _ body: (OrderedBytes) -> Result) -> Result {
+        let (start, end) = (children[child].boundStart, children[child].boundEnd)
+        return withUnsafeTemporaryAllocation(byteCount: OrderedNode.entryByteCountMax + OrderedNode.slackByteCount, alignment: 8) { copy in
+            guard let memory = copy.baseAddress else { preconditionFailure("There is memory for a lower bound.") }
+            bytes.withUnsafeBytes { bytes in
+                if let base = bytes.baseAddress { memcpy(memory, base + start, end - start) }
+            }
+            memset(memory + end - start, 0, OrderedNode.slackByteCount)
+            return body(OrderedBytes(memory, end - start))
+        }
+    }
+
+    func boundByteCount(_ child: Int) -> Int { children[child].boundEnd - children[child].boundStart }
+
+    /// How many bytes the lower bounds of a part, except for its first child, have in common at the beginning.
+    func commonByteCount(_ range: Range<Int>) -> Int {
+        guard range.count > 1 else { return 0 }
+        let (first, last) = (children[range.lowerBound + 1], children[range.upperBound - 1])
+        let count = min(first.boundEnd - first.boundStart, last.boundEnd - last.boundStart)
+        return (0..<count).first { bytes[first.boundStart + $0] != bytes[last.boundStart + $0] } ?? count
+    }
+
+    /// Cuts the list into parts that fit into a node each, as few as there can be.
+    ///
+    /// - Parameter isAppended: whether what is new is at the end: then the parts before it stay full. Otherwise the last two are alike.
+    func parts(isAppended: Bool) -> [Range<Int>] {
+        var parts: [Range<Int>] = []
+        var start = 0
+        while start < count {
+            var end = start + 1
+            var bounds = 0
+            while end < count {
+                let next = bounds + boundByteCount(end)
+                let prefix = commonByteCount(start..<end + 1)
+                let size = OrderedInner.byteCount(end + 1 - start, prefix, next - prefix * (end - start))
+                if size > OrderedNode.byteCount { break }
+                bounds = next
+                end += 1
+            }
+            parts.append(start..<end)
+            start = end
+        }
+        guard parts.count > 1, !isAppended else { return parts }
+        let last = parts[parts.count - 2].lowerBound..<count
+        let middle = (last.lowerBound + last.upperBound) / 2
+        if fits(last.lowerBound..<middle), fits(middle..<count) {
+            parts.removeLast(2)
+            parts += [last.lowerBound..<middle, middle..<count]
+        }
+        return parts
+    }
+
+    private func fits(_ range: Range<Int>) -> Bool {
+        let prefix = commonByteCount(range)
+        let bounds = range.dropFirst().reduce(0) { $0 + boundByteCount($1) - prefix }
+        return OrderedInner.byteCount(range.count, prefix, bounds) <= OrderedNode.byteCount
+    }
+}

@@ -1,0 +1,177 @@
+import CambiumModel
+
+/// Writes values so that comparing bytes compares values. Docs/FORMAT.md, "Ordered indexes".
+///
+/// SAFETY: the memory has `capacity` bytes beside what a number of one component takes beyond them.
+struct OrderedKeyWriter {
+    let memory: UnsafeMutableRawPointer
+    /// Where the key is cut.
+    let limit: Int
+    private(set) var count = 0
+    /// 0xFF in a component whose order is reversed.
+    private var mask: UInt8 = 0
+
+    /// Bytes beyond the limit that are written to.
+    static let slackByteCount = 64
+    /// So much of a long text makes all of a key, however its bytes shrink when they are folded.
+    static let textByteCountMax = 4 * OrderedNode.keyByteCountMax
+
+    @inline(__always) init(_ memory: UnsafeMutableRawPointer, limit: Int = OrderedNode.keyByteCountMax) {
+        self.memory = memory
+        self.limit = limit
+    }
+
+    var isFull: Bool { count >= limit }
+
+    /// The bytes of the key.
+    var bytes: OrderedBytes { OrderedBytes(memory, min(count, limit)) }
+
+    /// Adds a component.
+    @inline(__always) mutating func add(_ component: OrderedIndexLayout.Component, _ cell: Cell) {
+        if count >= limit { return }
+        mask = component.isDescending ? 0xFF : 0
+        if cell.kind == .null { return put(0) }
+        put(1)
+        if cell.kind == .bytes { return addBytes(component, cell.bytes) }
+        switch component.kind {
+        case .fixed(let width) where width <= 8: putNumber(component.type.orderedBits(cell.low), byteCount: width)
+        default:
+            putNumber(cell.low.byteSwapped, byteCount: 8)
+            putNumber(cell.high.byteSwapped, byteCount: 8)
+        }
+    }
+
+    @inline(__always) private mutating func put(_ byte: UInt8) {
+        memory.storeBytes(of: byte ^ mask, toByteOffset: count, as: UInt8.self)
+        count &+= 1
+    }
+
+    @inline(__always) private mutating func putNumber(_ value: UInt64, byteCount: Int) {
+        let flipped = mask == 0 ? value : ~value
+        memory.storeBytes(of: (flipped &<< UInt64(64 &- 8 &* byteCount)).bigEndian, toByteOffset: count, as: UInt64.self)
+        count &+= byteCount
+    }
+
+    private mutating func addBytes(_ component: OrderedIndexLayout.Component, _ bytes: UnsafeRawBufferPointer) {
+        if component.type == .decimal { return addDecimal(bytes) }
+        if component.isFolded {
+            CaseFolding.forEachByte(bytes) { byte in
+                putEscaped(byte)
+                return count < limit
+            }
+        } else {
+            for byte in bytes {
+                putEscaped(byte)
+                if count >= limit { return }
+            }
+        }
+        if count < limit { put(0) }
+    }
+
+    /// A text ends with 0, so 0 and 1 within it are written as two bytes.
+    @inline(__always) private mutating func putEscaped(_ byte: UInt8) {
+        if byte > 1 { return put(byte) }
+        put(1)
+        put(byte + 1)
+    }
+
+    /// The sign, the place of the first digit, and the digits as a number of 38. What is no number is last.
+    private mutating func addDecimal(_ bytes: UnsafeRawBufferPointer) {
+        guard let number = DecimalNumber(storedBytes: bytes) else { return put(0xFF) }
+        if number.coefficient == 0 { return put(0x80) }
+        put(number.isNegative ? 0x7F : 0x81)
+        var (digits, place) = (number.coefficient, number.exponent + DecimalNumber.digitCountMax)
+        while digits < Self.digitsMin {
+            digits *= 10
+            place -= 1
+        }
+        let whole = mask
+        if number.isNegative { mask = ~mask }
+        putNumber(UInt64(place + Self.placeBias), byteCount: 2)
+        putNumber(UInt64(truncatingIfNeeded: digits >> 64), byteCount: 8)
+        putNumber(UInt64(truncatingIfNeeded: digits), byteCount: 8)
+        mask = whole
+    }
+
+    private static let digitsMin = (0..<DecimalNumber.digitCountMax - 1).reduce(UInt128(1)) { product, _ in product * 10 }
+    /// So that places are positive.
+    private static let placeBias = 1024
+
+    /// Ends an entry: cuts the key, and adds the row. Returns the bytes of the entry.
+    @inline(__always) mutating func finish(row: UInt32) -> Int {
+        count = min(count, limit)
+        memory.storeBytes(of: row.bigEndian, toByteOffset: count, as: UInt32.self)
+        count &+= OrderedNode.rowByteCount
+        return count
+    }
+}
+
+extension AttributeType {
+    /// Stored bits of up to eight bytes as a number with the order of the values. 0.0 and -0.0 are the same.
+    @inline(__always) func orderedBits(_ bits: UInt64) -> UInt64 {
+        switch self {
+        case .int16: bits ^ 1 << 15
+        case .int32: bits ^ 1 << 31
+        case .int64: bits ^ 1 << 63
+        case .float: Self.orderedFloat(bits, sign: 1 << 31)
+        case .double, .date: Self.orderedFloat(bits, sign: 1 << 63)
+        default: bits
+        }
+    }
+
+    @inline(__always) private static func orderedFloat(_ bits: UInt64, sign: UInt64) -> UInt64 {
+        bits & sign == 0 ? bits | sign : bits == sign ? sign : ~bits
+    }
+}
+
+extension OrderedIndexLayout {
+    /// Bytes of room that an entry needs while it is written.
+    static let entryRoom = OrderedNode.entryByteCountMax + OrderedKeyWriter.slackByteCount
+
+    /// Writes the entry of a row. Returns its bytes.
+    @inline(__always) func writeEntry(_ row: UInt32, _ rows: Rows, to memory: UnsafeMutableRawPointer) -> Int {
+        let group = rows.group(row)
+        var writer = OrderedKeyWriter(memory)
+        for component in components { writer.add(component, row, group, rows) }
+        return writer.finish(row: row)
+    }
+
+    /// The whole key of a row, which is not cut.
+    func wholeKey(_ row: UInt32, _ rows: Rows) -> [UInt8] {
+        var byteCount = 0
+        for component in components {
+            rows.withCell(row, component.slot, component.kind) { byteCount += 3 * $0.bytes.count + 32 }
+        }
+        // A folded character has at most three times the bytes.
+        let limit = 2 * byteCount
+        return [UInt8](unsafeUninitializedCapacity: limit + OrderedKeyWriter.slackByteCount) { buffer, initialized in
+            guard let memory = buffer.baseAddress else { return }
+            var writer = OrderedKeyWriter(memory, limit: limit)
+            for component in components { rows.withCell(row, component.slot, component.kind) { writer.add(component, $0) } }
+            initialized = writer.count
+        }
+    }
+}
+
+extension OrderedKeyWriter {
+    @inline(__always)
+    mutating func add(_ component: OrderedIndexLayout.Component, _ row: UInt32, _ group: UnsafeMutableRawPointer, _ rows: Rows) {
+        let leaf = rows.leaf(group, component.slot)
+        guard case .fixed(let width) = component.kind else {
+            let stored = StringLeaf.cell(leaf, row)
+            if stored == 0 { return add(component, .null) }
+            if !StringLeaf.isBlob(stored) { return add(component, .bytes(StringLeaf.inlineBytes(leaf, stored))) }
+            let page = StringLeaf.blob(leaf, stored).page
+            return Blob.withBeginning(page, byteCountMax: Self.textByteCountMax, rows.chunks) { add(component, .bytes($0)) }
+        }
+        guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return add(component, .null) }
+        let place = leaf + PageLayout.valuesOffset + width &* Int(row & PageLayout.rowMask)
+        switch width {
+        case 1: add(component, .fixed(UInt64(place.load(as: UInt8.self))))
+        case 2: add(component, .fixed(UInt64(place.load(as: UInt16.self))))
+        case 4: add(component, .fixed(UInt64(place.load(as: UInt32.self))))
+        case 8: add(component, .fixed(place.load(as: UInt64.self)))
+        default: add(component, .fixed(place.load(as: UInt64.self), place.load(fromByteOffset: 8, as: UInt64.self)))
+        }
+    }
+}

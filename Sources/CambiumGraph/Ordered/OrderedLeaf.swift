@@ -1,0 +1,225 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// A node without children: entries in order, without the bytes that all of their keys begin with.
+///
+/// Entries of one length follow each other at a stride. Entries of several lengths follow each other, and the end of each is noted at the
+/// end of the page, the first one last.
+///
+/// SAFETY: the page is a consistent leaf (`isConsistent`) of `OrderedNode.byteCount` bytes, behind which eight bytes can be read.
+struct OrderedLeaf {
+    static let strideOffset = 20
+    static let endOffset = 22
+    static let contentOffset = 24
+
+    let page: UnsafeMutableRawPointer
+
+    @inline(__always) init(_ page: UnsafeMutableRawPointer) { self.page = page }
+
+    @inline(__always) private func number(_ offset: Int) -> Int { Int(page.load(fromByteOffset: offset, as: UInt16.self)) }
+    @inline(__always) private func set(_ offset: Int, _ value: Int) {
+        page.storeBytes(of: UInt16(truncatingIfNeeded: value), toByteOffset: offset, as: UInt16.self)
+    }
+
+    @inline(__always) var count: Int { number(OrderedNode.countOffset) }
+    /// The bytes that each entry begins with.
+    @inline(__always) var prefixByteCount: Int { number(OrderedNode.prefixOffset) }
+    /// The bytes of each entry beside the prefix; 0 if they differ in length.
+    @inline(__always) var stride: Int { number(Self.strideOffset) }
+    /// Where the entries end.
+    @inline(__always) var end: Int { number(Self.endOffset) }
+    @inline(__always) var entriesOffset: Int { Self.contentOffset &+ prefixByteCount }
+
+    @inline(__always) private static func endPlace(_ index: Int) -> Int { OrderedNode.byteCount &- 2 &* (index &+ 1) }
+
+    /// Where an entry lies, without the prefix.
+    @inline(__always) func entry(_ index: Int) -> (offset: Int, byteCount: Int) {
+        let stride = stride
+        if stride > 0 { return (entriesOffset &+ index &* stride, stride) }
+        let start = index == 0 ? entriesOffset : number(Self.endPlace(index &- 1))
+        return (start, number(Self.endPlace(index)) &- start)
+    }
+
+    @inline(__always) func row(_ index: Int) -> UInt32 {
+        let (offset, byteCount) = entry(index)
+        return OrderedNode.row(page + offset + byteCount)
+    }
+
+    /// Bytes that entries and their ends take.
+    var usedByteCount: Int { end + (stride > 0 ? 0 : 2 * count) }
+    /// Whether it should be joined with a neighbour.
+    var isSparse: Bool { usedByteCount < OrderedNode.byteCount / 4 }
+
+    // MARK: Searching
+
+    /// The first entry that is not before some bytes; `count` if there is none.
+    @inline(__always) func lowerBound(_ target: OrderedBytes) -> Int {
+        let prefixCount = prefixByteCount
+        if prefixCount > 0 {
+            let order = memcmp(target.start, page + Self.contentOffset, min(target.count, prefixCount))
+            if order > 0 { return count }
+            if order < 0 || target.count < prefixCount { return 0 }
+        }
+        let rest = target.start + prefixCount
+        let restCount = target.count &- prefixCount
+        var (low, high) = (0, count)
+        let stride = stride
+        if stride == 0 {
+            while low < high {
+                let middle = (low &+ high) &>> 1
+                let (offset, byteCount) = entry(middle)
+                if OrderedNode.order(page + offset, byteCount, rest, restCount) < 0 { low = middle &+ 1 } else { high = middle }
+            }
+            return low
+        }
+        let wanted = OrderedNode.head(rest, restCount)
+        let entries = UnsafeRawPointer(page + entriesOffset)
+        while low < high {
+            let middle = (low &+ high) &>> 1
+            let entry = entries + middle &* stride
+            let head = OrderedNode.head(entry, stride)
+            let isBefore = head == wanted ? OrderedNode.order(entry, stride, rest, restCount) < 0 : head < wanted
+            if isBefore { low = middle &+ 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Whether an entry is exactly these bytes.
+    func has(_ target: OrderedBytes, at index: Int) -> Bool {
+        guard index < count, target.count >= prefixByteCount else { return false }
+        let (offset, byteCount) = entry(index)
+        return byteCount == target.count - prefixByteCount && memcmp(page + offset, target.start + prefixByteCount, byteCount) == 0
+            && memcmp(page + Self.contentOffset, target.start, prefixByteCount) == 0
+    }
+
+    // MARK: Changing
+
+    /// Adds an entry where it belongs; returns `false`, and changes nothing, if the leaf has to be written anew for it.
+    @inline(__always) func insert(_ target: OrderedBytes) -> Bool {
+        let (count, stride, prefixCount) = (count, stride, prefixByteCount)
+        let restCount = target.count &- prefixCount
+        guard count > 0, restCount >= OrderedNode.rowByteCount, memcmp(target.start, page + Self.contentOffset, prefixCount) == 0,
+            stride == 0 || stride == restCount, usedByteCount + restCount + (stride == 0 ? 2 : 0) <= OrderedNode.byteCount
+        else { return false }
+        let index = lowerBound(target)
+        let start = index == count ? end : entry(index).offset
+        memmove(page + start + restCount, page + start, end &- start)
+        memcpy(page + start, target.start + prefixCount, restCount)
+        if stride == 0 {
+            var place = count
+            while place > index {
+                set(Self.endPlace(place), number(Self.endPlace(place &- 1)) &+ restCount)
+                place &-= 1
+            }
+            set(Self.endPlace(index), start + restCount)
+        }
+        set(Self.endOffset, end &+ restCount)
+        set(OrderedNode.countOffset, count &+ 1)
+        return true
+    }
+
+    /// Removes an entry; returns `false` if the leaf does not have it.
+    func remove(_ target: OrderedBytes) -> Bool {
+        let index = lowerBound(target)
+        guard has(target, at: index) else { return false }
+        let (offset, byteCount) = entry(index)
+        memmove(page + offset, page + offset + byteCount, end - offset - byteCount)
+        if stride == 0 {
+            for place in index..<count - 1 { set(Self.endPlace(place), number(Self.endPlace(place + 1)) - byteCount) }
+        }
+        set(Self.endOffset, end - byteCount)
+        set(OrderedNode.countOffset, count - 1)
+        return true
+    }
+
+    /// Replaces all entries by others, which are at least one, in order, fit, and lie elsewhere.
+    func write(_ entries: UnsafeBufferPointer<OrderedBytes>) {
+        let size = OrderedLeafSize(entries)
+        set(OrderedNode.countOffset, entries.count)
+        set(OrderedNode.prefixOffset, size.prefixByteCount)
+        set(Self.strideOffset, size.isUniform ? entries[0].count - size.prefixByteCount : 0)
+        memcpy(page + Self.contentOffset, entries[0].start, size.prefixByteCount)
+        var place = Self.contentOffset &+ size.prefixByteCount
+        for (index, entry) in entries.enumerated() {
+            let restCount = entry.count &- size.prefixByteCount
+            memcpy(page + place, entry.start + size.prefixByteCount, restCount)
+            place &+= restCount
+            if !size.isUniform { set(Self.endPlace(index), place) }
+        }
+        set(Self.endOffset, place)
+    }
+
+    /// Calls `body` with each entry and its prefix, in order.
+    func forEach(_ body: (_ prefix: OrderedBytes, _ rest: OrderedBytes) -> Void) {
+        let prefix = OrderedBytes(page + Self.contentOffset, prefixByteCount)
+        for index in 0..<count {
+            let (offset, byteCount) = entry(index)
+            body(prefix, OrderedBytes(page + offset, byteCount))
+        }
+    }
+
+    // MARK: Proof
+
+    /// Whether all that it says lies within the page: so it can be searched and changed, whatever its bytes are.
+    var isConsistent: Bool {
+        guard count > 0, prefixByteCount <= OrderedNode.keyByteCountMax, end >= entriesOffset, usedByteCount <= OrderedNode.byteCount
+        else { return false }
+        if stride > 0 {
+            return stride >= OrderedNode.rowByteCount && prefixByteCount + stride <= OrderedNode.entryByteCountMax
+                && entriesOffset + count * stride == end
+        }
+        var last = entriesOffset
+        for index in 0..<count {
+            let end = number(Self.endPlace(index))
+            guard end >= last + OrderedNode.rowByteCount, end - last + prefixByteCount <= OrderedNode.entryByteCountMax else {
+                return false
+            }
+            last = end
+        }
+        return last == end
+    }
+}
+
+/// How many bytes of a leaf entries take, while they are counted.
+struct OrderedLeafSize {
+    private let first: OrderedBytes
+    private(set) var count: Int
+    private var byteCount: Int
+    private(set) var prefixByteCount: Int
+    private(set) var isUniform = true
+
+    @inline(__always) init(_ first: OrderedBytes) {
+        self.first = first
+        count = 1
+        byteCount = first.count
+        prefixByteCount = first.count - OrderedNode.rowByteCount
+    }
+
+    /// At least one entry. In order, so what the first and the last one have in common all of them have.
+    init(_ entries: UnsafeBufferPointer<OrderedBytes>) {
+        first = entries[0]
+        count = entries.count
+        byteCount = 0
+        var least = first.count
+        for entry in entries {
+            byteCount &+= entry.count
+            isUniform = isUniform && entry.count == first.count
+            least = min(least, entry.count)
+        }
+        prefixByteCount = OrderedNode.commonByteCount(
+            first.start, entries[entries.count - 1].start, max: least - OrderedNode.rowByteCount)
+    }
+
+    @inline(__always) mutating func add(_ entry: OrderedBytes) {
+        count &+= 1
+        byteCount &+= entry.count
+        isUniform = isUniform && entry.count == first.count
+        let prefixMax = min(prefixByteCount, entry.count &- OrderedNode.rowByteCount)
+        prefixByteCount = OrderedNode.commonByteCount(first.start, entry.start, max: prefixMax)
+    }
+
+    @inline(__always) var total: Int {
+        OrderedLeaf.contentOffset &+ prefixByteCount &+ byteCount &- count &* prefixByteCount &+ (isUniform ? 0 : 2 &* count)
+    }
+}

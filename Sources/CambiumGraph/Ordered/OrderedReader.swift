@@ -1,0 +1,107 @@
+/// Reads an ordered index. Whoever made it keeps the version, or the draft, alive.
+package struct OrderedReader {
+    let chunks: Chunks
+    let tree: OrderedTree
+
+    init(_ chunks: Chunks, _ tree: OrderedTree) {
+        self.chunks = chunks
+        self.tree = tree
+        if tree.height > UInt32(OrderedNode.heightMax) { chunks.refuse("an index is too high") }
+    }
+
+    package init(_ tree: OrderedTree, of draft: borrowing Draft) { self.init(draft.chunks, tree) }
+
+    package var count: Int { Int(clamping: tree.count) }
+
+    /// How many entries are before some bytes. Complexity: O(log entries).
+    func rank(of target: OrderedBytes) -> Int {
+        if tree.height == 0 { return 0 }
+        var (page, rank) = (tree.root, 0)
+        for _ in 1..<tree.height {
+            let node = chunks.inner(page)
+            let child = node.child(of: target)
+            for place in 0..<child { rank &+= Int(node.counts[place]) }
+            page = node.references[child]
+        }
+        return rank &+ chunks.leaf(page).lowerBound(target)
+    }
+
+    /// Calls `body` with the leaves that have the entries from one place to another, and the part of each leaf, until it returns `false`.
+    ///
+    /// - Parameter ranks: places in the order of all entries.
+    /// - Parameter isReversed: whether the last leaf comes first.
+    /// Complexity: O(log entries + leaves).
+    func forEachLeaf(_ ranks: Range<Int>, isReversed: Bool = false, _ body: (OrderedLeaf, Range<Int>) -> Bool) {
+        if tree.height == 0 || ranks.isEmpty { return }
+        _ = visit(tree.root, Int(tree.height) - 1, ranks, isReversed, body)
+    }
+
+    private func visit(
+        _ page: PageRef, _ level: Int, _ ranks: Range<Int>, _ isReversed: Bool, _ body: (OrderedLeaf, Range<Int>) -> Bool
+    ) -> Bool {
+        if level == 0 {
+            let leaf = chunks.leaf(page)
+            let part = ranks.clamped(to: 0..<leaf.count)
+            return part.isEmpty || body(leaf, part)
+        }
+        let node = chunks.inner(page)
+        var first = isReversed ? node.entryCount : 0
+        for place in 0..<node.count {
+            let child = isReversed ? node.count - 1 - place : place
+            let count = Int(node.counts[child])
+            if isReversed { first -= count }
+            let part = ranks.clamped(to: first..<first + count)
+            if !part.isEmpty {
+                let below = part.lowerBound - first..<part.upperBound - first
+                if !visit(node.references[child], level - 1, below, isReversed, body) { return false }
+            }
+            if !isReversed {
+                first += count
+                if first >= ranks.upperBound { return true }
+            }
+        }
+        return true
+    }
+
+    /// Calls `body` with each row from one place to another, in order. Complexity: O(log entries + rows).
+    @inline(__always)
+    package func forEachRow(_ ranks: Range<Int>, isReversed: Bool = false, _ body: (UInt32) -> Void) {
+        forEachLeaf(ranks, isReversed: isReversed) { leaf, part in
+            let stride = leaf.stride
+            guard stride > 0, !isReversed else {
+                for index in part { body(leaf.row(isReversed ? part.upperBound &- 1 &- (index &- part.lowerBound) : index)) }
+                return true
+            }
+            var end = UnsafeRawPointer(leaf.page + leaf.entriesOffset + (part.lowerBound &+ 1) &* stride)
+            for _ in 0..<part.count {
+                body(OrderedNode.row(end))
+                end += stride
+            }
+            return true
+        }
+    }
+
+    /// Bytes of all nodes. Complexity: O(nodes).
+    package var byteCount: Int {
+        var pending = tree.height == 0 ? [] : [(tree.root, Int(tree.height) - 1)]
+        var nodeCount = 0
+        while let (page, level) = pending.popLast() {
+            nodeCount += 1
+            if level == 0 { continue }
+            let node = chunks.inner(page)
+            for child in 0..<node.count { pending.append((node.references[child], level - 1)) }
+        }
+        return nodeCount * OrderedNode.byteCount
+    }
+
+    /// The row at a place; `nil` beyond the last one. Complexity: O(log entries).
+    func row(at rank: Int) -> UInt32? {
+        var found: UInt32?
+        if rank < 0 || rank >= count { return nil }
+        forEachLeaf(rank..<rank + 1) { leaf, part in
+            found = leaf.row(part.lowerBound)
+            return false
+        }
+        return found
+    }
+}

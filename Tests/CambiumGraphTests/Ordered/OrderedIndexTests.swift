@@ -1,0 +1,268 @@
+import CambiumModel
+import CambiumTesting
+import Testing
+
+@testable import CambiumGraph
+
+/// Ordered indexes of a graph against a sort of its objects.
+@Suite struct OrderedIndexTests {
+    /// A person has a value of each kind, and three indexes.
+    struct People {
+        let timeline = Timeline()
+        let person: Entity
+        let worker: Entity
+        var serial: UInt64 = 0
+
+        init(hasIndexes: Bool = true) throws {
+            let schema = try Schema(People.definition(hasIndexes: hasIndexes))
+            person = try #require(schema.entity("Person"))
+            worker = try #require(schema.entity("Worker"))
+            try ProgramRun.commit([.schema(schema.catalog)], to: timeline)
+        }
+
+        static func definition(hasIndexes: Bool) -> SchemaDefinition {
+            var definition = SchemaDefinition {
+                EntityDefinition("Person") {
+                    AttributeDefinition("name", .string, .optional)
+                    AttributeDefinition("born", .int32, .optional)
+                    AttributeDefinition("weight", .double, .optional)
+                    AttributeDefinition("price", .decimal, .optional)
+                }
+                EntityDefinition("Worker", parent: "Person") { AttributeDefinition("badge", .int64, .optional) }
+            }
+            if hasIndexes {
+                definition.entities[0].indexes = [["name"], ["name[c]", "-born"], ["weight"], ["price"]]
+                definition.entities[1].unique = [["badge"]]
+            }
+            return definition
+        }
+
+        func id(_ serial: UInt64) -> ObjectID { ObjectID(root: person.number, serial: serial) }
+
+        mutating func insert(_ values: [String: Value], isWorker: Bool = false) -> Op {
+            serial += 1
+            return .insert(id(serial), entity: (isWorker ? worker : person).number, assignments(values))
+        }
+
+        func assignments(_ values: [String: Value]) -> [Assignment] {
+            values.compactMap { name, value in worker.attribute(name).map { Assignment($0.number, value) } }
+        }
+
+        func index(_ names: [String]) throws -> OrderedIndex {
+            let graph = timeline.head
+            let entity = try #require(graph.schema.entity(names == ["badge"] ? "Worker" : "Person"))
+            let numbers = try names.map { try #require(entity.attribute($0)).number }
+            let found = graph.orderedIndexes(of: entity).first { index in
+                index.components.map(\.attribute) == numbers
+            }
+            return try #require(found)
+        }
+
+        func serials(_ range: IndexRange?, isReversed: Bool = false, offset: Int = 0) -> [UInt64] {
+            var serials: [UInt64] = []
+            range?.forEach(isReversed: isReversed, offset: offset) { place in
+                serials.append(timeline.head.id(of: place).serial)
+                return true
+            }
+            return serials
+        }
+
+        func expectSound() {
+            #expect(timeline.head.invariantFindings() == [])
+            #expect(PageChecker.findings(in: timeline) == [])
+        }
+    }
+
+    private static let names = ["", "a", "A", "Ab", "ab", "b", "straße", "STRASSE", "Ärger", "ärger", "z\u{0}", "z\u{1}", "z"]
+
+    private func filled(_ count: Int) throws -> People {
+        var people = try People()
+        var random = SplitMix64(seed: 11)
+        var ops: [Op] = []
+        for _ in 0..<count {
+            let values: [String: Value] = [
+                "name": .string(random.pick(Self.names) ?? ""), "born": .int(Int64.random(in: -3...3, using: &random)),
+                "weight": random.isTrue(1, outOf: 9) ? .null : .double(Double(Int.random(in: -5...5, using: &random)) / 4),
+                "price": .decimal(
+                    DecimalNumber("\(Int.random(in: -30...30, using: &random))e\(Int.random(in: -3...3, using: &random))") ?? .zero),
+            ]
+            ops.append(people.insert(values, isWorker: random.isTrue(1, outOf: 3)))
+        }
+        try ProgramRun.commit(ops, to: people.timeline)
+        return people
+    }
+
+    @Test func `objects are found by equal values, ranges and prefixes`() throws {
+        let people = try filled(700)
+        people.expectSound()
+        let graph = people.timeline.head
+        let name = try #require(people.person.attribute("name"))
+        let all = (1...people.serial).map { ($0, graph.value(of: name, of: people.id($0)) ?? .null) }
+        func matching(_ body: (String) -> Bool) -> [UInt64] {
+            all.filter { if case .string(let text) = $0.1 { body(text) } else { false } }.map(\.0)
+        }
+        let index = try people.index(["name"])
+        #expect(index.count == 700 && index.all.count == 700)
+        for text in Self.names {
+            let equal = try #require(index.range(equalTo: [.string(text)]))
+            #expect(
+                people.serials(equal).sorted() == matching { $0.utf8.elementsEqual(text.utf8) }
+                    && equal.count == people.serials(equal).count)
+            let prefix = index.range(prefix: text)
+            #expect(people.serials(prefix).sorted() == matching { $0.utf8.starts(with: text.utf8) })
+            let after = index.range(from: .after([.string(text)]))
+            #expect(people.serials(after).sorted() == matching { Array(text.utf8).lexicographicallyPrecedes(Array($0.utf8)) })
+        }
+        let some = index.ranges(in: [.string("b"), .string("a"), .string("none")])
+        let equal = ["a", "b"].flatMap { people.serials(index.range(equalTo: [.string($0)])) }
+        #expect(some.flatMap { people.serials($0) } == equal)
+        #expect(index.range(equalTo: [.int(3)]) == nil && index.range(equalTo: [.string("none")])?.first == nil)
+    }
+
+    @Test func `texts without regard to case come together, and descending numbers within them`() throws {
+        let people = try filled(500)
+        let graph = people.timeline.head
+        let (name, born) = (try #require(people.person.attribute("name")), try #require(people.person.attribute("born")))
+        let index = try people.index(["name", "born"])
+        let range = try #require(index.range(equalTo: [.string("Strasse")]))
+        let found = people.serials(range)
+        #expect(found.count > 20)
+        let names = Set(found.map { graph.value(of: name, of: people.id($0)) })
+        #expect(names == [.string("straße"), .string("STRASSE")])
+        let numbers = found.compactMap { serial -> Int64? in
+            if case .int(let number)? = graph.value(of: born, of: people.id(serial)) { number } else { nil }
+        }
+        #expect(numbers == numbers.sorted(by: >))
+        #expect(
+            people.serials(range, isReversed: true) == found.reversed() && people.serials(range, offset: 3) == Array(found.dropFirst(3)))
+    }
+
+    @Test func `numbers are in order, null first, and 0 is -0`() throws {
+        let people = try filled(500)
+        let graph = people.timeline.head
+        let (weight, price) = (try #require(people.person.attribute("weight")), try #require(people.person.attribute("price")))
+        var last: Double?
+        let index = try people.index(["weight"])
+        for serial in people.serials(index.all) {
+            switch graph.value(of: weight, of: people.id(serial)) {
+            case .double(let number)?:
+                #expect(last.map { $0 <= number } ?? true)
+                last = number
+            default: #expect(last == nil)
+            }
+        }
+        #expect(index.range(equalTo: [.double(0)])?.count == index.range(equalTo: [.double(-0.0)])?.count)
+        #expect(index.range(equalTo: [.null])?.count == index.range(from: .before([.null]), to: .after([.null]))?.count)
+        var lastPrice: DecimalNumber?
+        for serial in people.serials(try people.index(["price"]).all) {
+            guard case .decimal(let number)? = graph.value(of: price, of: people.id(serial)) else { continue }
+            #expect(lastPrice.map { $0 <= number } ?? true)
+            lastPrice = number
+        }
+    }
+
+    @Test func `long texts that agree as far as keys are kept are told apart`() throws {
+        var people = try People()
+        let long = String(repeating: "x", count: 400)
+        let names = [
+            long, long + "a", long + "b", String(long.dropLast(200)), String(repeating: "x", count: OrderedNode.keyByteCountMax), "y",
+        ]
+        let ops = (0..<60).map { people.insert(["name": .string(names[$0 * 7 % names.count])]) }
+        try ProgramRun.commit(ops, to: people.timeline)
+        people.expectSound()
+        let index = try people.index(["name"])
+        let name = try #require(people.person.attribute("name"))
+        let graph = people.timeline.head
+        let texts = people.serials(index.all).compactMap { serial -> String? in
+            if case .string(let text)? = graph.value(of: name, of: people.id(serial)) { text } else { nil }
+        }
+        #expect(texts == texts.sorted() && texts.count == 60)
+        #expect(people.serials(index.all, isReversed: true) == people.serials(index.all).reversed())
+        for text in names {
+            let equal = try #require(index.range(equalTo: [.string(text)]))
+            #expect(equal.count == texts.count { $0 == text } && people.serials(equal).count == equal.count)
+            let after = try #require(index.range(from: .after([.string(text)])))
+            #expect(after.count == texts.count { $0 > text } && people.serials(after).count == after.count)
+            let before = try #require(index.range(to: .before([.string(text)])))
+            #expect(before.count == texts.count { $0 < text })
+            #expect(index.range(prefix: text)?.count == texts.count { $0.hasPrefix(text) })
+        }
+    }
+
+    @Test func `an index follows changes, deletions and objects of other entities`() throws {
+        var people = try filled(300)
+        try ProgramRun.commit((1...40).map { .set(people.id($0), people.assignments(["name": .string("moved")])) }, to: people.timeline)
+        try ProgramRun.commit([.delete((20...60).map { people.id($0) })], to: people.timeline)
+        let ops = (1...9).map { people.insert(["badge": .int($0)], isWorker: true) }
+        try ProgramRun.commit(ops, to: people.timeline)
+        people.expectSound()
+        #expect(try people.index(["name"]).range(equalTo: [.string("moved")])?.count == 19)
+        let badges = try people.index(["badge"])
+        #expect(badges.count == people.timeline.head.count(of: people.worker))
+        #expect(
+            people.serials(badges.range(from: .before([.int(3)]))).count == 7
+                && badges.all.last.map(people.timeline.head.id)?.serial == people.serial)
+    }
+
+    @Test func `a new index is built in steps beside writers, and one that is dropped leaves no page`() throws {
+        var people = try People(hasIndexes: false)
+        let ops = (0..<1500).map { people.insert(["name": .string("name \($0 % 100)"), "born": .int(Int64($0))]) }
+        try ProgramRun.commit(ops, to: people.timeline)
+        let timeline = people.timeline
+        let byteCount = timeline.pageByteCount
+        let migration = try SchemaMigration(from: timeline.head.schema, to: People.definition(hasIndexes: true))
+        var draft = timeline.draft()
+        try draft.apply(.schema(migration.after.catalog))
+        try timeline.publish(draft, indexing: 0)
+        #expect(timeline.head.hasIncompleteIndexes && timeline.head.orderedIndexes(of: people.person).isEmpty)
+        var steps = 0
+        while try timeline.buildIndexes(rowCountMax: 100) {
+            steps += 1
+            var draft = timeline.draft()
+            let changed = people.id(UInt64(steps * 13 % 1500 + 1))
+            if timeline.head.contains(changed) { try draft.apply(.set(changed, people.assignments(["name": .string("changed")]))) }
+            try draft.apply(people.insert(["name": .string("inserted")]))
+            if steps % 3 == 0 { try draft.apply(.delete([people.id(UInt64(steps * 17 % 1400 + 1))])) }
+            try timeline.publish(draft, indexing: 0)
+            #expect(timeline.head.invariantFindings() == [])
+        }
+        #expect(steps > 20 && !timeline.head.hasIncompleteIndexes)
+        people.expectSound()
+        #expect(try people.index(["name"]).range(equalTo: [.string("inserted")])?.count == steps)
+        let back = try SchemaMigration(from: timeline.head.schema, to: People.definition(hasIndexes: false))
+        try ProgramRun.commit([.schema(back.after.catalog)], to: timeline)
+        people.expectSound()
+        #expect(timeline.head.layout.ordered.isEmpty && timeline.pageByteCount < byteCount * 5 / 4)
+    }
+
+    @Test func `pages that were stored without indexes open, and get them`() throws {
+        let people = try filled(900)
+        let timeline = people.timeline
+        let catalog = timeline.head.schema.catalog
+        // As an earlier version laid them out.
+        let old = Timeline()
+        var draft = old.draft()
+        try draft.apply(.schema(catalog))
+        let bare = GraphLayout(try Schema(catalog: catalog), hasIndexes: false)
+        let (made, reader) = (draft.directory, draft.reader)
+        draft.layout = bare
+        draft.directory = draft.newDirectory(sharedBlobs: .empty, register: 0) { _, table in reader.tableReference(table.index) }
+        draft.discard(made)
+        for serial in 1...UInt64(900) {
+            try draft.apply(.insert(people.id(serial), entity: people.person.number, people.assignments(["name": .string("n\(serial)")])))
+        }
+        try old.publish(draft)
+        let (image, fresh, _) = old.freeze()
+        let storage = ChunkStorage()
+        storage.store(fresh, of: old)
+        let opened = try Timeline(image, layout: bare.fingerprint, schema: catalog, source: storage)
+        #expect(opened.head.layout.ordered.isEmpty)
+        let digest = opened.head.digest()
+        try opened.addIndexes()
+        #expect(opened.head.hasIncompleteIndexes && opened.head.digest() == digest)
+        while try opened.buildIndexes(rowCountMax: 100) {}
+        #expect(opened.head.orderedIndexes(of: people.person).count == 4)
+        #expect(opened.head.invariantFindings() == [] && PageChecker.findings(in: opened) == [])
+        #expect(opened.head.transaction == old.head.transaction)
+    }
+}
