@@ -19,6 +19,8 @@ public struct StoreMetrics: Sendable, Hashable {
         case reclaiming
         /// A digest that follows what was committed while it was computed.
         case digest
+        /// One step of building an ordered index.
+        case indexing
         /// A migration, with its closure.
         case migration
         /// Everything else: closing, settings, statistics.

@@ -63,7 +63,7 @@ extension Committer {
     /// transactions may yet be taken back, they build them themselves.
     func buildIndexes() throws {
         while true {
-            let hasMore = try writing.hold {
+            let hasMore = try writing.hold(as: .indexing) {
                 if isClosed || timeline.isTentative { return false }
                 return try timeline.buildIndexes { graph in visible.withLock { if $0.transaction == graph.transaction { $0 = graph } } }
             }

@@ -141,8 +141,9 @@ extension StoreMetrics.LockUse {
         case .packing: 3
         case .reclaiming: 4
         case .digest: 5
-        case .migration: 6
-        case .other: 7
+        case .indexing: 6
+        case .migration: 7
+        case .other: 8
         }
     }
 }

@@ -2,8 +2,9 @@
 extension Draft {
     /// Adds and removes entries.
     ///
-    /// Ends the process if the tree is not one of a proven graph and does not have an entry that is to be removed. Complexity: for n changes
-    /// of a tree of m entries O(n log m), or O(m) if that is less.
+    /// Ends the process if the tree is not one of a proven graph and does not have an entry that is to be removed.
+    ///
+    /// Complexity: for n changes of a tree of m entries O(n log m), or O(m) if that is less.
     mutating func apply(_ changes: OrderedChanges, to tree: inout OrderedTree) {
         let all = 0..<changes.records.count
         if all.isEmpty { return }

@@ -1,14 +1,10 @@
 /// Ordered indexes have each object once, under its key and in order, and nothing else.
 extension GraphProof {
     mutating func proveOrderedIndexes() {
-        guard let offset = DirectoryPage.indexesOffset(layout) else { return }
-        let reference = chunks[reader.directory].load(fromByteOffset: offset, as: PageRef.self)
+        // The page itself is proven with those of the tables.
+        let reference = reader.indexDirectoryReference(of: layout)
         if reference == 0 { return }
-        guard let page = claim(reference, .indexDirectory, notAfter: chunks.birth(reader.directory)) else { return }
-        let directory = IndexDirectory(page)
-        guard directory.count <= OrderedIndexLayout.countMax,
-            IndexDirectory.byteCount(directory.count) <= chunks.granules(reference) * PageLayout.granule
-        else { return note("The directory of indexes has more records than room.") }
+        let directory = IndexDirectory(chunks[reference])
         for number in 0..<directory.count where isSound {
             // Another version of the program may have made an index in another way. Then it is built again, but its pages are in use.
             let index = layout.ordered.first { $0.number == number && $0.specification == directory[number].specification }
@@ -18,9 +14,6 @@ extension GraphProof {
 
     private mutating func prove(_ record: IndexDirectory.Record, _ index: OrderedIndexLayout?, _ birth: UInt64) {
         let tree = record.tree
-        guard tree.height <= UInt32(OrderedNode.heightMax), tree.height > 0 || tree == OrderedTree() else {
-            return note("An index says that it is \(tree.height) nodes high.")
-        }
         var proof = OrderedProof(index.map { ($0, tables[$0.table]) }, record)
         if tree.height > 0 {
             let count = prove(tree.root, Int(tree.height) - 1, birth, &proof)

@@ -8,6 +8,11 @@ package struct OrderedTree: Equatable {
 
     package init() {}
 
+    /// Whether the numbers fit each other and what a tree can have.
+    var isPossible: Bool {
+        height == 0 ? self == OrderedTree() : root != 0 && height <= UInt32(OrderedNode.heightMax) && count <= TableLayout.rowCountMax
+    }
+
     init(root: PageRef, height: UInt32, count: UInt64) {
         self.root = root
         self.height = height

@@ -25,6 +25,19 @@ extension GraphProof {
             guard hasPossibleCounts(table) else { return note("'\(table.name)' has more of something than its pages hold.") }
             tables.append(table)
         }
+        if isSound { proveIndexDirectory(birth) }
+    }
+
+    /// The page that the ordered indexes hang from, whose trees are no higher than trees can be.
+    private mutating func proveIndexDirectory(_ birth: UInt64) {
+        let reference = reader.indexDirectoryReference(of: layout)
+        if reference == 0 { return }
+        guard let page = claim(reference, .indexDirectory, notAfter: birth) else { return }
+        let directory = IndexDirectory(page)
+        guard directory.count <= OrderedIndexLayout.countMax,
+            IndexDirectory.byteCount(directory.count) <= chunks.granules(reference) * PageLayout.granule
+        else { return note("The directory of indexes has more records than room.") }
+        for record in directory.records where !record.tree.isPossible { note("An index says that it is \(record.tree.height) nodes high.") }
     }
 
     private func hasPossibleCounts(_ table: ProvenTable) -> Bool {

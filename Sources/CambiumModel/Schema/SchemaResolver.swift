@@ -108,7 +108,8 @@ struct SchemaResolver {
             guard sum <= Self.inheritedCountMax else {
                 throw CambiumError(
                     .limitExceeded,
-                    "The entities of the schema inherit more than \(Self.inheritedCountMax) entities, properties, unique sets and indexes in all. "
+                    "The entities of the schema inherit more than \(Self.inheritedCountMax) entities, properties, unique sets and indexes "
+                        + "in all. "
                         + "Use fewer levels of parents, or fewer properties in the upper ones.")
             }
         }
