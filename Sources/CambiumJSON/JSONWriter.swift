@@ -75,7 +75,7 @@ public struct JSONWriter: Sendable {
     public mutating func string(_ beginning: [UInt8], _ number: UInt64) {
         separate()
         bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: beginning)
+        beginning.withUnsafeBytes { bytes.append(contentsOf: $0) }
         appendDigits(number)
         bytes.append(UInt8(ascii: "\""))
         needsComma = true
@@ -97,7 +97,7 @@ public struct JSONWriter: Sendable {
     /// A key that is in quotes already, with its colon.
     public mutating func quotedKey(_ key: [UInt8]) {
         separate()
-        bytes.append(contentsOf: key)
+        key.withUnsafeBytes { bytes.append(contentsOf: $0) }
         needsComma = false
     }
 

@@ -92,6 +92,8 @@ final class ExportTable {
     private var made: [Place: ExportKeys] = [:]
     /// Those without a prefix, by the numbers of their entities.
     private var unprefixed: [ExportKeys?] = []
+    /// Those of tables whose objects are all of one entity, by the numbers of the tables.
+    private var ofTables: [ExportKeys?] = []
 
     /// - Parameter identity: the attributes by which objects of an entity are named.
     init(_ graph: Graph, identity: @escaping (Entity) -> [Attribute] = { $0.identity }) {
@@ -113,12 +115,19 @@ final class ExportTable {
     }
 
     func keys(of place: ObjectPlace) -> ExportKeys {
+        let table = Int(place.table)
+        if table < ofTables.count, let keys = ofTables[table] { return keys }
         let number = Int(graph.entityNumber(of: place).rawValue)
         if number < unprefixed.count, let keys = unprefixed[number] { return keys }
         let keys = keys(graph.entity(of: place))
-        while unprefixed.count <= number { unprefixed.append(nil) }
-        unprefixed[number] = keys
+        Self.set(keys, number, &unprefixed)
+        if graph.hasOneEntity(place) { Self.set(keys, table, &ofTables) }
         return keys
+    }
+
+    private static func set(_ keys: ExportKeys, _ index: Int, _ list: inout [ExportKeys?]) {
+        while list.count <= index { list.append(nil) }
+        list[index] = keys
     }
 
     /// The identity values of an object.

@@ -46,11 +46,9 @@ extension Graph {
     /// The object that a to-one relationship leads to. Complexity: O(1).
     @inline(__always)
     public func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
-        let handle = layout.current(handle)
-        if !handle.isIn(place) { return nil }
-        var found: ObjectPlace?
-        reader.forEachMember(handle.end, owner: place.row) { found = ObjectPlace(table: handle.targetTable, row: $0) }
-        return found
+        // Without a copy of the handle, which counts references to its parts.
+        if handle.layout != layout.number { return reader.target(layout.current(handle), of: place) }
+        return reader.target(handle, of: place)
     }
 
     /// The objects that a relationship leads to: in order where it is ordered, else in no order that means anything.
@@ -132,6 +130,14 @@ extension GraphLayout {
 }
 
 extension Reader {
+    @inline(__always)
+    func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
+        if !handle.isIn(place) { return nil }
+        var found: ObjectPlace?
+        forEachMember(handle.end, owner: place.row) { found = ObjectPlace(table: handle.targetTable, row: $0) }
+        return found
+    }
+
     func memberIDs(_ handle: EndHandle, of place: ObjectPlace, _ layout: GraphLayout) -> [ObjectID] {
         if !handle.isIn(place) { return [] }
         var ids: [ObjectID] = []

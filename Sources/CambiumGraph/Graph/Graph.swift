@@ -76,6 +76,11 @@ public struct Graph: Sendable {
         return reader.rows(table.index).entity(place.row, table)
     }
 
+    /// Whether all objects that can be in the table of an object are of one entity.
+    package func hasOneEntity(_ place: ObjectPlace) -> Bool {
+        layout.tables[Int(place.table)].entities.count { schema.entity($0)?.isAbstract == false } == 1
+    }
+
     public func entity(of id: ObjectID) -> Entity? { place(of: id).map(entity(of:)) }
 
     /// Whether of the object no more is known than its identity.

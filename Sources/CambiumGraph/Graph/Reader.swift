@@ -5,7 +5,7 @@ import CambiumModel
 ///
 /// Use `ObjectID` to keep an object; resolve it with `Graph.place(of:)`.
 public struct ObjectPlace: Hashable, Sendable {
-    let table: UInt32
+    package let table: UInt32
     let row: UInt32
 
     @inline(__always) init(table: Int, row: UInt32) {
