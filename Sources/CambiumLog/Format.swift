@@ -4,7 +4,7 @@ enum Format {
     /// A store of this version is read, and the first writer makes it one of the current version.
     static let oldestVersion: UInt16 = 1
     static let versions = oldestVersion...version
-    /// Of files that are the same in all versions.
+    /// The version of files that are the same in all versions.
     static let fileVersion: UInt16 = 1
     /// The last number that a transaction can have, so that there is always a next one.
     static let transactionMax: UInt64 = 1 << 62
@@ -29,11 +29,19 @@ enum Format {
 
         /// Whether it is in larger blocks and has an index.
         var isSealed: Bool { self == .sealed || self == .retired }
+
+        /// The versions that a file of this kind may have.
+        var versions: ClosedRange<UInt16> { self == .ops ? fileVersion...fileVersion : Format.versions }
     }
 
     enum Index {
         /// An offset and a checksum behind the index.
         static let trailerByteCount = 12
+    }
+
+    enum Joint {
+        /// A transaction and its time.
+        static let regionByteCount = 16
     }
 
     enum Head {
@@ -65,8 +73,9 @@ enum Format {
     enum Root {
         static let magic = Array("CAMBROOT".utf8)
         static let storeOffset = 12
-        /// What stands before the schema.
+        /// What stands before the schema in version 1. Later versions have the offset of a joint, too.
         static let headerByteCount = 80
+        static let jointOffsetMax: UInt64 = 1 << 48
         static let chunkEntryByteCount = 6
         /// Of a root whose chunks may be compressed.
         static let packedEntryByteCount = 8

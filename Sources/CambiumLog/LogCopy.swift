@@ -9,8 +9,10 @@ public struct LogCopy {
     /// Checkpoints that are in the copy.
     public private(set) var rootCount = 0
 
-    /// The last segment that was copied.
-    private var last = TransactionNumber.none
+    /// The last segment that was copied, the bytes of it in the copy, and whether it was sealed.
+    private var last = (segment: TransactionNumber.none, byteCount: 0, isSealed: false)
+    /// How often the segments are copied again because a writer replaced some of them meanwhile.
+    private static let attemptCountMax = 10
     private let source: LogReader
     private let target: any Volume
 
@@ -26,15 +28,12 @@ public struct LogCopy {
         guard let tail = end.tail else { throw LogReader.withoutSegment(source.volume) }
         lastTransaction = end.lastTransaction
         try target.createDirectory(LogReader.directory)
-        var isSealed = false
-        for segment in try segments() where segment <= tail.header.firstTransaction {
-            isSealed = try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
-        }
+        try copySegments(upTo: tail)
         // Before it is looked whether there is a segment behind the last transaction, as there is where a checkpoint stands for that.
         let roots = try RootRecord.list(source.volume).filter { $0 <= lastTransaction }
         // One that was sealed meanwhile is followed by another: of that the header is enough.
-        while let next = try segments().first(where: { $0 > last }), isSealed || next == lastTransaction.next {
-            isSealed = try copySegment(next, byteCount: Format.Segment.headerByteCount)
+        while let next = try segments().first(where: { $0 > last.segment }), last.isSealed || next == lastTransaction.next {
+            try copySegment(next, byteCount: Format.Segment.headerByteCount)
         }
         try copyOps()
         try target.syncDirectory(LogReader.directory)
@@ -60,17 +59,39 @@ public struct LogCopy {
         }
     }
 
+    /// Copies the segments up to the one with the end of the log, as a directory had all of them at one moment.
+    private mutating func copySegments(upTo tail: LogReader.SegmentTail) throws {
+        for _ in 0..<Self.attemptCountMax {
+            let listed = try segments().filter { $0 <= tail.header.firstTransaction }
+            let before = byteCount
+            var isWhole = true
+            var copied: [TransactionNumber] = []
+            do {
+                for segment in listed {
+                    copied.append(segment)
+                    try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
+                }
+            } catch let error as CambiumError where error.code == .notFound { isWhole = false }
+            if try isWhole && segments().filter({ $0 <= tail.header.firstTransaction }) == listed { return }
+            // A writer has split or merged segments: those that were copied need not belong together.
+            for segment in copied where try target.exists(LogFileName.path(segment, .segment)) {
+                try target.remove(LogFileName.path(segment, .segment))
+            }
+            byteCount = before
+        }
+        throw CambiumError(.ioFailure, "The log was compacted all the time while it was copied; make the backup again.")
+    }
+
     /// - Parameter byteCount: up to where an open segment is copied; nil for all of it. One that was sealed meanwhile is copied in whole.
-    /// - Returns: whether it was sealed.
-    private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws -> Bool {
+    private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws {
         let path = LogFileName.path(segment, .segment)
         let file = try source.volume.open(path, .read)
         defer { file.close() }
         let (header, _) = try SegmentHeader.read(file, path: path)
         let end = try file.byteCount()
-        try copy(file, path, byteCount: header.kind.isSealed ? end : min(byteCount ?? end, end))
-        last = segment
-        return header.kind.isSealed
+        let copied = header.kind.isSealed ? end : min(byteCount ?? end, end)
+        try copy(file, path, byteCount: copied)
+        last = (segment, copied, header.kind.isSealed)
     }
 
     /// The files of ops that the segments name, and perhaps later ones, which opening the copy removes.
@@ -95,12 +116,12 @@ public struct LogCopy {
 
     // MARK: Checkpoints
 
-    /// A checkpoint that cannot be opened is left out.
+    /// A checkpoint that cannot be opened is left out, and so is one whose position is not in the copy.
     private mutating func copy(_ roots: [TransactionNumber]) throws(CambiumError) {
         var copied = Set<String>()
         for number in roots {
             do throws(CambiumError) {
-                guard let root = try PageFile.root(source.volume, store: source.settings.store, number)?.record else { continue }
+                guard let root = try PageFile.root(source.volume, store: source.settings.store, number)?.record, has(root) else { continue }
                 let pages = try PageFile(source.volume, store: source.settings.store, number, fanOutShift: Int(root.fanOutShift))
                 try pages.checkAll()
                 try copyPages(pages, &copied)
@@ -108,6 +129,12 @@ public struct LogCopy {
                 rootCount += 1
             } catch { if error.code != .damaged, error.code != .notFound { throw error } }
         }
+    }
+
+    /// Whether the log in the copy has the position of a checkpoint.
+    private func has(_ root: RootRecord) -> Bool {
+        // The writer may have appended the joint after the end of the log was determined.
+        root.transaction < max(lastTransaction, last.segment) || last.isSealed || root.logPosition.jointOffset < last.byteCount
     }
 
     private mutating func copyPages(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {

@@ -3,23 +3,31 @@ import CambiumModel
 
 /// A place in a log, from which it is read on; somebody may be writing to it.
 struct LogCursor {
-    private let volume: any Volume
-    private let settings: StoreSettings
-    private let first: TransactionNumber
-    private let base: LogReader.Prefix?
-    private let isBesideWriter: Bool
-    private let salvages: Bool
-    private var head: Head?
-    /// The segments by their first transactions, ascending.
-    private var segments: [TransactionNumber]
+    let volume: any Volume
+    let settings: StoreSettings
+    /// The first transaction that the caller has not seen.
+    var first: TransactionNumber
+    /// What stands before the segment that is opened next, as far as it is known.
+    var base: LogReader.Prefix?
+    let isBesideWriter: Bool
+    let salvages: Bool
+    var head: Head?
+    /// The segments of the directory when it was listed last, by their first transactions, ascending.
+    var listed: [TransactionNumber]
+    /// As `listed`, without those that the one before covers, as far as that is known.
+    var segments: [TransactionNumber]
     /// The place in `segments` of the one that is being read, or that is to be opened next.
-    private var index: Int
-    private var reader: SegmentReader?
+    var index: Int
+    var reader: SegmentReader?
+    /// Where the reading of the current segment began; 0 for its header.
+    var begin = 0
+    /// The segment that was read last, by its first transaction.
+    var lastRead: TransactionNumber?
     /// The last segment, where it is no more than the beginning of one; `isGone` where it was taken away since it was listed.
-    private var unfinished: (path: String, isGone: Bool)?
-    private(set) var end: LogReader.End
+    var unfinished: (path: String, isGone: Bool)?
+    var end: LogReader.End
     /// Where the segment before the unfinished one was left.
-    private var left: (reader: SegmentReader, end: LogReader.End)?
+    var left: (reader: SegmentReader, end: LogReader.End)?
 
     /// How often a log that changes meanwhile is judged again.
     private static let judgementCountMax = 100
@@ -36,20 +44,18 @@ struct LogCursor {
         self.isBesideWriter = isBesideWriter
         self.salvages = salvages
         end = LogReader.End(lastTime: base?.time ?? log.settings.creationTime)
-        segments = try Self.segments(log.volume)
+        listed = try LogReader.segments(log.volume)
+        segments = listed
         index = segments.lastIndex { $0 <= first } ?? 0
         guard !segments.isEmpty else {
             throw LogReader.withoutSegment(log.volume)
         }
     }
 
-    private static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
-        try volume.list(LogReader.directory).compactMap { name in
-            LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
-        }
+    private var isLast: Bool {
+        let current = reader?.header.firstTransaction ?? segments[index]
+        return segments.last.map { $0 <= current } ?? true
     }
-
-    private var isLast: Bool { index == segments.count - 1 }
 
     // MARK: Reading on
 
@@ -60,13 +66,21 @@ struct LogCursor {
         while true {
             if try reader == nil && !openNext() { return }
             try readFrames(body)
-            if isLast, isBesideWriter { segments += try Self.segments(volume).filter { $0 > segments[index] } }
+            if isLast, isBesideWriter { try list() }
             if isLast {
                 if try isReplaced() { continue }
                 return
             }
             try leave(body)
         }
+    }
+
+    /// Looks at the directory again. The segments up to the current one stay what they were.
+    private mutating func list() throws(CambiumError) {
+        listed = try LogReader.segments(volume)
+        let current = reader?.header.firstTransaction ?? segments[index]
+        let last = max(current, reader?.sealedEnd ?? .none)
+        segments = segments.filter { $0 <= current } + listed.filter { $0 > last }
     }
 
     /// Reads what is in the current segment. What another process may still be writing is synced before it is read.
@@ -105,14 +119,26 @@ struct LogCursor {
         left = (last, end)
         if !last.isSealed { end.openSegments.append((last.header.firstTransaction, last.offset)) }
         note(last)
+        base = LogReader.Prefix(
+            transaction: end.lastTransaction, time: end.lastTime, position: LogPosition(checksum: last.lastChecksum),
+            isChecksumLost: last.lostIndex != nil)
         reader = nil
-        index += 1
+        lastRead = last.header.firstTransaction
+        index = place(after: last.header.firstTransaction)
+    }
+
+    /// The place of the first segment that begins after one.
+    func place(after segment: TransactionNumber) -> Int {
+        // Mostly it is the next one.
+        if index < segments.count, segments[index] == segment { return index + 1 }
+        return segments.firstIndex { $0 > segment } ?? segments.count
     }
 
     /// Whether the next segment goes on where the frames of this one end: then the bytes after them held no transaction.
     private func isWhole(_ last: SegmentReader) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
-            let next = try SegmentReader(volume, path: LogFileName.path(segments[index + 1], .segment), salvages: true).header
+            let following = segments[place(after: last.header.firstTransaction)]
+            let next = try SegmentReader(volume, path: LogFileName.path(following, .segment), salvages: true).header
             return next.firstTransaction == end.lastTransaction.next && next.previousChecksum == last.lastChecksum
         } catch {
             guard error.headerFailure != nil else { throw error }
@@ -121,8 +147,7 @@ struct LogCursor {
     }
 
     private mutating func note(_ reader: SegmentReader) {
-        end.segmentCount += 1
-        end.byteCount += reader.isSealed ? reader.byteCount : reader.offset
+        end.note(reader, from: begin)
         end.tail = tail(reader)
     }
 
@@ -130,65 +155,17 @@ struct LogCursor {
         LogReader.SegmentTail(
             header: reader.header, headerChecksum: reader.headerChecksum, position: reader.offset, lastChecksum: reader.lastChecksum,
             isChecksumLost: reader.lostIndex != nil,
-            durableOffset: max(reader.durableOffset, toldByHead(reader.header.firstTransaction)), codec: reader.codec)
-    }
-
-    /// Opens the segment that follows. False where it is the last one and its making was interrupted, or is under way.
-    private mutating func openNext() throws -> Bool {
-        unfinished = nil
-        let path = LogFileName.path(segments[index], .segment)
-        var next: SegmentReader
-        do {
-            next = try SegmentReader(volume, path: path, salvages: salvages)
-        } catch {
-            unfinished = (path, isGone: try isGone(path, error))
-            return false
-        }
-        guard next.header.store == settings.store else { throw damage(path, 0, "The segment is of another store.") }
-        guard next.header.firstTransaction == segments[index] else {
-            throw damage(path, 0, "The segment is not the one that its name tells.")
-        }
-        if let before = end.tail {
-            guard next.header.firstTransaction == end.lastTransaction.next else {
-                throw damage(path, 0, "The segment begins with transaction \(segments[index]), and \(end.lastTransaction.next) is missing.")
-            }
-            guard before.isChecksumLost || next.header.previousChecksum == before.lastChecksum else {
-                throw damage(path, 0, "The segment does not follow the one before.")
-            }
-        } else if let base {
-            guard next.header.firstTransaction == base.transaction.next, next.header.previousChecksum == base.checksum else {
-                throw damage(path, 0, "The segment does not follow what the checkpoint of transaction \(base.transaction) stands for.")
-            }
-        } else if index == 0, segments[0].rawValue != 1 {
-            throw damage(path, 0, "The segment begins with transaction \(segments[0]), and those before it are missing.")
-        }
-        if let lost = next.lostIndex { end.flaws.append(lost.description) }
-        guard next.header.creationTime >= end.lastTime else { throw damage(path, 0, "The segment is older than what it follows.") }
-        next.skip(to: first)
-        end.lastTransaction = TransactionNumber(rawValue: next.next.rawValue - 1)
-        reader = next
-        left = nil
-        return true
-    }
-
-    /// Whether the last segment was taken away since it was listed, or else is no more than the beginning of one. Throws if it is neither.
-    private func isGone(_ path: String, _ error: CambiumError) throws(CambiumError) -> Bool {
-        if let failure = error.headerFailure {
-            let byteCount = try volume.byteCount(of: path)
-            let isDurable = head.map { $0.segment == segments[index] } ?? false
-            if isLast, index > 0, byteCount <= Format.Segment.headerByteCount, !isDurable { return false }
-            throw damage(path, failure.offset, error.message)
-        }
-        guard error.code == .notFound, isBesideWriter, isLast, index > 0 else { throw error }
-        return true
+            durableOffset: max(reader.durableOffset, toldByHead(reader.header.firstTransaction)), codec: reader.codec,
+            jointOffset: reader.jointOffset)
     }
 
     /// Goes back to the segment before one whose making was interrupted: who writes next may take that away and go on in this one.
     mutating func stepBack() {
         guard unfinished != nil, let before = left else { return }
         (reader, end) = before
-        index -= 1
-        segments.removeLast(segments.count - index - 1)
+        let current = before.reader.header.firstTransaction
+        segments.removeAll { $0 > current }
+        index = max(0, segments.count - 1)
         (unfinished, left) = (nil, nil)
     }
 
@@ -218,8 +195,7 @@ struct LogCursor {
         end.verdict = try verdict.get()
         var end = end
         if let reader {
-            end.segmentCount += 1
-            end.byteCount += reader.isSealed ? reader.byteCount : reader.offset
+            end.note(reader, from: begin)
             end.tail = tail(reader)
         }
         return end
@@ -230,11 +206,11 @@ struct LogCursor {
         let newHead = try Head.read(volume, store: settings.store).head
         let isGone = unfinished?.isGone ?? false
         if isGone { stepBack() }
-        let newSegments = try Self.segments(volume).filter { $0 >= segments[0] }
-        var hasMoved = isGone || newHead != head || newSegments != segments
+        let before = listed
+        // A segment whose making was interrupted may be gone, until it is made again: it stays in `segments`.
+        try list()
+        var hasMoved = isGone || newHead != head || listed != before
         head = newHead
-        // A segment whose making was interrupted may be gone, until it is made again.
-        if newSegments.prefix(index + 1) == segments.prefix(index + 1) { segments = newSegments }
         guard var reader else { return try hasMoved || openNext() }
         try reader.refresh()
         if try reader.findEnd() != reader.offset { hasMoved = true }
@@ -244,7 +220,7 @@ struct LogCursor {
 
     private mutating func verdict() throws -> LogReader.End.Verdict {
         end.headFlaw = nil
-        if let head, !segments.contains(head.segment) {
+        if let head, !listed.contains(head.segment) {
             throw damage(LogFileName.path(head.segment, .segment), 0, "The segment is missing, and \(Head.fileName) names it.")
         }
         guard var reader else {
@@ -300,10 +276,18 @@ struct LogCursor {
         head.flatMap { $0.segment == segment ? Int(clamping: $0.position) : nil } ?? 0
     }
 
-    private func damage(_ path: String, _ offset: Int, _ what: String) -> CambiumError {
+    func damage(_ path: String, _ offset: Int, _ what: String) -> CambiumError {
         CambiumError(
             .damaged,
             "\(what) Everything up to transaction \(end.lastTransaction) verifies; nothing was changed. Restore the store from a backup.",
             place: .init(file: "\(volume.name)/\(path) offset \(offset)"))
+    }
+}
+
+extension LogReader.End {
+    /// Counts a segment that was read from an offset on.
+    fileprivate mutating func note(_ reader: SegmentReader, from offset: Int) {
+        segmentCount += 1
+        byteCount += (reader.isSealed ? reader.byteCount : reader.offset) - offset
     }
 }

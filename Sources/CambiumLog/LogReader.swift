@@ -65,7 +65,7 @@ public struct LogReader {
     /// The first transactions of the segments, ascending.
     func segments() throws(CambiumError) -> [TransactionNumber] { try Self.segments(volume) }
 
-    private static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
+    static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
         try volume.list(Self.directory).compactMap { name in
             LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
         }
@@ -93,10 +93,9 @@ public struct LogReader {
         }
     }
 
-    /// The segments whose transactions are all up to `last`, and that another one follows.
+    /// The segments that have transactions up to `last`.
     public static func segments(_ volume: any Volume, upTo last: TransactionNumber) throws(CambiumError) -> [TransactionNumber] {
-        let segments = try segments(volume)
-        return zip(segments, segments.dropFirst()).filter { $1.rawValue <= last.rawValue + 1 }.map(\.0)
+        try segments(volume).filter { $0 <= last }
     }
 
     /// Bytes of a segment, without files of ops.
@@ -125,22 +124,43 @@ public struct LogReader {
         return (segmentCount, byteCount)
     }
 
-    /// The bytes of the files of a log between moments, files of ops too: for each moment, those behind the one before it.
+    /// The bytes of log up to each of some checkpoints, files of ops included.
     ///
-    /// - Parameter ends: transactions, ascending; a segment begins behind each of them.
-    /// Complexity: O(files).
-    public static func byteCounts(
-        _ volume: any Volume, behind start: TransactionNumber, upTo ends: [TransactionNumber]
-    ) throws(CambiumError) -> [Int] {
-        var counts = [Int](repeating: 0, count: ends.count)
-        var place = 0
-        for name in try volume.list(directory) {
-            guard let file = LogFileName.parse(name), file.suffix != .pending, file.number > start else { continue }
-            while place < ends.count, ends[place] < file.number { place += 1 }
-            if place == ends.count { break }
-            counts[place] += try listedByteCount(volume, name)
+    /// - Parameter ends: ascending.
+    /// Complexity: O(files), and the index of a sealed segment for each checkpoint inside of one.
+    public static func byteCounts(_ volume: any Volume, upTo ends: [Prefix]) throws(CambiumError) -> [Int] {
+        let files = try volume.list(directory).compactMap { name in LogFileName.parse(name).map { (name: name, file: $0) } }
+        let segments = files.filter { $0.file.suffix == .segment }.map(\.file.number)
+        var counts: [Int] = []
+        var total = 0
+        for (name, file) in files where file.suffix != .pending {
+            while counts.count < ends.count, ends[counts.count].transaction < file.number {
+                counts.append(total - (try byteCount(volume, segments, after: ends[counts.count])))
+            }
+            total += try listedByteCount(volume, name)
         }
+        while counts.count < ends.count { counts.append(total - (try byteCount(volume, segments, after: ends[counts.count]))) }
         return counts
+    }
+
+    /// The bytes of a segment up to a position, or all of them if the position is not inside of it.
+    public static func byteCount(_ volume: any Volume, _ segment: TransactionNumber, upTo end: Prefix) throws(CambiumError) -> Int {
+        var reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
+        return try reader.begin(after: end) ? reader.offset : reader.byteCount
+    }
+
+    /// The bytes that follow a position in its segment; 0 if it is at the end, and if the segment cannot be read.
+    private static func byteCount(
+        _ volume: any Volume, _ segments: [TransactionNumber], after end: Prefix
+    ) throws(CambiumError) -> Int {
+        guard let segment = segments.last(where: { $0 <= end.transaction }), !segments.contains(end.transaction.next) else { return 0 }
+        do throws(CambiumError) {
+            var reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
+            return try reader.begin(after: end) ? reader.byteCount - reader.offset : 0
+        } catch {
+            guard error.code == .notFound || error.code == .damaged else { throw error }
+            return 0
+        }
     }
 
     /// The error of a store whose log has no segment.
@@ -198,12 +218,19 @@ public struct LogReader {
     public struct Prefix: Sendable {
         let transaction: TransactionNumber
         let time: Int64
-        let checksum: UInt32
+        let position: LogPosition
+        /// Whether the checksum of the position is lost, so that what follows need not name it.
+        let isChecksumLost: Bool
+
+        init(transaction: TransactionNumber, time: Int64, position: LogPosition, isChecksumLost: Bool = false) {
+            self.transaction = transaction
+            self.time = time
+            self.position = position
+            self.isChecksumLost = isChecksumLost
+        }
 
         public init(_ root: RootRecord) {
-            transaction = root.transaction
-            time = root.time
-            checksum = root.logChecksum
+            self.init(transaction: root.transaction, time: root.time, position: root.logPosition)
         }
     }
 
@@ -217,6 +244,8 @@ public struct LogReader {
         /// Up to where HEAD or a frame says that the segment was durable.
         let durableOffset: Int
         let codec: TransactionCodec
+        /// The joint that the frames end with.
+        let jointOffset: Int?
     }
 
     /// The first transaction, durable.

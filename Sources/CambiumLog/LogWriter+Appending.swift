@@ -13,7 +13,8 @@ extension LogWriter {
     func makeOpsFile(_ transaction: TransactionNumber) throws(CambiumError) -> OpsFileWriter {
         // The random bytes make the file another one than any that was there before for this number.
         let header = SegmentHeader(
-            kind: .ops, store: settings.store, firstTransaction: transaction, creationTime: 0, saltSeed: makeSaltSeed(), previousChecksum: 0
+            version: Format.fileVersion, kind: .ops, store: settings.store, firstTransaction: transaction, creationTime: 0,
+            saltSeed: makeSaltSeed(), previousChecksum: 0
         )
         return try OpsFileWriter(volume, header: header)
     }
@@ -37,15 +38,20 @@ extension LogWriter {
         if let file = ops.file { try poisoning { () throws(CambiumError) in try file.publish() } }
         if staged.count == 0 {
             if position >= tuning.segmentByteCount { try rotate() }
-            staged.mark = codec.mark
-            staged.lastTransaction = lastTransaction
-            staged.lastTime = lastTime
+            markStaged()
         }
         codec.encode(metadata, StoredPayload(ops.payload), salt: salt, to: &writer)
         staged.count += 1
         if let file = ops.file { staged.files.append(file) }
         lastTransaction = lastTransaction.next
         lastTime = metadata.time.microsecondsSince1970
+    }
+
+    /// Notes what the writer is before something is staged.
+    private func markStaged() {
+        staged.mark = codec.mark
+        staged.lastTransaction = lastTransaction
+        staged.lastTime = lastTime
     }
 
     /// Stages a transaction of another log, with its place in the tree, and writes now and then.
@@ -80,12 +86,16 @@ extension LogWriter {
     @discardableResult
     public func write() throws(CambiumError) -> Int {
         try checkPoison()
-        guard staged.count > 0 else { return 0 }
+        return staged.count > 0 ? try appendFrame() : 0
+    }
+
+    /// Writes a frame: the staged transactions, or a joint if none is staged.
+    private func appendFrame(_ joint: Joint? = nil) throws(CambiumError) -> Int {
         if isAsClosed {
             do { try noteOpen() } catch { try undoStaged(after: error, isHandedOver: false) }
         }
         let checksum = Frame.encode(
-            region: writer.bytes, transactionCount: staged.count, at: position, durableOffset: durablePosition,
+            region: joint?.region ?? writer.bytes, transactionCount: staged.count, at: position, durableOffset: durablePosition,
             headerChecksum: headerChecksum, to: &frame)
         let byteCount = frame.count
         var isHandedOver = false
@@ -97,6 +107,7 @@ extension LogWriter {
             try undoStaged(after: error, isHandedOver: isHandedOver)
         }
         roomEnd = max(roomEnd, position + byteCount)
+        jointOffset = joint == nil ? nil : position
         position += byteCount
         appendedByteCount += byteCount
         lastChecksum = checksum
@@ -123,6 +134,7 @@ extension LogWriter {
     /// - Parameter isHandedOver: whether the system has been given bytes of the frame.
     private func undoStaged(after error: CambiumError, isHandedOver: Bool) throws(CambiumError) -> Never {
         let isFull = error.isOutOfSpace
+        let isJoint = staged.count == 0
         do {
             if isFull {
                 try file.truncate(to: position)
@@ -132,7 +144,7 @@ extension LogWriter {
         } catch {
             poison = error
             clearStaged(keepsFiles: true)
-            throw isHandedOver ? .outcomeUnknown(nil, error) : error
+            throw isHandedOver && !isJoint ? .outcomeUnknown(nil, error) : error
         }
         if !isFull { poison = error }
         if let mark = staged.mark { codec.goBack(to: mark) }
@@ -141,6 +153,7 @@ extension LogWriter {
         roomEnd = position
         // Where nothing was cut off, the frame may be there all the same.
         clearStaged(keepsFiles: !isFull)
+        if isJoint { throw error }
         if !isFull { throw isHandedOver ? .outcomeUnknown(nil, error) : error }
         throw CambiumError(
             .ioFailure, "\(error.message) Nothing of the transaction is in the log; free some space and commit it again.",
@@ -164,6 +177,27 @@ extension LogWriter {
         var lastTransaction = TransactionNumber.none
         var lastTime: Int64 = 0
         var files: [OpsFileWriter] = []
+    }
+
+    // MARK: Positions
+
+    /// Makes everything that was written durable, and returns the end of the log as a position that a checkpoint can name. Nothing may be
+    /// staged.
+    ///
+    /// Writes a joint, unless the log ends with one or at the beginning of a segment. A full segment, and one of format 1, is followed by
+    /// another one instead. Throws as `write` and `sync`.
+    public func endPosition() throws(CambiumError) -> LogPosition {
+        try checkPoison()
+        precondition(!hasStaged, "What is staged is written first: the position follows it.")
+        if header.firstTransaction <= lastTransaction, position >= tuning.segmentByteCount || !header.hasJoints { try rotate() }
+        if header.firstTransaction > lastTransaction { return LogPosition(checksum: header.previousChecksum) }
+        if jointOffset == nil {
+            markStaged()
+            _ = try appendFrame(Joint(transaction: lastTransaction, time: lastTime))
+            codec = TransactionCodec(time: lastTime)
+        }
+        try sync()
+        return LogPosition(jointOffset: jointOffset ?? 0, checksum: lastChecksum)
     }
 
     /// How much of a segment is written ahead with zeros, so that a sync need not make a new length of the file durable too.

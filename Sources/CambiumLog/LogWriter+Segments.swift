@@ -12,12 +12,12 @@ extension LogWriter {
         fullSegment = full
     }
 
-    /// Makes all that was written durable, and has what follows begin a new segment. Nothing may be staged.
-    public func beginSegmentDurably() throws(CambiumError) {
+    /// Makes everything that was written durable, and begins another segment if the one that is written to has a transaction. Nothing may
+    /// be staged.
+    public func endSegment(with transaction: TransactionNumber) throws(CambiumError) {
         try checkPoison()
         precondition(!hasStaged, "What is staged is written first: it belongs to the segment before.")
-        if header.firstTransaction == lastTransaction.next { return }
-        try rotate()
+        if header.firstTransaction <= transaction { try rotate() }
     }
 
     /// The segment that has become full since this was asked last; nil for none.
@@ -49,6 +49,7 @@ extension LogWriter {
         position = bytes.count
         roomEnd = position
         durablePosition = position
+        jointOffset = nil
         namedEnd = 0
         appendedByteCount += bytes.count
     }

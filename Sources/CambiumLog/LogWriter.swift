@@ -17,6 +17,8 @@ public final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var codec: TransactionCodec
     @exclusivity(unchecked) var position: Int
     @exclusivity(unchecked) var lastChecksum: UInt32
+    /// The joint that the log ends with, by its offset; `nil` if the log ends with transactions.
+    @exclusivity(unchecked) var jointOffset: Int?
     @exclusivity(unchecked) var durablePosition: Int
     var headSequence: UInt64
     var headTime: Int64
@@ -71,6 +73,7 @@ public final class LogWriter: @unchecked Sendable {
         self.keepsRoom = keepsRoom
         self.tuning = tuning
         lastChecksum = tail.lastChecksum
+        jointOffset = tail.jointOffset
         durablePosition = tail.position
         lastTransaction = end.lastTransaction
         durableTransaction = end.lastTransaction
@@ -157,9 +160,6 @@ public final class LogWriter: @unchecked Sendable {
 
     /// The settings of the store that is written to.
     public var store: [UInt8] { settings.store }
-
-    /// What stands before the segment that is written to.
-    public var previousChecksum: UInt32 { header.previousChecksum }
 }
 
 extension Volume {

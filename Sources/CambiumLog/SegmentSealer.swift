@@ -5,7 +5,7 @@ public import CambiumModel
 ///
 /// It needs no lock but that of the store, and no writer to wait: the segment stays what it is, under the same name.
 public struct SegmentSealer: Sendable {
-    private let volume: any Volume
+    let volume: any Volume
     private let frameByteCount: Int
 
     public init(_ writer: LogWriter) {
@@ -23,6 +23,64 @@ public struct SegmentSealer: Sendable {
     @discardableResult
     public func seal(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
         try replace(segment, by: .sealed)
+    }
+
+    /// Makes two sealed segments of one, so that the second one begins after a transaction. Does nothing if another segment does.
+    ///
+    /// A joint has to follow the transaction. Throws as `seal`. A crash leaves the segment, perhaps beside the second part, which it
+    /// covers, or both parts. Covered segments have to be removed before.
+    ///
+    /// - Parameter segment: the number of its first transaction. Another segment must follow it.
+    public func split(_ segment: TransactionNumber, after last: TransactionNumber) throws {
+        if try LogReader.segments(volume).contains(last.next) { return }
+        try seal(segment)
+        var reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
+        guard let end = reader.sealedEnd, last >= segment, last < end else { return }
+        let header = reader.header
+        guard let checksum = reader.index?.checksum(after: last.rawValue - segment.rawValue + 1) else {
+            throw CambiumError(.damaged, "The segment has no joint after transaction \(last).", place: .init(file: reader.path))
+        }
+        reader.skip(to: last)
+        guard let record = try reader.nextFrame()?.first(where: { $0.number == last }) else {
+            throw CambiumError(.damaged, "A frame does not verify, so the segment stays as it is.", place: .init(file: reader.path))
+        }
+        let second = SegmentHeader(
+            store: header.store, firstTransaction: last.next, creationTime: record.metadata.time.microsecondsSince1970,
+            saltSeed: header.saltSeed, previousChecksum: checksum)
+        _ = try write([segment], last.next...end, second, .sealed)
+        _ = try write([segment], segment...last, header, .sealed)
+    }
+
+    /// Removes segments whose transactions the sealed segment before them has, too: an interrupted splitting or merging left them.
+    ///
+    /// Throws `.damaged` if they are not the same there. Complexity: O(segments) if there are none.
+    public func removeCovered() throws {
+        var segments = try LogReader.segments(volume)[...]
+        while let segment = segments.popFirst(), let next = segments.first {
+            let reader = try FrameReader(volume, path: LogFileName.path(segment, .segment))
+            guard reader.header.kind.isSealed, let end = try SegmentReader(volume, path: reader.path).sealedEnd, next <= end else {
+                continue
+            }
+            let covered = segments.prefix { $0 <= end }
+            segments = segments.dropFirst(covered.count)
+            try remove(covered, coveredBy: segment)
+        }
+    }
+
+    /// Removes segments that another one has, after the comparison with it.
+    private func remove(_ covered: ArraySlice<TransactionNumber>, coveredBy segment: TransactionNumber) throws {
+        for other in covered {
+            let reader = try SegmentReader(volume, path: LogFileName.path(other, .segment))
+            let range = try range(of: reader)
+            var (part, same) = (SegmentPart(volume, [segment], range), SegmentPart(volume, [other], range))
+            while let record = try same.next() {
+                guard let wanted = try part.next(), wanted.isSame(as: record) else {
+                    throw CambiumError(.damaged, "The segment is not the same in the one that covers it.", place: .init(file: reader.path))
+                }
+            }
+        }
+        for other in covered.reversed() { try volume.remove(LogFileName.path(other, .segment)) }
+        try volume.syncDirectory(LogReader.directory)
     }
 
     /// Replaces a segment by one in which of each transaction only who made it, when and why is left, and the hash of what it did, so that
@@ -56,109 +114,74 @@ public struct SegmentSealer: Sendable {
     }
 
     private func replace(_ segment: TransactionNumber, by kind: Format.FileKind) throws -> (before: Int, after: Int)? {
-        let path = LogFileName.path(segment, .segment)
-        let newPath = path + LogFileName.replacementSuffix
-        var reader = try SegmentReader(volume, path: path)
+        let reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
         if reader.header.kind == kind || reader.header.kind == .retired { return nil }
+        let after = try write([segment], try range(of: reader), reader.header, kind)
+        return (reader.byteCount, after)
+    }
+
+    /// The transactions of a segment. Complexity: O(1) for a sealed one, otherwise O(bytes).
+    private func range(of segment: SegmentReader) throws(CambiumError) -> ClosedRange<TransactionNumber> {
+        var reader = segment
+        if !reader.isSealed { while try reader.nextFrame() != nil {} }
+        let (first, last) = (reader.header.firstTransaction, reader.sealedEnd ?? reader.last)
+        guard first <= last else { throw CambiumError(.damaged, "The segment has no transaction.", place: .init(file: reader.path)) }
+        return first...last
+    }
+
+    /// Makes a segment of transactions of neighbouring segments, and gives it its name when it is durable and says the same as they do.
+    ///
+    /// - Parameter header: of the new segment, but for its kind and version.
+    /// - Returns: the bytes of the file.
+    private func write(
+        _ segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>, _ header: SegmentHeader, _ kind: Format.FileKind
+    ) throws -> Int {
+        var header = header
+        (header.version, header.kind) = (Format.version, kind)
+        let path = LogFileName.path(range.lowerBound, .segment)
+        let newPath = path + LogFileName.replacementSuffix
         if try volume.exists(newPath) { try volume.remove(newPath) }
         do {
-            let byteCount = try write(&reader, kind, to: try volume.open(newPath, .create))
-            guard reader.isAtEnd else {
-                throw CambiumError(.damaged, "A frame does not verify, so the segment stays as it is.", place: .init(file: path))
-            }
-            try compare(newPath, with: path, kind)
+            let byteCount = try write(segments, range, header, to: try volume.open(newPath, .create))
+            try compare(newPath, with: segments, range, kind)
             try volume.rename(newPath, to: path)
             try volume.syncDirectory(LogReader.directory)
-            return (reader.byteCount, byteCount)
+            return byteCount
         } catch {
             if (try? volume.exists(newPath)) == true { try? volume.remove(newPath) }  // Else the next opening removes it.
             throw error
         }
     }
 
-    /// Throws where the new file does not tell the same as the one whose place it is to take.
-    private func compare(_ newPath: String, with path: String, _ kind: Format.FileKind) throws {
-        var (old, new) = (try SegmentReader(volume, path: path), try SegmentReader(volume, path: newPath))
+    private func write(
+        _ segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>, _ header: SegmentHeader, to file: any VolumeFile
+    ) throws -> Int {
+        defer { file.close() }
+        var writer = try SealedSegmentWriter(file, header: header, frameByteCount: frameByteCount)
+        var part = SegmentPart(volume, segments, range)
+        while let record = try part.next() { try writer.append(header.kind == .retired ? try record.retired() : record) }
+        let (joints, checksum) = try part.index()
+        return try writer.finish(joints: joints, checksum: checksum)
+    }
+
+    /// Throws if the new file does not say the same as the segments whose place it is to take.
+    private func compare(
+        _ newPath: String, with segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>, _ kind: Format.FileKind
+    ) throws {
+        var (part, new) = (SegmentPart(volume, segments, range), try SegmentReader(volume, path: newPath))
         var rest: [LogRecord] = []
         func differs() -> CambiumError {
-            CambiumError(.ioFailure, "The new segment is not the same as the one that it was made from.", place: .init(file: path))
+            CambiumError(.ioFailure, "The new segment is not the same as the one that it was made from.", place: .init(file: newPath))
         }
-        while let records = try old.nextFrame() {
-            for record in records {
-                if rest.isEmpty { rest = try new.nextFrame().map { $0.reversed() } ?? [] }
-                let wanted = kind == .retired ? try record.retired() : record
-                guard let other = rest.popLast(), other.isSame(as: wanted) else {
-                    throw differs()
-                }
-            }
+        while let record = try part.next() {
+            if rest.isEmpty { rest = try new.nextFrame().map { $0.reversed() } ?? [] }
+            let wanted = kind == .retired ? try record.retired() : record
+            guard let other = rest.popLast(), other.isSame(as: wanted) else { throw differs() }
         }
-        guard rest.isEmpty, new.isAtEnd, try new.nextFrame() == nil, new.lastChecksum == old.lastChecksum else { throw differs() }
-    }
-
-    /// Writes what a reader reads; returns the bytes of the file.
-    private func write(_ reader: inout SegmentReader, _ kind: Format.FileKind, to file: any VolumeFile) throws -> Int {
-        defer { file.close() }
-        var header = reader.header
-        header.kind = kind
-        let bytes = header.encode()
-        try file.write(bytes, at: 0)
-        var block = SealedBlock(header: header, headerChecksum: ByteReader.peek(bytes, at: Format.Segment.checksumOffset))
-        while let records = try reader.nextFrame() {
-            for record in records {
-                block.append(kind == .retired ? try record.retired() : record)
-                if block.byteCount >= frameByteCount { try block.write(to: file) }
-            }
+        let (joints, checksum) = try part.index()
+        guard rest.isEmpty, new.isAtEnd, try new.nextFrame() == nil, new.lastChecksum == checksum, new.index?.joints == joints else {
+            throw differs()
         }
-        if block.byteCount > 0 { try block.write(to: file) }
-        block.index.previousChecksum = reader.lastChecksum
-        let index = block.index.encode(headerChecksum: block.headerChecksum)
-        try file.write(index, at: block.offset)
-        try file.sync()
-        return block.offset + index.count
-    }
-}
-
-/// Transactions that are going to be a frame of a sealed segment.
-private struct SealedBlock {
-    let header: SegmentHeader
-    let headerChecksum: UInt32
-    private(set) var offset = Format.Segment.headerByteCount
-    var index = SegmentIndex(previousChecksum: 0)
-    private var codec: TransactionCodec
-    private var writer = ByteWriter()
-    private var count = 0
-    private var firstTime: Int64
-    private var lastFirstTime: Int64
-
-    init(header: SegmentHeader, headerChecksum: UInt32) {
-        self.header = header
-        self.headerChecksum = headerChecksum
-        codec = TransactionCodec(time: header.creationTime)
-        firstTime = header.creationTime
-        lastFirstTime = header.creationTime
-    }
-
-    var byteCount: Int { writer.count }
-
-    mutating func append(_ record: LogRecord) {
-        if count == 0 { firstTime = record.metadata.time.microsecondsSince1970 }
-        let salt: [UInt8]? = if case .explicit(let bytes) = record.salt { bytes } else { nil }
-        codec.encode(record.metadata, StoredPayload(record.payload), salt: salt, to: &writer)
-        count += 1
-    }
-
-    mutating func write(to file: any VolumeFile) throws(CambiumError) {
-        var frame = ByteWriter()
-        _ = Frame.encode(
-            region: writer.bytes, transactionCount: count, at: offset, durableOffset: 0, headerChecksum: headerChecksum, to: &frame)
-        try file.write(frame.bytes, at: offset)
-        index.entries.append(
-            .init(byteCount: frame.count, transactionCount: count, interval: UInt64(bitPattern: firstTime &- lastFirstTime)))
-        offset += frame.count
-        lastFirstTime = firstTime
-        codec = TransactionCodec(time: header.creationTime)
-        writer.removeAll(keepingAtMost: 1 << 20)
-        count = 0
     }
 }
 

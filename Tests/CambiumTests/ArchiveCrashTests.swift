@@ -83,15 +83,21 @@ import Testing
         #expect(failedCount > 20)
     }
 
+    /// Makes a checkpoint, and ends the segment with it.
+    private func end(_ store: Store) throws {
+        try store.checkpoint()
+        try store.committer.log?.endSegment(with: store.graph.transaction)
+    }
+
     @Test func `what somebody put into the archive without waiting for the disk is durable before it is retired`() throws {
         let made = MemoryVolume()
         let first = try Archiving.made(made, count: count)
-        try first.checkpoint()
+        try end(first)
         let (root, files) = (try Verification(made).root, made.contents.filter { $0.key.hasPrefix("log/") })
         let volume = FaultyVolume()
         let (shelf, archive) = (Shelf(volume, "store"), Shelf(volume, "archive"))
         let store = try Archiving.made(shelf, count: count)
-        try store.checkpoint()
+        try end(store)
         let segments = try LogReader.segments(shelf, upTo: store.graph.transaction)
         for (path, bytes) in files where segments.contains(where: { path.hasSuffix(".ops") || path == LogFileName.path($0, .segment) }) {
             try archive.open(path, .create).write(bytes, at: 0)
@@ -107,7 +113,7 @@ import Testing
     func `what the log itself has not on the disk yet is durable in the archive`(links: Bool) throws {
         let made = MemoryVolume()
         let store = try Archiving.made(made, count: count)
-        try store.checkpoint()
+        try end(store)
         let volume = FaultyVolume()
         let (shelf, archive) = (Shelf(volume, "store", links: links), Shelf(volume, "archive", links: links))
         for (path, bytes) in made.contents { try shelf.open(path, .create).write(bytes, at: 0) }

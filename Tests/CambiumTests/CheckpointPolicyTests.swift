@@ -12,9 +12,12 @@ import Testing
     /// A checkpoint with the chunks of a range, and so much log before it.
     private func root(_ number: Int, _ chunks: Range<Int>, log: Int = 100, record: Int = 0, file: UInt64 = 1) -> Root {
         let has = (0..<chunks.upperBound).map { chunks.contains($0) }
+        let transaction = TransactionNumber(rawValue: UInt64(number))
         return (
-            TransactionNumber(rawValue: UInt64(number)),
-            KeptRoot(pageFile: file, chunks: has, packed: [], recordByteCount: record, logByteCount: log)
+            transaction,
+            KeptRoot(
+                pageFile: file, chunks: has, packed: [], recordByteCount: record,
+                prefix: LogReader.Prefix(transaction: transaction, time: 0, position: LogPosition(checksum: 0)), logByteCount: log)
         )
     }
 

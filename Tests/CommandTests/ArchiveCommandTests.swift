@@ -23,7 +23,9 @@ import Testing
         let told = try #require(try place.run(executable: Workplace.binary, compact + ["--dry-run"]).json.first)
         #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "kept").path))
         let done = try #require(try place.run(executable: Workplace.binary, compact).json.first)
-        for key in ["segmentsArchived", "bytesArchived"] { #expect(told[key] as? Int == done[key] as? Int && done[key] as? Int ?? 0 > 0) }
+        #expect(told["segmentsArchived"] as? Int == 1 && done["segmentsArchived"] as? Int == 1)
+        // The segment is split: how many bytes the sealed part takes is not known before.
+        for outcome in [told, done] { #expect(outcome["bytesArchived"] as? Int ?? 0 > 0) }
         #expect((done["missing"] as? [Any])?.isEmpty == true && done["retired"] as? Int == 7 && done["segments"] as? Int == 1)
         #expect(try place.run("restore", "notes", "plain").code == 0 && place.run("show", "plain", "Note/1", "--at", "3").code == 66)
         #expect(try place.run("restore", "notes", "whole", "--archive", "kept", "--json").json.first?["transaction"] as? Int == 10)

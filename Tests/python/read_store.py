@@ -227,7 +227,9 @@ class Segment:
             "<10sB5s16sQq16sI24sI", data)
         self.time = self.created
         require(crc(data[:92]) == self.crc, "the header does not verify")
-        require(start == b"CAMBLOG1\1\0" and self.kind in kinds and not any(nothing + zeros), "not a header of format 1, or not here")
+        self.version, self.is_after_joint = int.from_bytes(start[8:], "little"), True
+        require(start[:8] == b"CAMBLOG1" and self.version in ((1,) if self.kind == APART else (1, 2)), "not a header of format 1 or 2")
+        require(self.kind in kinds and not any(nothing + zeros), "a header of an unknown kind, or not here")
         require(owner == store.id_bytes and self.number == int(name[:20]), "a header of another store, or another number than its name")
 
     def frame(self, at, checksum_of):
@@ -278,9 +280,17 @@ class Segment:
 
     def transactions(self, at, count, region, number):
         reader = Reader(region)
+        if count == 0 and self.kind == OPEN and self.version == 2:
+            fits = not self.is_after_joint and region == struct.pack("<Qq", number - 1, self.time)
+            require(fits, "a joint that does not fit the transactions before it")
+            self.interned, self.is_after_joint = [], True
+            return
         require(count > 0, "a frame without transactions")
+        self.is_after_joint = False
         if self.kind in (SEALED, RETIRED):
             self.interned, self.time = [], self.created
+            if self.version == 2:
+                self.seed = reader.take(16)
         for index in range(count):
             yield self.transaction(reader, number + index, at)
         require(reader.at == len(region), "the frame goes on behind its last transaction")
@@ -291,16 +301,20 @@ class Segment:
         require(crc(struct.pack("<IQ", self.crc, offset)) == check, "the end of a sealed segment does not verify")
         found = self.plain(offset)
         require(found and found[1] == len(self.data) - 12 and found[2] == 0, "the index does not verify")
-        reader, at, time = Reader(found[3]), HEADER, self.created
+        reader, at, time, held = Reader(found[3]), HEADER, self.created, 0
         before = reader.uint(4)
         for _ in range(reader.varint()):
             length, transactions = reader.varint(), reader.varint()
             time += reader.varint()
             _, end, count, region = self.plain(at) or self.fail("a frame of a sealed segment does not verify")
-            first = Reader(region)
-            first.u8()
+            first = Reader(region, 16 if self.version == 2 else 0)
+            if first.u8() & 128:
+                first.u8()
             require((end - at, count, self.created + first.varint()) == (length, transactions, time), "the index does not fit")
-            at = end
+            at, held = end, held + transactions
+        if self.version == 2:
+            joints = reader.repeat(lambda: (reader.varint(), reader.uint(4))[0])
+            require(all(joints) and sum(joints) <= held, "joints that the segment cannot have")
         require(at == offset and reader.at == len(found[3]), "the index does not fit")
         return offset, before
 
@@ -396,12 +410,15 @@ class Store:
         _, head_segment, head_position = self.head(self.id_bytes)
         names = sorted(name for name in os.listdir(os.path.join(self.path, "log")) if re.fullmatch(r"\d{20}\.log", name))
         require(names and (not head_segment or "%020d.log" % head_segment in names), "no segments, or not that which HEAD names")
+        covered, is_sealed = 0, False
         for name in names:
+            if int(name[:20]) <= covered:
+                continue  # an interrupted splitting or merging left it
             data, is_last = self.load("log", name), name == names[-1]
             durable = head_position if head_segment == int(name[:20]) else 0
             valid = len(data) >= HEADER and crc(data[:92]) == int.from_bytes(data[92:96], "little")
             if is_last and len(names) > 1 and not durable and not valid and len(data) <= HEADER:
-                verdict = "torn creation"
+                verdict, is_sealed = "torn creation", False
                 break
             require(valid, "the header does not verify")
             segment, x = Segment(name, data, self, (OPEN, SEALED, RETIRED)), HEADER
@@ -415,9 +432,10 @@ class Store:
                     self.leaves.append(leaf)
                 x = end
             if segment.kind in (SEALED, RETIRED):
-                require(not is_last and x == stop, "a sealed segment that none follows, or that does not verify to its end")
-                checksum = sealed_checksum
+                require(x == stop, "a sealed segment that does not verify to its end")
+                checksum, covered, is_sealed = sealed_checksum, len(self.leaves), True
                 continue
+            is_sealed = False
             self.where = "log/%s at %d" % (name, x)
             require(not is_last or durable <= x, "HEAD says that the log was durable up to %d" % durable)
             if x < len(data):
@@ -425,6 +443,7 @@ class Store:
                 if any(data[x:]):
                     require(not segment.durable_beyond(x), "a frame behind it says that the log was durable beyond here")
                     verdict = "torn tail"
+        require(not is_sealed, "a sealed segment that none follows")
         return {"transactions": len(self.leaves), "root": tree_root(self.leaves).hex(), "verdict": verdict}
 
 

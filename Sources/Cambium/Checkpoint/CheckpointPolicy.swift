@@ -56,6 +56,8 @@ struct KeptRoot {
     let packed: Set<Int>
     /// Of its record.
     let recordByteCount: Int
+    /// What it stands for.
+    let prefix: LogReader.Prefix
     /// Bytes of log between the checkpoint before it and this one; nil where that was not looked at yet.
     var logByteCount: Int?
 }
@@ -66,6 +68,7 @@ extension KeptRoot {
         chunks = root.chunks.map { $0.live > 0 }
         packed = Set(root.chunks.indices.filter { root.chunks[$0].packedByteCount > 0 })
         self.recordByteCount = recordByteCount
+        prefix = LogReader.Prefix(root)
     }
 }
 

@@ -65,7 +65,7 @@ final class Checkpointer: @unchecked Sendable {
         let transaction: TransactionNumber
         let time: Int64
         let layout: UInt64
-        let logChecksum: UInt32
+        let logPosition: LogPosition
         let schema: SchemaCatalog
         /// Bytes of log behind the checkpoint before.
         let tailByteCount: Int
@@ -286,7 +286,7 @@ final class Checkpointer: @unchecked Sendable {
         }
         let root = RootRecord(
             store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
-            isPacked: isPacked, layout: snapshot.layout, logChecksum: snapshot.logChecksum, pageFile: pageFile, epoch: snapshot.image.epoch,
+            isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile, epoch: snapshot.image.epoch,
             pageDirectory: snapshot.image.directory, schema: snapshot.schema,
             chunks: next)
         guard let recordByteCount = try writer.finish(root) else { return nil }
@@ -346,9 +346,10 @@ final class Checkpointer: @unchecked Sendable {
     /// Finds out how much log there is before roots of which that is not known.
     private func measure(_ roots: inout [(number: TransactionNumber, root: KeptRoot)]) throws(CambiumError) {
         guard let first = roots.firstIndex(where: { $0.root.logByteCount == nil }) else { return }
-        let start = first == 0 ? TransactionNumber.none : roots[first - 1].number
-        let byteCounts = try LogReader.byteCounts(volume, behind: start, upTo: roots[first...].map(\.number))
-        for (place, byteCount) in zip(roots.indices[first...], byteCounts) where roots[place].root.logByteCount == nil {
+        let begin = max(0, first - 1)
+        let byteCounts = try LogReader.byteCounts(volume, upTo: roots[begin...].map(\.root.prefix))
+        for place in first..<roots.count where roots[place].root.logByteCount == nil {
+            let byteCount = max(0, byteCounts[place - begin] - (place == 0 ? 0 : byteCounts[place - begin - 1]))
             roots[place].root.logByteCount = byteCount
             kept[roots[place].number]?.logByteCount = byteCount
         }

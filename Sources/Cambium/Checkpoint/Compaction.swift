@@ -72,7 +72,7 @@ extension Committer {
         let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
         // Kept moments hold roots that may have to go.
         past?.forget()
-        if isDryRun { return try checkpointer.compact(anchor, archive, isDryRun: true, sealing) }
+        if isDryRun { return try checkpointer.compact(anchor, archive, isDryRun: true, sealing) { _ in } }
         guard let archive else { return try compact(anchor, nil, checkpointer, sealing) }
         return try archive.withLock(beside: checkpointer.volume) { try compact(anchor, archive, checkpointer, sealing) }
     }
@@ -83,10 +83,20 @@ extension Committer {
         let before = try PageFile.byteCount(checkpointer.volume)
         let isPacked = try pack(.thorough, stepCountMax: .max)
         _ = try store(again: isPacked)
-        var compaction = try checkpointer.compact(anchor, archive, isDryRun: false, sealing)
+        var compaction = try checkpointer.compact(anchor, archive, isDryRun: false, sealing, endSegment)
         try checkpointer.reclaimChunks(whileNobodyWrites: whileNobodyWrites)
         compaction.storedByteCount = before - (try PageFile.byteCount(checkpointer.volume))
         return compaction
+    }
+
+    /// Has what follows begin another segment, if the one that is written to has a transaction.
+    private func endSegment(with transaction: TransactionNumber) throws {
+        try writing.hold {
+            if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+            try writeOthers()
+            try log?.endSegment(with: transaction)
+            if let full = log?.takeFullSegment() { sealing?.add(full) }
+        }
     }
 
     /// What a retention comes to. Throws `.notFound` if there is no such moment, or if it is after the newest transaction;
@@ -123,7 +133,12 @@ extension Committer {
 
 extension Checkpointer {
     /// Segments are retired up to the checkpoint that the policy names, which is compared with the log first: it is what is left.
-    func compact(_ kept: CompactionAnchor, _ archive: SegmentArchive?, isDryRun: Bool, _ sealing: Sealing) throws -> Compaction {
+    ///
+    /// - Parameter endSegment: ends the segment that is written to if it has a transaction.
+    func compact(
+        _ kept: CompactionAnchor, _ archive: SegmentArchive?, isDryRun: Bool, _ sealing: Sealing,
+        _ endSegment: (TransactionNumber) throws -> Void
+    ) throws -> Compaction {
         try whileNoneIsMade {
             let reader = try LogReader(volume)
             let roots = try RootRecord.list(volume)
@@ -133,21 +148,14 @@ extension Checkpointer {
             var compaction = Compaction()
             let anchor = anchor(kept, standing)
             if let anchor {
-                var segments = try LogReader.segments(volume, upTo: anchor)
-                // The last one that was retired may have files of ops, if that was interrupted.
-                let begin = isDryRun ? retiredEnd.next : segments.last { $0 <= retiredEnd } ?? .none
-                segments.removeAll { $0 < begin }
-                let isAllRetired = retiredEnd >= anchor
-                if !isDryRun, !isAllRetired { try compare(anchor, with: reader) }
-                // All of it before the first one is retired: where it fails, nothing is gone.
-                try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: isDryRun, reader)
-                for segment in segments {
-                    let size = isDryRun ? (before: try LogReader.byteCount(volume, segment), after: 0) : try sealing.retire(segment)
-                    guard let size else { continue }
-                    compaction.segmentCount += 1
-                    compaction.logByteCount += size.before - size.after
+                if !isDryRun, retiredEnd < anchor {
+                    try compare(anchor, with: reader)
+                    try endSegment(anchor)
                 }
-                compaction.retiredEnd = isDryRun && !segments.isEmpty ? anchor : try reader.retiredEnd()
+                try sealing.whileNoneIsSealed { sealer in
+                    if isDryRun { return try measure(upTo: anchor, after: retiredEnd, archive, reader, &compaction) }
+                    try retire(upTo: anchor, after: retiredEnd, archive, reader, sealer, &compaction)
+                }
                 let dropped = roots.filter { $0 < anchor }
                 compaction.droppedCount = dropped.count
                 if !isDryRun { compaction.droppedCount = try drop(dropped) }
@@ -159,6 +167,51 @@ extension Checkpointer {
             compaction.firstMoment = first ?? TransactionNumber(rawValue: 1)
             return compaction
         }
+    }
+
+    private func retire(
+        upTo anchor: TransactionNumber, after retiredEnd: TransactionNumber, _ archive: SegmentArchive?, _ reader: LogReader,
+        _ sealer: SegmentSealer, _ compaction: inout Compaction
+    ) throws {
+        try sealer.removeCovered()
+        // The last segment may have transactions after the anchor, too.
+        if retiredEnd < anchor, let last = try LogReader.segments(volume, upTo: anchor).last { try sealer.split(last, after: anchor) }
+        guard try LogReader.segments(volume, upTo: anchor.next).contains(anchor.next) || retiredEnd >= anchor else {
+            throw CambiumError(.damaged, "No segment begins after transaction \(anchor), so nothing is retired.")
+        }
+        var segments = try LogReader.segments(volume, upTo: anchor)
+        // The last one that was retired may have files of ops, if that was interrupted.
+        let begin = segments.last { $0 <= retiredEnd } ?? .none
+        segments.removeAll { $0 < begin }
+        // All of it before the first one is retired: where it fails, nothing is gone.
+        try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: false, reader)
+        for segment in segments {
+            guard let size = try sealer.retire(segment) else { continue }
+            compaction.segmentCount += 1
+            compaction.logByteCount += size.before - size.after
+        }
+        compaction.retiredEnd = try reader.retiredEnd()
+    }
+
+    /// Finds out what would be retired. Of a segment that would be split the bytes before the checkpoint are counted.
+    private func measure(
+        upTo anchor: TransactionNumber, after retiredEnd: TransactionNumber, _ archive: SegmentArchive?, _ reader: LogReader,
+        _ compaction: inout Compaction
+    ) throws {
+        var segments = try LogReader.segments(volume, upTo: anchor).filter { $0 > retiredEnd }
+        compaction.retiredEnd = segments.isEmpty ? retiredEnd : anchor
+        compaction.segmentCount = segments.count
+        var byteCount = 0
+        let isWhole = try LogReader.segments(volume, upTo: anchor.next).contains(anchor.next)
+        if !isWhole, let last = segments.popLast(), let root = try PageFile.root(volume, store: store, anchor)?.record {
+            byteCount = try LogReader.byteCount(volume, last, upTo: LogReader.Prefix(root))
+        }
+        try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: true, reader)
+        if archive != nil, byteCount > 0 {
+            compaction.archivedSegmentCount += 1
+            compaction.archivedByteCount += byteCount
+        }
+        compaction.logByteCount = try segments.reduce(byteCount) { $0 + (try LogReader.byteCount(volume, $1)) }
     }
 
     /// The checkpoint that is to stand for all before it; nil if nothing can be retired.

@@ -114,14 +114,14 @@ extension Committer {
         checkpointer.set(policy)
     }
 
-    /// Has what follows begin a new segment, and nothing written any more into the pages that there are. Only while `writing` is held.
+    /// Ends the log with a position that the checkpoint names, and freezes the pages that there are. Only while `writing` is held.
     ///
     /// - Returns: nil where the newest transaction is the one named.
     func snapshot(unlessAt stored: TransactionNumber?) throws -> Checkpointer.Snapshot? {
         if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
         guard let log, log.lastTransaction != stored else { return nil }
         try writeOthers()
-        try log.beginSegmentDurably()
+        let position = try log.endPosition()
         if let full = log.takeFullSegment() { sealing?.add(full) }
         let graph = timeline.head
         timeline.confirm(graph)
@@ -129,7 +129,7 @@ extension Committer {
         let (image, fresh, inFile) = timeline.freeze()
         return Checkpointer.Snapshot(
             image: image, fresh: fresh, inFile: inFile, transaction: graph.transaction, time: log.lastTime,
-            layout: graph.layout.fingerprint, logChecksum: log.previousChecksum, schema: graph.schema.catalog,
+            layout: graph.layout.fingerprint, logPosition: position, schema: graph.schema.catalog,
             tailByteCount: checkpointer?.tailByteCount ?? 0)
     }
 }

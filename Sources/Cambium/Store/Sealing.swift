@@ -29,11 +29,11 @@ final class Sealing: Sendable {
         if isInBackground { queue.async { self.seal(segment) } } else { queue.sync { seal(segment) } }
     }
 
-    /// Has a segment retired, when none is being sealed: both write a file of the same name. Throws as `SegmentSealer.retire`.
-    func retire(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
+    /// Calls `body` while no segment is replaced behind its back. Throws `.notWritable` if the store was closed.
+    func whileNoneIsSealed<Result>(_ body: (SegmentSealer) throws -> Result) throws -> Result {
         try queue.sync {
             if state.withLock({ $0.isClosed }) { throw CambiumError(.notWritable, "The store was closed.") }
-            return try sealer.retire(segment)
+            return try body(sealer)
         }
     }
 

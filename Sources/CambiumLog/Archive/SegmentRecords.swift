@@ -28,9 +28,9 @@ struct SegmentRecords {
 
     /// Nil at the end. Throws `.damaged` where a frame does not verify or something is behind the last one.
     mutating func next() throws(CambiumError) -> LogRecord? {
-        if let record = rest.popLast() { return record }
         do {
-            rest = try reader.nextFrame().map { $0.reversed() } ?? []
+            // A joint has no transactions.
+            while rest.isEmpty, let records = try reader.nextFrame() { rest = records.reversed() }
         } catch {
             throw Self.named(error, volume, reader.path)
         }

@@ -37,8 +37,8 @@ public struct RootRecord: Sendable {
     public var isPacked: Bool
     /// Of how the schema lies in pages: a program that lays it out in another way cannot use them.
     public var layout: UInt64
-    /// That of the last frame before the segment that follows the transaction.
-    public var logChecksum: UInt32
+    /// Where the log goes on after the transaction.
+    public var logPosition: LogPosition
     /// Which file the pages are in.
     public var pageFile: UInt64
     public var epoch: UInt64
@@ -50,7 +50,7 @@ public struct RootRecord: Sendable {
 
     public init(
         store: [UInt8], transaction: TransactionNumber, time: Int64, fanOutShift: UInt8, isPacked: Bool, layout: UInt64,
-        logChecksum: UInt32,
+        logPosition: LogPosition,
         pageFile: UInt64, epoch: UInt64, pageDirectory: UInt32, schema: SchemaCatalog, chunks: [Chunk],
         firstFormat: FirstFormatNames? = nil
     ) {
@@ -60,7 +60,7 @@ public struct RootRecord: Sendable {
         self.fanOutShift = fanOutShift
         self.isPacked = isPacked
         self.layout = layout
-        self.logChecksum = logChecksum
+        self.logPosition = logPosition
         self.pageFile = pageFile
         self.epoch = epoch
         self.pageDirectory = pageDirectory
@@ -117,7 +117,8 @@ public struct RootRecord: Sendable {
         writer.write(transaction.rawValue)
         writer.write(time)
         writer.write(layout)
-        writer.write(logChecksum)
+        writer.write(logPosition.checksum)
+        if firstFormat == nil { writer.write(UInt64(logPosition.jointOffset)) }
         writer.write(pageFile)
         writer.write(epoch)
         writer.write(pageDirectory)
@@ -170,6 +171,8 @@ public struct RootRecord: Sendable {
         let time = try reader.read(Int64.self)
         let layout = try reader.read(UInt64.self)
         let logChecksum = try reader.read(UInt32.self)
+        let jointOffset = version == Format.oldestVersion ? 0 : try reader.read(UInt64.self)
+        guard jointOffset <= Format.Root.jointOffsetMax else { throw .invalid("a joint that no segment has", offset: 56) }
         let pageFile = try reader.read(UInt64.self)
         let epoch = try reader.read(UInt64.self)
         let pageDirectory = try reader.read(UInt32.self)
@@ -194,7 +197,8 @@ public struct RootRecord: Sendable {
         }
         return RootRecord(
             store: store, transaction: transaction, time: time, fanOutShift: fanOutShift, isPacked: isPacked, layout: layout,
-            logChecksum: logChecksum, pageFile: pageFile, epoch: epoch, pageDirectory: pageDirectory, schema: schema, chunks: chunks,
+            logPosition: LogPosition(jointOffset: Int(jointOffset), checksum: logChecksum), pageFile: pageFile, epoch: epoch,
+            pageDirectory: pageDirectory, schema: schema, chunks: chunks,
             firstFormat: firstFormat)
     }
 }

@@ -61,9 +61,10 @@ struct InternTable {
 /// The state that transactions of a segment are encoded and decoded with, one after the other. FORMAT.md 4.
 struct TransactionCodec {
     private var interned = InternTable()
-    private var time: Int64
+    /// Of the last transaction, in microseconds since 1970.
+    private(set) var time: Int64
 
-    /// - Parameter time: the creation time of the segment, in microseconds since 1970.
+    /// - Parameter time: the creation time of the segment, or the time of a joint, in microseconds since 1970.
     init(time: Int64) { self.time = time }
 
     /// What encoding changes, to go back to.

@@ -8,6 +8,8 @@ struct FrameReader {
     let headerChecksum: UInt32
     /// The length of the file when it was last looked at.
     private(set) var byteCount: Int
+    /// Why the header in the file is not the one that is used.
+    let mendedHeader: CambiumError?
     private let file: any VolumeFile
     private var window: [UInt8] = []
     private var windowOffset = 0
@@ -15,11 +17,21 @@ struct FrameReader {
     static let windowByteCount = 1 << 20
 
     /// Throws as `SegmentHeader.read`.
-    init(_ volume: any Volume, path: String) throws(CambiumError) {
+    ///
+    /// - Parameter salvages: whether a header with one corrupt byte is mended.
+    init(_ volume: any Volume, path: String, salvages: Bool = false) throws(CambiumError) {
         self.path = path
         file = try volume.open(path, .read)
         byteCount = try file.byteCount()
-        (header, headerChecksum) = try SegmentHeader.read(file, path: path)
+        do throws(CambiumError) {
+            (header, headerChecksum) = try SegmentHeader.read(file, path: path)
+            mendedHeader = nil
+        } catch {
+            let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
+            guard salvages, error.headerFailure != nil, let mended = SegmentHeader.mended(bytes, file: path) else { throw error }
+            (header, headerChecksum) = mended
+            mendedHeader = error
+        }
     }
 
     /// Makes what was written to the file so far durable.

@@ -11,9 +11,19 @@ struct SegmentIndex: Equatable {
         var interval: UInt64
     }
 
+    /// A place between two transactions, or after the last one, at which a checkpoint or a reader may go on.
+    struct Joint: Equatable {
+        /// The transactions of the segment that stand before it; 1 or more.
+        var transactionCount: UInt64
+        /// The checksum of the log up to there, before the segment was sealed.
+        var checksum: UInt32
+    }
+
     /// The checksum of the last frame of the segment before it was sealed.
     var previousChecksum: UInt32
     var entries: [Entry] = []
+    /// Ascending; `nil` in a segment of version 1, which has none.
+    var joints: [Joint]?
 
     /// The offset behind the last of the frames, where the index itself is.
     var offset: Int { entries.reduce(Format.Segment.headerByteCount) { $0 + $1.byteCount } }
@@ -31,6 +41,12 @@ struct SegmentIndex: Equatable {
         return nil
     }
 
+    /// The checksum of the log after so many transactions of the segment, as far as the index has it.
+    func checksum(after transactionCount: UInt64) -> UInt32? {
+        if transactionCount == self.transactionCount { return previousChecksum }
+        return joints?.first { $0.transactionCount == transactionCount }?.checksum
+    }
+
     // MARK: Bytes
 
     /// The index as a frame at its offset, and the bytes behind it.
@@ -42,6 +58,15 @@ struct SegmentIndex: Equatable {
             region.writeVarint(entry.byteCount)
             region.writeVarint(entry.transactionCount)
             region.writeVarint(entry.interval)
+        }
+        if let joints {
+            region.writeVarint(joints.count)
+            var last: UInt64 = 0
+            for joint in joints {
+                region.writeVarint(joint.transactionCount - last)
+                region.write(joint.checksum)
+                last = joint.transactionCount
+            }
         }
         var frame = ByteWriter()
         _ = Frame.encode(
@@ -76,7 +101,7 @@ struct SegmentIndex: Equatable {
             throw damage("does not verify", told)
         }
         do {
-            let index = try decode(frame.region, offset: told)
+            let index = try decode(frame.region, offset: told, hasJoints: reader.header.hasJoints)
             guard index.offset == told else { throw damage("does not fit the frames", told) }
             return index
         } catch let error as DecodingError {
@@ -88,7 +113,7 @@ struct SegmentIndex: Equatable {
         }
     }
 
-    private static func decode(_ region: [UInt8], offset indexOffset: Int) throws(DecodingError) -> SegmentIndex {
+    private static func decode(_ region: [UInt8], offset indexOffset: Int, hasJoints: Bool) throws(DecodingError) -> SegmentIndex {
         var reader = ByteReader(region[...])
         var index = SegmentIndex(previousChecksum: try reader.read(UInt32.self))
         // No frame has fewer than 8 bytes.
@@ -104,7 +129,24 @@ struct SegmentIndex: Equatable {
             }
             index.entries.append(Entry(byteCount: byteCount, transactionCount: transactionCount, interval: interval))
         }
+        if hasJoints { index.joints = try joints(&reader, transactionCount: index.transactionCount) }
         try reader.finish()
         return index
+    }
+
+    private static func joints(_ reader: inout ByteReader, transactionCount: UInt64) throws(DecodingError) -> [Joint] {
+        // No joint has fewer than 5 bytes.
+        let count = try reader.readCount(max: reader.remaining / 5, "joints")
+        var joints: [Joint] = []
+        joints.reserveCapacity(count)
+        var last: UInt64 = 0
+        for _ in 0..<count {
+            let offset = reader.offset
+            let distance = try reader.readVarint()
+            guard distance > 0, distance <= transactionCount - last else { throw .invalid("a joint that cannot be", offset: offset) }
+            last += distance
+            joints.append(Joint(transactionCount: last, checksum: try reader.read(UInt32.self)))
+        }
+        return joints
     }
 }

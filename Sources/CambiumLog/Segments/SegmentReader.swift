@@ -12,6 +12,8 @@ struct SegmentReader {
     private(set) var durableOffset = 0
     private(set) var next: TransactionNumber
     private(set) var codec: TransactionCodec
+    /// The joint that the frames before `offset` end with, by its offset; `nil` if they end with transactions.
+    private(set) var jointOffset: Int?
     /// What a sealed segment has behind its frames; nil in an open one, and where it is lost.
     let index: SegmentIndex?
     /// Why a sealed segment is read without its index.
@@ -23,10 +25,11 @@ struct SegmentReader {
 
     /// Throws as `SegmentHeader.read`, and `.damaged` if the file is not a segment.
     ///
-    /// - Parameter salvages: whether a sealed segment whose index is damaged is read as far as its frames verify.
+    /// - Parameter salvages: whether a segment whose header has one corrupt byte is read, and a sealed one whose index is damaged as far
+    ///   as its frames verify.
     init(_ volume: any Volume, path: String, salvages: Bool = false) throws(CambiumError) {
         self.volume = volume
-        frames = try FrameReader(volume, path: path)
+        frames = try FrameReader(volume, path: path, salvages: salvages)
         next = frames.header.firstTransaction
         codec = TransactionCodec(time: frames.header.creationTime)
         told = (0, frames.header.creationTime)
@@ -59,10 +62,19 @@ struct SegmentReader {
     }
 
     var path: String { frames.path }
+    /// What is damaged, and passed over.
+    var flaws: [CambiumError] { [frames.mendedHeader, lostIndex].compactMap { $0 } }
     var header: SegmentHeader { frames.header }
     var headerChecksum: UInt32 { frames.headerChecksum }
     var byteCount: Int { frames.byteCount }
     var isSealed: Bool { header.kind.isSealed }
+    /// The last transaction before `offset`.
+    var last: TransactionNumber { TransactionNumber(rawValue: next.rawValue - 1) }
+
+    /// The last transaction of a sealed segment; `nil` for an open one, and for one that has lost its index.
+    var sealedEnd: TransactionNumber? {
+        index.map { TransactionNumber(rawValue: header.firstTransaction.rawValue + $0.transactionCount - 1) }
+    }
     var isAtEnd: Bool { offset == (isSealed ? indexOffset : byteCount) }
 
     /// What the next segment has to name: the checksum of the last frame, as it was when the segment was appended to.
@@ -93,23 +105,67 @@ struct SegmentReader {
         told = (found.number, index.entries[..<found.number].reduce(header.creationTime) { $0 &+ Int64(bitPattern: $1.interval) })
     }
 
-    /// The records of the next frame; nil where no frame verifies at `offset`, and at the end.
+    /// Goes to the transactions that follow a position of the log, which lies inside of the segment or at its end.
+    ///
+    /// - Returns: false if the segment has no such position. Throws as `nextFrame`.
+    mutating func begin(after base: LogReader.Prefix) throws(CambiumError) -> Bool {
+        guard base.transaction >= header.firstTransaction else { return false }
+        if isSealed {
+            let count = base.transaction.rawValue - header.firstTransaction.rawValue + 1
+            guard let index, index.checksum(after: count) == base.position.checksum else { return false }
+            skip(to: base.transaction.next)
+            return true
+        }
+        let offset = base.position.jointOffset
+        guard header.hasJoints, offset > Format.Segment.headerByteCount, offset < byteCount, let frame = try frames.frame(at: offset),
+            frame.checksum == base.position.checksum, frame.transactionCount == 0
+        else { return false }
+        do {
+            guard try Joint(region: frame.region) == Joint(transaction: base.transaction, time: base.time) else { return false }
+        } catch {
+            throw frames.undecodable(offset, error)
+        }
+        next = base.transaction.next
+        codec = TransactionCodec(time: base.time)
+        pass(frame, isJoint: true)
+        return true
+    }
+
+    private mutating func pass(_ frame: Frame, isJoint: Bool) {
+        jointOffset = isJoint ? frame.offset : nil
+        offset = frame.end
+        lastFrameChecksum = frame.checksum
+        durableOffset = max(durableOffset, frame.durableOffset)
+    }
+
+    /// The records of the next frame, which are none if it is a joint; nil where no frame verifies at `offset`, and at the end.
     ///
     /// Throws `.damaged` for a frame that verifies and cannot be decoded all the same.
     mutating func nextFrame() throws(CambiumError) -> [LogRecord]? {
         guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return nil }
         let records: [LogRecord]
         do {
+            if frame.transactionCount == 0, !isSealed, header.hasJoints {
+                try check(Joint(region: frame.region))
+                codec = TransactionCodec(time: codec.time)
+                pass(frame, isJoint: true)
+                return []
+            }
             if isSealed { codec = TransactionCodec(time: header.creationTime) }
             records = try self.records(frame)
         } catch {
             throw frames.undecodable(offset, error)
         }
         try compare(frame, records)
-        offset = frame.end
-        lastFrameChecksum = frame.checksum
-        durableOffset = max(durableOffset, frame.durableOffset)
+        pass(frame, isJoint: false)
         return records
+    }
+
+    /// Throws unless a joint says what the transactions before it say, and follows one of them.
+    private func check(_ joint: Joint) throws(DecodingError) {
+        guard next > header.firstTransaction, jointOffset == nil, joint == Joint(transaction: last, time: codec.time) else {
+            throw .invalid("a joint that does not fit the transactions before it", offset: 0)
+        }
     }
 
     /// Passes over a frame of a sealed segment that does not verify, as the index describes it.
@@ -144,6 +200,8 @@ struct SegmentReader {
         var records: [LogRecord] = []
         // A count is no reason to take memory for more than a frame mostly has.
         records.reserveCapacity(min(frame.transactionCount, 4096))
+        // The transactions of a frame may come from another segment, which was merged into this one.
+        let saltSeed = isSealed && header.hasJoints ? Array(try reader.readBytes(Format.saltByteCount)) : header.saltSeed
         let share = frame.byteCount / frame.transactionCount
         for _ in 0..<frame.transactionCount {
             let (metadata, salt, stored) = try codec.decode(&reader)
@@ -158,7 +216,7 @@ struct SegmentReader {
             }
             records.append(
                 LogRecord(
-                    number: next, metadata: metadata, payload: payload, salt: salt.map { .explicit($0) } ?? .seed(header.saltSeed),
+                    number: next, metadata: metadata, payload: payload, salt: salt.map { .explicit($0) } ?? .seed(saltSeed),
                     file: path, frameOffset: frame.offset, byteCount: byteCount))
             next = next.next
         }

@@ -15,7 +15,7 @@ enum HeaderForgery {
         case "ARCHIVE": forge(&bytes, 8..<bytes.count - 4, covers: 0..<bytes.count - 4, checksumAt: bytes.count - 4, &random)
         // What follows in a record is taken on the word of its checksum: the schema, the requests, the labels.
         case _ where name.hasSuffix(".root"):
-            forge(&bytes, 8..<80, covers: 0..<bytes.count - 4, checksumAt: bytes.count - 4, &random)
+            forge(&bytes, 8..<88, covers: 0..<bytes.count - 4, checksumAt: bytes.count - 4, &random)
         case "store.json": forgeSettings(&bytes, &random)
         default: break
         }

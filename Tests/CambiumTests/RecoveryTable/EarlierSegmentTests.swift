@@ -81,7 +81,7 @@ import Testing
         }
         try expectRefusal("made at another time") { $0[path] = other(image).bytes }
         try expectRefusal("of a later format", .unsupportedFormat, file: path) {
-            $0[path] = SegmentImage.header(image.bytes, 2, at: Format.Segment.versionOffset)
+            $0[path] = SegmentImage.header(image.bytes, 3, at: Format.Segment.versionOffset)
         }
     }
 

@@ -138,9 +138,11 @@ struct RecoveryCase: CustomStringConvertible {
         case .zerosForAll: return [UInt8](repeating: 0, count: 97)
         case .otherStore: return changed(99, at: Format.Segment.storeOffset)
         case .otherNumber: return changed(77, at: Format.Segment.firstTransactionOffset)
-        case .laterVersion: return changed(2, at: Format.Segment.versionOffset)
+        case .laterVersion: return changed(3, at: Format.Segment.versionOffset)
         case .laterKind: return changed(4, at: Format.Segment.kindOffset)
-        case .ops: return changed(2, at: Format.Segment.kindOffset)
+        case .ops:
+            let first = SegmentImage.header(bytes, 1, at: Format.Segment.versionOffset)
+            return SegmentImage.header(first, 2, at: Format.Segment.kindOffset) + bytes.dropFirst(Format.Segment.headerByteCount)
         case .sealed: return image.sealed
         case .missing: return nil
         }

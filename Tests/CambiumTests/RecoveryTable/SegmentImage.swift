@@ -17,9 +17,13 @@ struct SegmentImage {
     private var codec: TransactionCodec
 
     /// - Parameter previous: the checksum of the last frame of the segment before.
-    init(first: UInt64, after previous: UInt32 = 0, kind: Format.FileKind = .open, store: [UInt8] = store, salt: UInt8 = 1) {
+    init(
+        first: UInt64, after previous: UInt32 = 0, kind: Format.FileKind = .open, store: [UInt8] = store, salt: UInt8 = 1,
+        version: UInt16 = Format.version
+    ) {
         header = SegmentHeader(
-            kind: kind, store: store, firstTransaction: TransactionNumber(rawValue: first), creationTime: Self.time + Int64(first) - 1,
+            version: version, kind: kind, store: store, firstTransaction: TransactionNumber(rawValue: first),
+            creationTime: Self.time + Int64(first) - 1,
             saltSeed: [UInt8](repeating: salt, count: Format.saltByteCount), previousChecksum: previous)
         bytes = header.encode()
         codec = TransactionCodec(time: header.creationTime)
@@ -47,7 +51,15 @@ struct SegmentImage {
         add(region.bytes, 1)
     }
 
-    private mutating func add(_ region: [UInt8], _ count: Int) {
+    /// Appends a joint that says the right thing, or something else.
+    mutating func appendJoint(transaction: UInt64? = nil, time: Int64? = nil) {
+        let last = TransactionNumber(rawValue: transaction ?? lastTransaction)
+        add(Joint(transaction: last, time: time ?? Self.time + Int64(lastTransaction)).region, 0)
+        codec = TransactionCodec(time: Self.time + Int64(lastTransaction))
+    }
+
+    private mutating func add(_ content: [UInt8], _ count: Int) {
+        let region = header.kind.isSealed ? header.saltSeed + content : content
         let frame = encoded(region, count, at: bytes.count, durable: bytes.count)
         offsets.append(bytes.count)
         lastChecksum = frame.checksum
@@ -89,7 +101,7 @@ struct SegmentImage {
         var image = SegmentImage(
             first: header.firstTransaction.rawValue, after: header.previousChecksum, kind: .sealed, store: header.store,
             salt: header.saltSeed[0])
-        var index = SegmentIndex(previousChecksum: lastChecksum)
+        var index = SegmentIndex(previousChecksum: lastChecksum, joints: [])
         var lastTime = header.creationTime
         while image.lastTransaction < lastTransaction {
             image.codec = TransactionCodec(time: header.creationTime)

@@ -1,0 +1,150 @@
+import CambiumBytes
+import CambiumModel
+
+extension LogCursor {
+    /// Opens the segment that follows. False where it is the last one and its making was interrupted, or is under way.
+    mutating func openNext() throws -> Bool {
+        unfinished = nil
+        while true {
+            do {
+                return try open()
+            } catch let error as CambiumError where isBesideWriter && (error.code == .notFound || error.code == .damaged) {
+                // A writer may have replaced, split or merged segments since the directory was listed.
+                guard try relist() else { throw error }
+            }
+        }
+    }
+
+    private mutating func open() throws -> Bool {
+        guard let base else {
+            guard let next = try openSegment(at: index) else { return false }
+            if index == 0, segments[0].rawValue != 1 {
+                throw damage(next.path, 0, "The segment begins with transaction \(segments[0]), and those before it are missing.")
+            }
+            try begin(next, from: nil)
+            return true
+        }
+        let wanted = base.transaction.next
+        try passOverCovered(before: wanted)
+        if index < segments.count, segments[index] == wanted {
+            if let next = try openSegment(at: index) {
+                guard base.isChecksumLost || next.header.previousChecksum == base.position.checksum else { throw mismatch(next.path, base) }
+                try begin(next, from: nil)
+                return true
+            }
+            if lastRead != nil || base.position.jointOffset == 0 { return false }
+            // The position is at the end of the segment before the one whose making was interrupted.
+            unfinished = nil
+        }
+        try begin(try segment(with: base), from: base)
+        return true
+    }
+
+    /// A segment that has its name and is of the store. Returns `nil` if it is the last one and no more than the beginning of one.
+    private mutating func openSegment(at place: Int) throws -> SegmentReader? {
+        let path = LogFileName.path(segments[place], .segment)
+        let next: SegmentReader
+        do {
+            next = try SegmentReader(volume, path: path, salvages: salvages)
+        } catch {
+            unfinished = (path, isGone: try isGone(path, at: place, error))
+            return nil
+        }
+        guard next.header.store == settings.store else { throw damage(path, 0, "The segment is of another store.") }
+        guard next.header.firstTransaction == segments[place] else {
+            throw damage(path, 0, "The segment is not the one that its name tells.")
+        }
+        return next
+    }
+
+    /// Passes over segments that begin inside of the one that was read last: that one was split since, or merged with others.
+    private mutating func passOverCovered(before wanted: TransactionNumber) throws {
+        guard let lastRead, index < segments.count, segments[index] < wanted else { return }
+        guard isBesideWriter, try isSealedByNow(lastRead) else {
+            let path = LogFileName.path(segments[index], .segment)
+            throw damage(path, 0, "The segment begins with transaction \(segments[index]), which the one before has.")
+        }
+        segments.removeAll { $0 > lastRead && $0 < wanted }
+    }
+
+    /// Whether a segment that was read as an open one is sealed by now, or is a part of another one.
+    private func isSealedByNow(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
+        do throws(CambiumError) {
+            return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind.isSealed
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return true
+        }
+    }
+
+    /// The segment in which the log goes on from a position, and which begins before it.
+    private mutating func segment(with base: LogReader.Prefix) throws -> SegmentReader {
+        // A segment that an interrupted merging left may stand before the merged one, which begins earlier.
+        for place in segments.indices.reversed() where segments[place] <= base.transaction {
+            do {
+                guard var next = try openSegment(at: place) else { break }
+                guard try next.begin(after: base) else { continue }
+                // The end of the segment that was read, or of one before it, leads nowhere.
+                if lastRead != nil, (next.sealedEnd ?? .none) <= base.transaction { continue }
+                index = place
+                return next
+            } catch let error as CambiumError where error.code == .damaged && lastRead != nil {
+                continue  // What was read goes on elsewhere, or the error below says that it does not.
+            }
+        }
+        guard lastRead != nil, index < segments.count else {
+            throw mismatch(LogFileName.path(segments.last { $0 <= base.transaction } ?? segments[0], .segment), base)
+        }
+        throw damage(
+            LogFileName.path(segments[index], .segment), 0,
+            "The segment begins with transaction \(segments[index]), and \(base.transaction.next) is missing.")
+    }
+
+    private func mismatch(_ path: String, _ base: LogReader.Prefix) -> CambiumError {
+        let what = lastRead == nil ? "what the checkpoint of transaction \(base.transaction) stands for" : "the one before"
+        return damage(path, 0, "The segment does not follow \(what).")
+    }
+
+    /// - Parameter base: the position in the segment at which the reading begins; `nil` for its beginning.
+    private mutating func begin(_ segment: SegmentReader, from base: LogReader.Prefix?) throws {
+        var next = segment
+        end.flaws += next.flaws.map(\.description)
+        if base == nil {
+            guard next.header.creationTime >= end.lastTime else { throw damage(next.path, 0, "The segment is older than what it follows.") }
+            next.skip(to: first)
+        }
+        end.lastTransaction = base?.transaction ?? TransactionNumber(rawValue: next.next.rawValue - 1)
+        if let base { first = max(first, base.transaction.next) }
+        begin = base == nil ? 0 : next.offset
+        if let last = next.sealedEnd {
+            // An interrupted merging or splitting left segments that this one covers.
+            let covered = segments[(index + 1)...].prefix { $0 <= last }
+            segments.removeSubrange(covered.indices)
+        }
+        reader = next
+        left = nil
+    }
+
+    /// Looks at the directory again. Returns whether it has other segments than before.
+    private mutating func relist() throws(CambiumError) -> Bool {
+        let found = try LogReader.segments(volume)
+        guard found != listed, !found.isEmpty else { return false }
+        (listed, segments) = (found, found)
+        let wanted = base?.transaction.next ?? first
+        index = lastRead.map(place) ?? segments.lastIndex { $0 <= wanted } ?? 0
+        return true
+    }
+
+    /// Whether the last segment was taken away since it was listed, or else is no more than the beginning of one. Throws if it is neither.
+    private func isGone(_ path: String, at place: Int, _ error: CambiumError) throws(CambiumError) -> Bool {
+        let isLast = place == segments.count - 1
+        if let failure = error.headerFailure {
+            let byteCount = try volume.byteCount(of: path)
+            let isDurable = head.map { $0.segment == segments[place] } ?? false
+            if isLast, place > 0, byteCount <= Format.Segment.headerByteCount, !isDurable { return false }
+            throw damage(path, failure.offset, error.message)
+        }
+        guard error.code == .notFound, isBesideWriter, isLast, lastRead != nil else { throw error }
+        return true
+    }
+}

@@ -1,0 +1,45 @@
+import CambiumBytes
+import CambiumModel
+
+/// A frame without transactions, at which a reader can begin. FORMAT.md 3, "Joints".
+///
+/// It says what the frames before it say: the last transaction, and its time.
+struct Joint: Equatable {
+    let transaction: TransactionNumber
+    /// Microseconds since 1970.
+    let time: Int64
+
+    /// The region of its frame.
+    var region: [UInt8] {
+        var writer = ByteWriter(capacity: Format.Joint.regionByteCount)
+        writer.write(transaction.rawValue)
+        writer.write(time)
+        return writer.bytes
+    }
+
+    init(transaction: TransactionNumber, time: Int64) {
+        self.transaction = transaction
+        self.time = time
+    }
+
+    /// Throws if the region has another length.
+    init(region: [UInt8]) throws(DecodingError) {
+        var reader = ByteReader(region)
+        transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
+        time = try reader.read(Int64.self)
+        try reader.finish()
+    }
+}
+
+/// A position of the log that a checkpoint names: the end of the log when the checkpoint was made.
+public struct LogPosition: Sendable, Equatable {
+    /// The offset of the joint in its segment; 0 if the position is the beginning of a segment.
+    public let jointOffset: Int
+    /// The checksum of the joint, or of the last frame before the segment.
+    public let checksum: UInt32
+
+    public init(jointOffset: Int = 0, checksum: UInt32) {
+        self.jointOffset = jointOffset
+        self.checksum = checksum
+    }
+}

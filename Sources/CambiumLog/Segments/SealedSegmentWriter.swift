@@ -1,0 +1,80 @@
+import CambiumBytes
+import CambiumModel
+
+/// Writes a sealed or retired segment, frame by frame. FORMAT.md 3.
+struct SealedSegmentWriter {
+    private let file: any VolumeFile
+    private let header: SegmentHeader
+    private let headerChecksum: UInt32
+    private let frameByteCount: Int
+    private var offset: Int
+    private var index = SegmentIndex(previousChecksum: 0)
+    private var codec: TransactionCodec
+    private var writer = ByteWriter()
+    private var count = 0
+    /// The salt seed of the transactions in the frame.
+    private var saltSeed: [UInt8]
+    private var firstTime: Int64
+    private var lastFirstTime: Int64
+
+    /// - Parameter frameByteCount: the bytes of transactions from which on a frame is written.
+    init(_ file: any VolumeFile, header: SegmentHeader, frameByteCount: Int) throws(CambiumError) {
+        let bytes = header.encode()
+        self.file = file
+        self.header = header
+        self.frameByteCount = frameByteCount
+        headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
+        offset = bytes.count
+        saltSeed = header.saltSeed
+        codec = TransactionCodec(time: header.creationTime)
+        firstTime = header.creationTime
+        lastFirstTime = header.creationTime
+        try file.write(bytes, at: 0)
+    }
+
+    mutating func append(_ record: LogRecord) throws(CambiumError) {
+        var explicit: [UInt8]?
+        switch record.salt {
+        case .explicit(let bytes): explicit = bytes
+        case .seed(let seed) where seed != saltSeed:
+            try writeFrame()
+            saltSeed = seed
+        case .seed: break
+        }
+        if count == 0 {
+            firstTime = record.metadata.time.microsecondsSince1970
+            writer.write(saltSeed)
+        }
+        codec.encode(record.metadata, StoredPayload(record.payload), salt: explicit, to: &writer)
+        count += 1
+        if writer.count >= frameByteCount { try writeFrame() }
+    }
+
+    private mutating func writeFrame() throws(CambiumError) {
+        if count == 0 { return }
+        var frame = ByteWriter()
+        _ = Frame.encode(
+            region: writer.bytes, transactionCount: count, at: offset, durableOffset: 0, headerChecksum: headerChecksum, to: &frame)
+        try file.write(frame.bytes, at: offset)
+        index.entries.append(
+            .init(byteCount: frame.count, transactionCount: count, interval: UInt64(bitPattern: firstTime &- lastFirstTime)))
+        offset += frame.count
+        lastFirstTime = firstTime
+        codec = TransactionCodec(time: header.creationTime)
+        writer.removeAll(keepingAtMost: 1 << 20)
+        count = 0
+    }
+
+    /// Writes the index, and syncs the file. Returns the bytes of the file.
+    ///
+    /// - Parameter checksum: the one that the segment after this one names.
+    mutating func finish(joints: [SegmentIndex.Joint], checksum: UInt32) throws(CambiumError) -> Int {
+        try writeFrame()
+        index.joints = joints
+        index.previousChecksum = checksum
+        let bytes = index.encode(headerChecksum: headerChecksum)
+        try file.write(bytes, at: offset)
+        try file.sync()
+        return offset + bytes.count
+    }
+}

@@ -1,0 +1,86 @@
+import CambiumBytes
+import CambiumModel
+
+/// Reads the transactions that become one sealed segment: all or some of a segment, or those of several neighbours.
+struct SegmentPart {
+    private let volume: any Volume
+    /// The segments that were not opened yet, the next one last.
+    private var following: [TransactionNumber]
+    private let range: ClosedRange<TransactionNumber>
+    private var reader: SegmentReader?
+    /// The transactions of the last frame that are still to be returned, the next one last.
+    private var rest: [LogRecord] = []
+    /// The last transaction before each joint, and the joint's checksum: of joints, and of the ends of segments.
+    private(set) var joints: [(transaction: TransactionNumber, checksum: UInt32)] = []
+    /// The bytes of the segments that were read.
+    private(set) var byteCount = 0
+
+    /// - Parameters:
+    ///   - segments: neighbours, ascending.
+    ///   - range: the transactions that are returned.
+    init(_ volume: any Volume, _ segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>) {
+        self.volume = volume
+        self.range = range
+        following = segments.reversed()
+    }
+
+    /// Returns `nil` after the last transaction. Throws `.damaged` if a segment does not verify to its end, or does not follow the one
+    /// before it.
+    mutating func next() throws(CambiumError) -> LogRecord? {
+        while rest.isEmpty {
+            guard reader != nil || !following.isEmpty else { return nil }
+            if reader == nil { try openNext() }
+            guard let records = try reader?.nextFrame() else {
+                try leave()
+                continue
+            }
+            if let reader, reader.jointOffset != nil { note(reader.last, reader.lastChecksum) }
+            rest = records.filter { range.contains($0.number) }.reversed()
+        }
+        return rest.popLast()
+    }
+
+    private mutating func openNext() throws(CambiumError) {
+        guard let segment = following.popLast() else { return }
+        var next = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
+        if let before = joints.last {
+            guard before.transaction.next == segment, before.checksum == next.header.previousChecksum else {
+                throw CambiumError(.damaged, "The segment does not follow the one before.", place: .init(file: next.path))
+            }
+        }
+        byteCount += next.byteCount
+        for joint in next.index?.joints ?? [] {
+            note(TransactionNumber(rawValue: segment.rawValue + joint.transactionCount - 1), joint.checksum)
+        }
+        next.skip(to: range.lowerBound)
+        reader = next
+    }
+
+    private mutating func leave() throws(CambiumError) {
+        guard let last = reader else { return }
+        guard last.isAtEnd else {
+            throw CambiumError(.damaged, "A frame does not verify, so the segment stays as it is.", place: .init(file: last.path))
+        }
+        note(last.last, last.lastChecksum)
+        reader = nil
+    }
+
+    private mutating func note(_ transaction: TransactionNumber, _ checksum: UInt32) {
+        if joints.last?.transaction != transaction { joints.append((transaction, checksum)) }
+    }
+
+    /// The joints for the index of the new segment, and the checksum of its end. Known when all transactions were read.
+    ///
+    /// Throws `.damaged` if the range does not end where the log can be cut.
+    func index() throws(CambiumError) -> (joints: [SegmentIndex.Joint], end: UInt32) {
+        guard let end = joints.first(where: { $0.transaction == range.upperBound }) else {
+            throw CambiumError(.damaged, "The log has no joint after transaction \(range.upperBound), so it cannot be cut there.")
+        }
+        let within = joints.filter { $0.transaction >= range.lowerBound && $0.transaction < range.upperBound }
+        return (
+            within.map {
+                SegmentIndex.Joint(transactionCount: $0.transaction.rawValue - range.lowerBound.rawValue + 1, checksum: $0.checksum)
+            }, end.checksum
+        )
+    }
+}

@@ -1,0 +1,69 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// A process that writes a little, again and again, with the settings that a store has without a word.
+@Suite struct TrickleTests {
+    private let clock = StillClock()
+
+    private func made(_ volume: any Volume) throws -> Store {
+        try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: clock.surroundings())
+    }
+
+    /// The files of the log, and the checkpoints.
+    private func counts(_ volume: any Volume) throws -> (segments: Int, roots: Int) {
+        (try LogReader.files(volume).segmentCount, try RootRecord.list(volume).count)
+    }
+
+    @Test func `transactions of 30 bytes, five minutes apart, make no files`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume)
+        for number in 0..<60 {
+            clock.advance(301)
+            try store.write { try $0.insert("Tag", ["name": .string("tag \(number)")]) }
+        }
+        #expect(try counts(volume) == (1, 0))
+        try store.close()
+        #expect(try counts(volume) == (1, 0) && Verification(volume).findings == [])
+    }
+
+    @Test func `however often a process is started, it goes on in the same segment`() throws {
+        let volume = MemoryVolume()
+        try made(volume).close()
+        for round in 0..<60 {
+            clock.advance(301)
+            let store = try Store.open(volume, durability: nil, surroundings: clock.surroundings(seed: UInt64(round)))
+            try store.write { try $0.insert("Tag", ["name": .string("tag \(round)")]) }
+            if round % 3 == 0 { try store.checkpoint() }
+            if round % 2 == 0 { try store.close() } else { store.abandon() }
+        }
+        let found = try counts(volume)
+        #expect(found.segments == 1 && found.roots <= 20)
+        #expect(try Verification(volume).findings == [] && ReadOnlyStore(volume).graph.objectCount == 60)
+    }
+
+    @Test func `checkpoints of a trickle stay within their number, and make no segments`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume)
+        try store.setCheckpointPolicy(CheckpointPolicy(countMax: 8))
+        let title = String(repeating: "a title of some length ", count: 50)
+        for number in 0..<240 {
+            clock.advance(301)
+            try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string("\(title)\(number)")]) }
+            if number % 6 == 0 { try store.checkpoint() }
+        }
+        try store.close()
+        let found = try counts(volume)
+        #expect(found.segments == 1 && found.roots <= 8, "\(found)")
+        let again = try Store.open(volume, durability: nil, surroundings: clock.surroundings(seed: 7))
+        #expect(again.recovery.transactionCount < 8 && again.graph.export == store.graph.export)
+        for number in stride(from: 10, through: 240, by: 23) {
+            let moment = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: UInt64(number))))
+            #expect(moment.graph.objectCount == number - 1)
+        }
+        try again.close()
+        #expect(try Verification(volume).findings == [])
+    }
+}
