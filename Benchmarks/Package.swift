@@ -8,7 +8,7 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "Bench",
-            dependencies: [.product(name: "Cambium", package: "cambium")],
+            dependencies: [.product(name: "Cambium", package: "cambium"), .product(name: "CambiumTesting", package: "cambium")],
             swiftSettings: [
                 .swiftLanguageMode(.v6),
                 .enableUpcomingFeature("ExistentialAny"),

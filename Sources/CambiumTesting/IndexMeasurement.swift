@@ -1,0 +1,54 @@
+import CambiumGraph
+
+/// How long the tree of an ordered index takes for random numbers of 64 bits, without anything around it.
+///
+///     let found = IndexMeasurement(keyCount: 1_000_000, seed: 1) { work in timed(work) }
+///     print(found.bytesPerRow)
+public struct IndexMeasurement {
+    /// Seconds to sort and merge all keys into an empty tree.
+    public let bulkSeconds: Double
+    /// Seconds to add a twentieth as many random keys one by one to the tree.
+    public let insertSeconds: Double
+    public let insertCount: Int
+    /// Seconds to walk through the tree once, row by row.
+    public let scanSeconds: Double
+    /// The sum of all rows, so that nobody can leave the walk out.
+    public let rowSum: UInt64
+    /// Bytes of pages for each row, after all keys were merged in bulk.
+    public let bytesPerRow: Double
+
+    /// - Parameter timed: runs its argument and returns the seconds that it took.
+    public init(keyCount: Int, seed: UInt64, timed: (() -> Void) -> Double) {
+        var random = SplitMix64(seed: seed)
+        let keys = (0..<keyCount).map { _ in random.next() }
+        let timeline = Timeline()
+        var draft = timeline.draft()
+        var tree = OrderedTree()
+        var batch = OrderedBatch(byteCapacity: 16 * keyCount + 4096)
+        for (row, key) in keys.enumerated() { Self.add(key, row, to: &batch) }
+        bulkSeconds = timed { batch.apply(to: &tree, of: &draft) }
+        let built = OrderedReader(tree, of: draft)
+        bytesPerRow = Double(built.byteCount) / Double(max(1, keyCount))
+        var sum: UInt64 = 0
+        scanSeconds = timed { built.forEachRow(0..<built.count) { sum &+= UInt64($0) } }
+        rowSum = sum
+        let more = (0..<keyCount / 20).map { _ in random.next() }
+        insertCount = more.count
+        insertSeconds = timed {
+            for (place, key) in more.enumerated() {
+                batch.removeAll()
+                Self.add(key, keyCount + place, to: &batch)
+                batch.apply(to: &tree, of: &draft)
+            }
+        }
+    }
+
+    /// The entry of a number that is not null.
+    private static func add(_ key: UInt64, _ row: Int, to batch: inout OrderedBatch) {
+        let room = batch.room(64)
+        room.storeBytes(of: 1, as: UInt8.self)
+        room.storeBytes(of: key.bigEndian, toByteOffset: 1, as: UInt64.self)
+        room.storeBytes(of: UInt32(truncatingIfNeeded: row).bigEndian, toByteOffset: 9, as: UInt32.self)
+        batch.append(13, isAdded: true)
+    }
+}
