@@ -28,6 +28,9 @@ struct PageSharing {
         }
     }
 
+    /// Whether equal references are one page, whatever they are.
+    @inline(__always) var isOneSpace: Bool { if case .space = extent { true } else { false } }
+
     /// Whether two references are one page, or none. Complexity: O(1).
     @inline(__always) func isOnePage(_ before: PageRef, _ after: PageRef) -> Bool {
         if before != after { return false }

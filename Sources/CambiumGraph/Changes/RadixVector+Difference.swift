@@ -32,14 +32,29 @@ private struct VectorWalk {
 
     func visit(_ before: Node, _ after: Node, level: Int, first: Int, _ body: (Int, PageRef, PageRef) -> Void) {
         if before.missingLevels == after.missingLevels, sharing.isOnePage(before.reference, after.reference) { return }
-        let span = 1 << ((level - 1) * PageLayout.fanOutShift)
-        for slot in 0..<PageLayout.fanOut {
-            let (left, right) = (child(before, slot, old), child(after, slot, new))
-            if level > 1 {
-                if left.reference != 0 || right.reference != 0 { visit(left, right, level: level - 1, first: first + slot * span, body) }
-            } else if !sharing.isOnePage(left.reference, right.reference) {
-                body(first + slot, left.reference, right.reference)
-            }
+        let areNodes = before.missingLevels == 0 && after.missingLevels == 0 && before.reference != 0 && after.reference != 0
+        guard areNodes, sharing.isOneSpace else {
+            for slot in 0..<PageLayout.fanOut { visit(slot, of: before, after, level: level, first: first, body) }
+            return
+        }
+        let (left, right) = (old[before.reference] + PageLayout.header, new[after.reference] + PageLayout.header)
+        // Two at a time: mostly they are the same.
+        for slot in stride(from: 0, to: PageLayout.fanOut, by: 2)
+        where left.load(fromByteOffset: 4 &* slot, as: UInt64.self) != right.load(fromByteOffset: 4 &* slot, as: UInt64.self) {
+            visit(slot, of: before, after, level: level, first: first, body)
+            visit(slot + 1, of: before, after, level: level, first: first, body)
+        }
+    }
+
+    private func visit(
+        _ slot: Int, of before: Node, _ after: Node, level: Int, first: Int, _ body: (Int, PageRef, PageRef) -> Void
+    ) {
+        let (left, right) = (child(before, slot, old), child(after, slot, new))
+        if level > 1 {
+            let index = first + slot << ((level - 1) * PageLayout.fanOutShift)
+            if left.reference != 0 || right.reference != 0 { visit(left, right, level: level - 1, first: index, body) }
+        } else if !sharing.isOnePage(left.reference, right.reference) {
+            body(first + slot, left.reference, right.reference)
         }
     }
 

@@ -1,3 +1,5 @@
+internal import CMachine
+
 /// Changing ordered indexes. Pages of the draft are changed in place, and others are copied.
 extension Draft {
     /// Adds and removes entries.
@@ -72,6 +74,7 @@ extension Draft {
         var next = range.lowerBound
         while next < range.upperBound {
             let child = node.child(of: changes.entry(next))
+            if level == 1 { prefetchLeaf(node.references[child]) }
             let end = child + 1 == node.count ? range.upperBound : node.end(of: child, in: changes, next..<range.upperBound)
             var childDelta = 0
             if let list = apply(changes, next..<end, to: &node.references[child], level: level - 1, &childDelta) {
@@ -84,8 +87,15 @@ extension Draft {
             next = end
         }
         if replaced.isEmpty, !hasSparse || node.count == 1 { return nil }
+        if replaced.count == 1, !hasSparse, node.take(replaced[0].list, for: replaced[0].child) { return nil }
         let list = joined(node.children(), replaced, joinsSparse: hasSparse, level: level - 1)
         return write(list, to: page, isAppended: replaced.last?.child == node.count - 1)
+    }
+
+    /// Asks for the parts of a leaf that a search looks at, all at once.
+    @inline(__always) private func prefetchLeaf(_ page: PageRef) {
+        let start = chunks[page]
+        for offset in stride(from: 0, to: OrderedNode.byteCount, by: 256) { cmachine_prefetch(start + offset) }
     }
 
     private mutating func applyToLeaf(
@@ -110,6 +120,10 @@ extension Draft {
             if next == range.upperBound { return nil }
         }
         let (rest, before) = (next..<range.upperBound, leaf.count)
+        if rest.count == 1, changes.isAdded(next), let list = split(leaf, page, adding: changes.entry(next)) {
+            delta += 1
+            return list
+        }
         let work = space.orderedWork
         work.removeAll()
         guard work.merge(leaf, changes, rest) else { chunks.refuse("an index does not have the objects that it had") }
@@ -118,6 +132,29 @@ extension Draft {
         let end = work.entries.count - rest.count
         let isAppended = end >= 0 && end < work.entries.count && work.entries[end].start == changes.entry(rest.lowerBound).start
         return writeLeaves(work, page, isAppended: isAppended, isBulk: rest.count > Self.placeCountMax)
+    }
+
+    /// Cuts a full leaf into two halves, to one of which an entry is added, without writing them anew.
+    ///
+    /// - Returns: `nil` if that does not serve: entries differ in length, the halves could leave out more bytes, or the entry is the last.
+    private mutating func split(_ leaf: OrderedLeaf, _ page: PageRef, adding entry: OrderedBytes) -> OrderedChildren? {
+        let (count, stride) = (leaf.count, leaf.stride)
+        guard stride > 0, count >= 4, leaf.lowerBound(entry) < count else { return nil }
+        let middle = count / 2
+        guard leaf.commonByteCount(0..<middle) == 0, leaf.commonByteCount(middle..<count) == 0, leaf.hasShape(of: entry) else { return nil }
+        let isAfter = leaf.lowerBound(entry) > middle
+        let new = allocate(OrderedNode.byteCount, .indexLeaf)
+        let other = OrderedLeaf(chunks[new])
+        leaf.move(from: middle, to: other)
+        guard (isAfter ? other : leaf).insert(entry) else { preconditionFailure("A half of a leaf has room for an entry.") }
+        let (last, first) = (leaf.page + leaf.end - stride, other.page + other.entriesOffset)
+        let common = OrderedNode.commonByteCount(last, first, max: stride)
+        var list = OrderedChildren()
+        list.append(page, leaf.count)
+        list.append(new, other.count)
+        list.setLastBound(
+            OrderedBytes(leaf.page + OrderedLeaf.contentOffset, leaf.prefixByteCount), OrderedBytes(first, min(common + 1, stride)))
+        return list
     }
 
     /// As many changes of one leaf are made in place.
@@ -263,6 +300,16 @@ extension Draft {
 }
 
 extension OrderedInner {
+    /// Puts two children in the place of one; returns `false`, and changes nothing, if the node has to be written anew for them.
+    fileprivate func take(_ list: OrderedChildren, for child: Int) -> Bool {
+        guard list.count == 2 else { return false }
+        let (first, second) = (list.children[0], list.children[1])
+        guard list.withBound(1, { insert(second.reference, second.count, bound: $0, after: child) }) else { return false }
+        references[child] = first.reference
+        counts[child] = UInt32(truncatingIfNeeded: first.count)
+        return true
+    }
+
     /// The first of some sorted changes that does not belong to a child, which is not the last one.
     fileprivate func end(of child: Int, in changes: OrderedChanges, _ range: Range<Int>) -> Int {
         var (low, high) = (range.lowerBound + 1, range.upperBound)

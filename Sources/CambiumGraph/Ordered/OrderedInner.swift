@@ -117,6 +117,43 @@ struct OrderedInner {
         page.storeBytes(of: UInt16(truncatingIfNeeded: end), toByteOffset: Self.boundsByteCountOffset, as: UInt16.self)
     }
 
+    /// Adds a child behind one; returns `false`, and changes nothing, if the node has to be written anew for it.
+    func insert(_ reference: PageRef, _ entryCount: Int, bound: OrderedBytes, after child: Int) -> Bool {
+        let (count, prefixCount, boundsByteCount) = (count, prefixByteCount, number(Self.boundsByteCountOffset))
+        let restCount = bound.count - prefixCount
+        guard count > 1, restCount >= 0, memcmp(bound.start, prefix, prefixCount) == 0,
+            Self.byteCount(count + 1, prefixCount, boundsByteCount + restCount) <= OrderedNode.byteCount
+        else { return false }
+        withUnsafeTemporaryAllocation(byteCount: OrderedNode.byteCount, alignment: 16) { copy in
+            guard let memory = copy.baseAddress else { preconditionFailure("There is memory for a node.") }
+            memcpy(memory, page, OrderedNode.byteCount)
+            let old = OrderedInner(memory)
+            page.storeBytes(of: UInt16(count + 1), toByteOffset: OrderedNode.countOffset, as: UInt16.self)
+            page.storeBytes(of: UInt16(boundsByteCount + restCount), toByteOffset: Self.boundsByteCountOffset, as: UInt16.self)
+            Self.copy(old.references, to: references, count, inserting: reference, at: child + 1)
+            Self.copy(old.counts, to: counts, count, inserting: UInt32(truncatingIfNeeded: entryCount), at: child + 1)
+            let head = OrderedNode.head(bound.start + prefixCount, restCount)
+            Self.copy(old.heads, to: heads, count - 1, inserting: head, at: child)
+            let start = child == 0 ? 0 : Int(old.ends[child - 1])
+            Self.copy(old.ends, to: ends, count - 1, inserting: UInt16(truncatingIfNeeded: start), at: child)
+            for place in child..<count { ends[place] &+= UInt16(truncatingIfNeeded: restCount) }
+            memcpy(prefix, old.prefix, prefixCount + start)
+            memcpy(prefix + prefixCount + start, bound.start + prefixCount, restCount)
+            memcpy(prefix + prefixCount + start + restCount, old.prefix + prefixCount + start, boundsByteCount - start)
+        }
+        return true
+    }
+
+    @inline(__always)
+    private static func copy<Element: BitwiseCopyable>(
+        _ source: UnsafeMutablePointer<Element>, to target: UnsafeMutablePointer<Element>, _ count: Int, inserting element: Element,
+        at place: Int
+    ) {
+        target.update(from: source, count: place)
+        target[place] = element
+        (target + place + 1).update(from: source + place, count: count - place)
+    }
+
     /// The bytes that so many children take, with so many bytes of prefix and of lower bounds without it.
     static func byteCount(_ count: Int, _ prefixByteCount: Int, _ boundsByteCount: Int) -> Int {
         referencesOffset + 8 * count + 10 * (count - 1) + prefixByteCount + boundsByteCount

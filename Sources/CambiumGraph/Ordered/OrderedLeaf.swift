@@ -119,6 +119,11 @@ struct OrderedLeaf {
         return true
     }
 
+    /// Whether an entry has the prefix and the length of all others.
+    func hasShape(of target: OrderedBytes) -> Bool {
+        target.count == prefixByteCount + stride && memcmp(target.start, page + Self.contentOffset, prefixByteCount) == 0
+    }
+
     /// Removes an entry; returns `false` if the leaf does not have it.
     func remove(_ target: OrderedBytes) -> Bool {
         let index = lowerBound(target)
@@ -148,6 +153,24 @@ struct OrderedLeaf {
             if !size.isUniform { set(Self.endPlace(index), place) }
         }
         set(Self.endOffset, place)
+    }
+
+    /// Moves the entries from one on, which all have the leaf's stride, to an empty page.
+    func move(from index: Int, to other: OrderedLeaf) {
+        let (count, stride, first) = (count, stride, entriesOffset)
+        memcpy(other.page + OrderedNode.countOffset, page + OrderedNode.countOffset, first - OrderedNode.countOffset)
+        memcpy(other.page + first, page + first + index * stride, (count - index) * stride)
+        for (leaf, part) in [(self, index), (other, count - index)] {
+            leaf.set(OrderedNode.countOffset, part)
+            leaf.set(Self.endOffset, first + part * stride)
+        }
+    }
+
+    /// How many bytes of their keys some entries have in common beyond the prefix.
+    func commonByteCount(_ entries: Range<Int>) -> Int {
+        let (first, last) = (entry(entries.lowerBound), entry(entries.upperBound - 1))
+        let countMax = min(first.byteCount, last.byteCount) - OrderedNode.rowByteCount
+        return OrderedNode.commonByteCount(page + first.offset, page + last.offset, max: countMax)
     }
 
     /// Calls `body` with each entry and its prefix, in order.
