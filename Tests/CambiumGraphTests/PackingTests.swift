@@ -76,6 +76,11 @@ private struct PackedRun {
         try apply(ops)
     }
 
+    func inserting(_ serial: UInt64) throws -> Op {
+        let id = ObjectID(root: thing.number, serial: serial)
+        return .insert(id, entity: thing.number, [Assignment(try #require(thing.attribute("key")).number, key(serial))])
+    }
+
     mutating func link(_ count: Int) throws {
         var ops: [Op] = []
         let names = ["parent", "children", "steps", "partner", "twin", "friends", "friends", "likes", "likedBy", "seen"]
@@ -206,6 +211,88 @@ private struct PackedRun {
         #expect(try run.pack(storing: false) == 0)
         #expect(try run.pack(storing: false) == 0)
         run.check("in vain")
+    }
+
+    @Test func `what is packed after a version that is taken back goes with it`() throws {
+        var run = try PackedRun(seed: 12)
+        try run.insert(600)
+        try run.link(300)
+        run.store()
+        try run.thin(keepingOneOf: 20)
+        let digest = run.packed.head.digest()
+        var draft = run.packed.draft()
+        try draft.apply(try run.inserting(5000))
+        let tentative = try run.packed.publish(draft, isTentative: true)
+        let tentativeDigest = tentative.digest()
+        #expect(try run.pack() > 0)
+        #expect(run.packed.isTentative && run.packed.head.digest() == tentativeDigest)
+        #expect(run.packed.rollBack().digest() == digest)
+        #expect(try run.pack() > 0)
+        run.check("taken back and packed again")
+    }
+
+    @Test func `what is packed after a version that is confirmed stays`() throws {
+        var run = try PackedRun(seed: 13)
+        try run.insert(600)
+        run.store()
+        try run.thin(keepingOneOf: 20)
+        var draft = run.packed.draft()
+        let op = try run.inserting(5000)
+        try draft.apply(op)
+        let tentative = try run.packed.publish(draft, isTentative: true)
+        #expect(try run.pack() > 0)
+        try ProgramRun.commit([op], to: run.plain)
+        run.packed.confirm(tentative)
+        #expect(run.packed.isTentative && run.packed.head.digest() == run.plain.head.digest())
+        run.packed.rollBack()
+        run.check("what was packed is taken back")
+        #expect(try run.pack() > 0)
+        run.packed.confirm(run.packed.head)
+        run.check("packed again")
+    }
+
+    @Test func `a step moves few rows and copies few bytes, and a plan comes to as much as one large step`() throws {
+        var limits = PackingLimits()
+        (limits.groupCountMin, limits.wasteByteCountMin, limits.wastePercentMin, limits.usedPercentMax) = (2, 0, 1, 99)
+        (limits.rowCountMax, limits.byteCountMax) = (20, 8000)
+        var run = try PackedRun(seed: 14)
+        try run.insert(2000)
+        run.store()
+        try run.thin(keepingOneOf: 20)
+        var (kinds, stepCount) = (Set<Bool>(), 0)
+        while let survey = run.packed.survey(limits), var plan = PackingPlan(run.packed.head, survey) {
+            while !plan.isDone {
+                let (rowCount, byteCount) = (plan.rowCount, plan.byteCount)
+                try run.packed.pack(&plan)
+                // A group, or a page, beyond the limit.
+                #expect(plan.rowCount - rowCount <= 20 + 2 * PageLayout.fanOut && plan.byteCount - byteCount <= 8000 + 2 * 65_536)
+                stepCount += 1
+            }
+            run.packed.finish(plan)
+            kinds.insert(plan.rowCount > 0)
+        }
+        run.check("packed in small steps")
+        #expect(stepCount > 4 && kinds.contains(true), "\(stepCount)")
+        #expect(run.groupCount <= 8, "\(run.groupCount)")
+    }
+
+    @Test func `a group with an owner of very many members stays where it is`() throws {
+        var run = try PackedRun(seed: 15)
+        try run.insert(3000)
+        let root = run.thing.number
+        let children = try #require(run.thing.relationship("children"))
+        let hub = ObjectID(root: root, serial: 1)
+        let members = (1500...2900).map { ObjectID(root: root, serial: UInt64($0)) }
+        try run.apply(members.map { .link(hub, children.number, target: $0, index: nil) })
+        let row = try #require(run.packed.head.place(of: hub)).row
+        try run.apply([.delete(run.packed.head.objects(of: run.thing).filter { $0.serial != 1 && $0.serial < 1500 && $0.serial % 40 != 0 })]
+        )
+        var limits = PackingLimits()
+        (limits.groupCountMin, limits.sparseness, limits.wasteByteCountMin) = (2, 1, .max)
+        (limits.rowCountMax) = 300
+        while try run.packed.pack(limits) {}
+        #expect(try #require(run.packed.head.place(of: hub)).row == row)
+        run.check("packed around a hub")
     }
 
     @Test func `an object that comes back finds its place taken, and gets another`() throws {

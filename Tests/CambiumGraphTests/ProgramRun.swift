@@ -37,6 +37,9 @@ struct ProgramRun {
     mutating func run() throws {
         for number in 1...Int.random(in: 10...40, using: &random) {
             do { try transact() } catch { throw Finding("transaction \(number): \(error)") }
+            if random.isTrue(1, outOf: 10) {
+                do { try pack(besideTransactions: true) } catch { throw Finding("packing after transaction \(number): \(error)") }
+            }
             if random.isTrue(1, outOf: 6) {
                 do { try store() } catch { throw Finding("storing after transaction \(number): \(error)") }
             }
@@ -115,16 +118,24 @@ struct ProgramRun {
         return migration.isEmpty ? nil : migration.after
     }
 
-    /// Packs all that there is, however little.
-    private mutating func pack() throws {
-        let digest = timeline.head.digest()
+    /// Packs all that there is, however little, in small steps, between which transactions may change what was planned.
+    private mutating func pack(besideTransactions: Bool = false) throws {
         var limits = PackingLimits()
         (limits.sparseness, limits.groupCountMin) = (1, 2)
         (limits.wasteByteCountMin, limits.wastePercentMin, limits.usedPercentMax) = (0, 0, 100)
-        for _ in 0..<10 where try !timeline.pack(limits) { break }
-        if timeline.head.digest() != digest { throw Finding("packing changed the graph") }
-        try Finding.check(timeline.head.invariantFindings(), "invariants after packing")
-        try Finding.check(PageChecker.findings(in: timeline), "pages after packing")
+        (limits.rowCountMax, limits.byteCountMax) = (Int.random(in: 1...40, using: &random), Int.random(in: 16...4000, using: &random))
+        for _ in 0..<10 {
+            guard let survey = timeline.survey(limits), var plan = PackingPlan(timeline.head, survey) else { break }
+            while !plan.isDone {
+                let digest = timeline.head.digest()
+                try timeline.pack(&plan)
+                if timeline.head.digest() != digest { throw Finding("packing changed the graph") }
+                if besideTransactions, random.isTrue(1, outOf: 4) { try transact() }
+            }
+            timeline.finish(plan)
+            try Finding.check(timeline.head.invariantFindings(), "invariants after packing")
+            try Finding.check(PageChecker.findings(in: timeline), "pages after packing")
+        }
     }
 
     /// A number that was given out and is not in the schema any more does not come back.

@@ -71,26 +71,24 @@ import Testing
         let volume = MemoryVolume()
         let store = try Store.notes(volume, durability: .buffered(every: .seconds(60)))
         try add(store, 0..<200)
-        let isDone = Atomic(false)
-        let count = Atomic(0)
-        DispatchQueue.concurrentPerform(iterations: 3) { thread in
-            do {
-                if thread == 0 {
-                    // The others have to have begun for the test to say something.
-                    while count.load(ordering: .relaxed) < 10, !isDone.load(ordering: .acquiring) {}
-                    for _ in 0..<20 { try store.recordDigest() }
-                    isDone.store(true, ordering: .releasing)
-                } else {
-                    while !isDone.load(ordering: .acquiring) {
-                        let number = count.add(1, ordering: .relaxed).newValue
-                        try store.write { try $0.set(try note(store, number % 200), "title", to: .string("round \(number)")) }
-                    }
+        let threads = TwoThreads()
+        let errors = threads.run(
+            {
+                // The other one has to have begun for the test to say something.
+                while threads.count.load(ordering: .relaxed) < 10, !threads.isDone.load(ordering: .acquiring) {}
+                for _ in 0..<20 { try store.recordDigest() }
+                threads.isDone.store(true, ordering: .releasing)
+            },
+            {
+                while !threads.isDone.load(ordering: .acquiring) {
+                    let number = threads.count.add(1, ordering: .relaxed).newValue
+                    let graph = store.graph
+                    let values = [Value.int(Int64(number % 200))]
+                    guard let place = graph.find(try graph.schema.required("Note"), identity: values) else { continue }
+                    try store.write { try $0.set(graph.id(of: place), "title", to: .string("round \(number)")) }
                 }
-            } catch {
-                isDone.store(true, ordering: .releasing)
-                Issue.record(error)
-            }
-        }
+            })
+        #expect(errors == [])
         try store.close()
         let digests = try digests(volume)
         #expect(digests.count == 20 && digests.allSatisfy { $0.key == $0.value.next })

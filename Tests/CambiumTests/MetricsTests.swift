@@ -130,20 +130,19 @@ import Testing
 
     @Test func `threads that wait for the lock are counted, and never those that have it`() throws {
         let store = try Store.notes()
-        let isWriting = Atomic(false)
-        DispatchQueue.concurrentPerform(iterations: 2) { thread in
-            do {
-                if thread == 0 {
-                    try store.write { _ in
-                        isWriting.store(true, ordering: .releasing)
-                        while store.metrics.waitingWriterCount == 0 {}
-                    }
-                } else {
-                    while !isWriting.load(ordering: .acquiring) {}
-                    try store.write { _ in }
+        let threads = TwoThreads()
+        let errors = threads.run(
+            {
+                try store.write { _ in
+                    threads.count.store(1, ordering: .releasing)
+                    while store.metrics.waitingWriterCount == 0, !threads.isDone.load(ordering: .acquiring) {}
                 }
-            } catch { Issue.record(error) }
-        }
+            },
+            {
+                while threads.count.load(ordering: .acquiring) == 0, !threads.isDone.load(ordering: .acquiring) {}
+                try store.write { _ in }
+            })
+        #expect(errors == [])
         #expect(store.metrics.waitingWriterCount == 0)
     }
 }

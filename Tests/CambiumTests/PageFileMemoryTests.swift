@@ -32,6 +32,32 @@ import Testing
         }
     }
 
+    @Test func `what is released step by step leaves out the chunks that are opened meanwhile`() throws {
+        try inDirectory { volume in
+            let space = PageSpace(budget: MemoryBudget(byteCount: 64 << 20))
+            space.storage = PageFileMemory(volume, 7)
+            use(space, 200, 0)
+            space.chunkCount = 200
+            var rest = space.setEmpty(Array(0..<200), spareCount: 40)
+            var stepCount = 0
+            while !rest.isDone {
+                let lentCount = space.memories.count { $0 == .lent }
+                space.release(&rest)
+                #expect(space.memories.count { $0 == .lent } - lentCount <= 16)
+                // A writer opens ten of them.
+                for _ in 0..<10 {
+                    let last = space.emptyChunks.popLast()
+                    let chunk = Int(try #require(last))
+                    space.giveMemory(chunk)
+                    #expect(space.memories[chunk] == .heap)
+                }
+                stepCount += 1
+            }
+            #expect(stepCount > 4 && space.memories.count { $0 == .lent } >= space.emptyChunks.count - 40)
+            #expect(space.emptyChunks.prefix(space.emptyChunks.count - 40).allSatisfy { space.memories[Int($0)] == .lent })
+        }
+    }
+
     private var mappingCount: Int {
         get throws { try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).utf8.count { $0 == UInt8(ascii: "\n") } }
     }
@@ -66,7 +92,7 @@ import Testing
             for chunk in 1..<600 { space.giveMemory(chunk) }
             for round in 0..<3 {
                 // Every second chunk is in a root, so the others are used one by one.
-                space.setEmpty(Array(stride(from: round % 2, to: 600, by: 2)), spareCount: 0)
+                space.releaseAll(space.setEmpty(Array(stride(from: round % 2, to: 600, by: 2)), spareCount: 0))
                 for chunk in stride(from: round % 2, to: 600, by: 2) { space.giveMemory(chunk) }
             }
             let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
@@ -87,7 +113,7 @@ import Testing
             #expect((30...64).contains(space.countCuts()))
             #expect(space.memories.count { $0 == .file } <= 33)
             // Chunks that cannot be cut out of the file stay in it.
-            space.setEmpty(Array(0..<200), spareCount: 0)
+            space.releaseAll(space.setEmpty(Array(0..<200), spareCount: 0))
             #expect(space.memories.contains(.file) && space.countCuts() <= 64)
             use(space, 200, 1)
         }
@@ -109,7 +135,7 @@ import Testing
                 // Those of the 257th on lose their memory.
                 let empty = Array([0, 30, 90][round % 3]..<count)
                 if round % 4 == 0 { try replace(empty, of: space, in: volume) }
-                space.setEmpty(empty)
+                space.releaseAll(space.setEmpty(empty))
                 budget.giveBack(taken)
                 taken = round % 4 < 2 ? budget.leftByteCount : 0
                 budget.take(taken)
@@ -119,5 +145,12 @@ import Testing
             }
             #expect(addresses.allSatisfy { $0.count <= 2 })
         }
+    }
+}
+
+extension PageSpace {
+    fileprivate func releaseAll(_ rest: ChunkRelease) {
+        var rest = rest
+        while !rest.isDone { release(&rest) }
     }
 }

@@ -225,7 +225,12 @@ final class Checkpointer: @unchecked Sendable {
         try removeUnnamedFiles()
         try leases.removeEnded(from: volume)
         let owners = ChunkOwners(isRooted: taken, leased: leases.chunks(of: pageFile))
-        whileNobodyWrites { timeline.reuse(owners, keepsSpares: keepsSpares) }
+        var rest: ChunkRelease?
+        whileNobodyWrites { rest = timeline.beginReuse(owners, keepsSpares: keepsSpares) }
+        while var step = rest, !step.isDone {
+            whileNobodyWrites { timeline.release(&step) }
+            rest = step
+        }
     }
 
     /// Removes the files of pages that no root names. Only while `making` is held, and if every root can be read.
@@ -249,8 +254,8 @@ final class Checkpointer: @unchecked Sendable {
         whileNobodyWrites { state.withLock { $0.heapByteCount = timeline.reservedByteCount } }
     }
 
-    /// Chunks that are replaced at a time: 4 MiB.
-    private static let replacedCountMax = 64
+    /// Chunks that are replaced at a time: 1 MiB.
+    private static let replacedCountMax = 16
 
     /// - Returns: the bytes that were written; nil where the transaction has a checkpoint that somebody reads. Then its chunks stay as they
     ///   are, and those that were written are written by the next one.

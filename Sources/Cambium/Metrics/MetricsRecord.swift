@@ -19,12 +19,21 @@ final class MetricsRecord: Sendable {
         var checkpointTicks: UInt64 = 0
         var longestCheckpointTicks: UInt64 = 0
         var packingStepCount = 0
+        var packedRowCount = 0
+        var packedByteCount = 0
         var packingTicks: UInt64 = 0
 
         mutating func noteCheckpoint(ticks: UInt64) {
             checkpointCount += 1
             checkpointTicks += ticks
             longestCheckpointTicks = max(longestCheckpointTicks, ticks)
+        }
+
+        mutating func notePacking(_ done: Upkeep, ticks: UInt64) {
+            packingStepCount += done.packingStepCount
+            packedRowCount += done.packedRowCount
+            packedByteCount += done.packedByteCount
+            packingTicks += ticks
         }
     }
 
@@ -46,7 +55,8 @@ extension Committer {
         (found.checkpointCount, found.failedCheckpointCount) = (upkeep.checkpointCount, upkeep.failedCheckpointCount)
         found.checkpointDuration = rate.duration(ofTicks: upkeep.checkpointTicks)
         found.longestCheckpointDuration = rate.duration(ofTicks: upkeep.longestCheckpointTicks)
-        (found.packingStepCount, found.packingDuration) = (upkeep.packingStepCount, rate.duration(ofTicks: upkeep.packingTicks))
+        (found.packingStepCount, found.packedRowCount) = (upkeep.packingStepCount, upkeep.packedRowCount)
+        (found.packedByteCount, found.packingDuration) = (upkeep.packedByteCount, rate.duration(ofTicks: upkeep.packingTicks))
         let totals = timeline.totals
         (found.pinnedVersionCount, found.pinnedByteCount) = (totals.pinnedVersionCount, totals.pinnedByteCount)
         (found.pageByteCount, found.heapByteCount, found.mappedByteCount) = (

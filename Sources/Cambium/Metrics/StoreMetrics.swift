@@ -59,6 +59,10 @@ public struct StoreMetrics: Sendable, Hashable {
 
     /// Steps of packing.
     public internal(set) var packingStepCount = 0
+    /// Rows that packing has moved.
+    public internal(set) var packedRowCount = 0
+    /// Bytes of pages that packing has copied.
+    public internal(set) var packedByteCount = 0
     /// The time that packing took, in and outside of the lock.
     public internal(set) var packingDuration = Duration.zero
 

@@ -11,7 +11,7 @@ extension Committer {
     func checkpoint() throws -> CheckpointReceipt {
         try checkOutsideOfWrites("checkpoint")
         try buildIndexes()
-        if !isStored { _ = try pack(PackingLimits(), stepCountMax: 64) }
+        if !isStored { _ = try pack(PackingLimits(), stepCountMax: Self.stepCountMax) }
         return try store(again: false)
     }
 
@@ -40,7 +40,11 @@ extension Committer {
         writing.hold { (log?.lastTransaction ?? timeline.head.transaction, lastTime) }
     }
 
-    func whileNobodyWrites(_ body: () -> Void) { writing.hold(as: .reclaiming) { body() } }
+    /// Calls `body` under the writer's lock, and lets writers have the lock that wait for it.
+    func whileNobodyWrites(_ body: () -> Void) {
+        writing.hold(as: .reclaiming) { body() }
+        writing.letOthersIn()
+    }
 
     /// Commits the digest of the newest graph. It is computed while others write; under the lock it only follows what they have committed.
     func recordDigest(_ author: Author) throws -> Receipt {
@@ -68,29 +72,50 @@ extension Committer {
                 return try timeline.buildIndexes { graph in visible.withLock { if $0.transaction == graph.transaction { $0 = graph } } }
             }
             if !hasMore { return }
+            writing.letOthersIn()
         }
     }
 
-    /// Packs the pages, in steps between which others write. What may yet be taken back is not packed: the next checkpoint comes to it.
+    /// Packs the pages, in short steps between which others write. What is to be done is planned while others write.
     ///
-    /// - Returns: whether there was anything to do.
+    /// - Returns: whether something was gained.
     func pack(_ limits: PackingLimits, stepCountMax: Int) throws -> Bool {
         let begin = TickClock.now
-        var stepCount = 0
-        while stepCount < stepCountMax {
-            let isDone = try writing.hold(as: .packing) {
-                if isClosed || timeline.isTentative { return true }
-                return try !timeline.pack(limits) { graph in visible.withLock { if $0.transaction == graph.transaction { $0 = graph } } }
+        var found = MetricsRecord.Upkeep()
+        var (hasGained, vainCount) = (false, 0)
+        while found.packingStepCount < stepCountMax, vainCount < Self.vainPlanCountMax,
+            let survey = writing.hold(as: .packing, { isClosed ? nil : timeline.survey(limits) }), var plan = PackingPlan(graph, survey)
+        {
+            while !plan.isDone, found.packingStepCount < stepCountMax {
+                try writing.hold(as: .packing) { try step(&plan) }
+                found.packingStepCount += 1
+                writing.letOthersIn()
             }
-            if isDone { break }
-            stepCount += 1
+            writing.hold(as: .packing) { timeline.finish(plan) }
+            (found.packedRowCount, found.packedByteCount) = (found.packedRowCount + plan.rowCount, found.packedByteCount + plan.byteCount)
+            hasGained = hasGained || plan.hasGained
+            vainCount = plan.hasGained ? 0 : vainCount + 1
         }
-        metrics.upkeep.withLock { upkeep in
-            upkeep.packingStepCount += stepCount
-            upkeep.packingTicks += TickClock.ticks(since: begin)
-        }
-        return stepCount > 0
+        metrics.upkeep.withLock { $0.notePacking(found, ticks: TickClock.ticks(since: begin)) }
+        return hasGained
     }
+
+    /// Steps of packing before a checkpoint: some hundred thousand rows, or 256 MiB of pages.
+    private static let stepCountMax = 1024
+
+    /// Plans of which nothing came, one after the other: writers that change everything would have packing go on for ever.
+    private static let vainPlanCountMax = 4
+
+    /// Only while `writing` is held.
+    private func step(_ plan: inout PackingPlan) throws {
+        if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+        // A version that readers see is not taken back.
+        if timeline.head.transaction == graph.transaction { timeline.confirm(timeline.head) }
+        try timeline.pack(&plan) { showPacked($0) }
+    }
+
+    /// Shows a graph in the place of one of the same transaction, whose pages are others.
+    func showPacked(_ packed: Graph) { visible.withLock { if $0.transaction == packed.transaction { $0 = packed } } }
 
     /// Which checkpoints are kept. Throws for a store in memory, which has none.
     func checkpointPolicy() throws -> CheckpointPolicy {
@@ -126,6 +151,7 @@ extension Committer {
         let graph = timeline.head
         timeline.confirm(graph)
         show(graph)
+        showPacked(graph)
         let (image, fresh, inFile) = timeline.freeze()
         return Checkpointer.Snapshot(
             image: image, fresh: fresh, inFile: inFile, transaction: graph.transaction, time: log.lastTime,

@@ -361,8 +361,12 @@ final class Committer: @unchecked Sendable {
         case .success:
             lastSyncTime.store(surroundings.now().microsecondsSince1970, ordering: .relaxed)
             if let graph = group.graph {
-                timeline.confirm(graph)
+                // Packing may have made another version of the same transaction since.
+                let newest = timeline.head
+                let isPacked = newest.transaction == graph.transaction
+                timeline.confirm(isPacked ? newest : graph)
                 show(graph)
+                if isPacked { showPacked(newest) }
             }
             isSyncing = !openGroup.isEmpty
             return (outcome, nil, isSyncing ? openGroup : nil)

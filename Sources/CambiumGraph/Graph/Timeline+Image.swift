@@ -101,12 +101,26 @@ extension Timeline {
         return try body(UnsafeRawBufferPointer(start: base, count: PageLayout.chunkByteCount))
     }
 
-    /// Opens the chunks again that neither a version of this process nor one of the owners needs, and no others. Only while nobody writes.
-    /// Complexity: O(chunks).
+    /// Opens the chunks again that neither a version of this process nor one of the owners needs, and no others. Releases what they have
+    /// that is not needed soon. Before the first draft, or while nobody waits. Complexity: O(chunks).
+    package func reuse(_ owners: ChunkOwners) {
+        var rest = beginReuse(owners, keepsSpares: true)
+        while !rest.isDone { release(&rest) }
+    }
+
+    /// As `reuse`, except for releasing anything. Only while nobody writes. Complexity: O(chunks).
     ///
     /// - Parameter keepsSpares: whether some MiB of empty chunks keep their memory and disk space for the next changes.
-    package func reuse(_ owners: ChunkOwners, keepsSpares: Bool = true) {
-        space.reuse(owners, spareCount: keepsSpares ? PageSpace.spareChunkCount : 0)
+    /// - Returns: what `release` has to be called for until it is done.
+    package func beginReuse(_ owners: ChunkOwners, keepsSpares: Bool) -> ChunkRelease {
+        defer { noteTotals() }
+        return space.reuse(owners, spareCount: keepsSpares ? PageSpace.spareChunkCount : 0)
+    }
+
+    /// Releases the memory and the disk space of a MiB of empty chunks. Only while nobody writes; others may write before the next call.
+    package func release(_ rest: inout ChunkRelease) {
+        space.release(&rest)
+        noteTotals()
     }
 
     /// The chunks that versions have and that are mapped from a file: from the one that the timeline was opened with, and from the one
@@ -123,5 +137,8 @@ extension Timeline {
     package var budget: MemoryBudget { space.memory.budget }
 
     /// Has the file take the place of the memory of frozen chunks that are stored in it, ascending. Readers may read them meanwhile.
-    package func replace(_ stored: ArraySlice<Int>) { space.replace(stored) }
+    package func replace(_ stored: ArraySlice<Int>) {
+        space.replace(stored)
+        noteTotals()
+    }
 }

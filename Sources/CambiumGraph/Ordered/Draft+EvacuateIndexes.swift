@@ -1,21 +1,27 @@
+/// Pages of ordered indexes that lie in chunks which are to be emptied.
 extension Draft {
-    /// Makes every page of the ordered indexes its own that lies in one of some chunks. Complexity: O(nodes).
+    /// Makes the page that the indexes hang from the draft's own if it lies in one of some chunks.
     ///
     /// - Parameter victims: for each chunk, whether it is one.
-    mutating func evacuateIndexes(_ victims: [Bool]) {
-        let page = reader.indexDirectoryReference(of: layout)
-        guard page != 0, let offset = DirectoryPage.indexesOffset(layout), let directory = reader.indexDirectory(of: layout) else { return }
-        let count = directory.count
-        if Self.has(victims, page) { _ = owned(offset, count) }
-        for number in 0..<count {
-            guard let directory = reader.indexDirectory(of: layout) else { return }
-            let tree = directory[number].tree
-            if tree.height == 0 { continue }
-            var root = tree.root
-            guard evacuate(victims, &root, level: Int(tree.height) - 1) else { continue }
-            let own = owned(offset, count)
-            own[number].tree.root = root
-        }
+    mutating func evacuateIndexDirectory(_ victims: [Bool]) {
+        guard let offset = DirectoryPage.indexesOffset(layout), let directory = reader.indexDirectory(of: layout) else { return }
+        if reader.indexDirectoryReference(of: layout).lies(in: victims) { _ = owned(offset, directory.count) }
+    }
+
+    /// The same for the nodes on the way to an entry of an index, and for all leaves beside that of the entry.
+    ///
+    /// Complexity: O(children of a node).
+    ///
+    /// - Parameter entry: how many entries are before it. If there are fewer, the last one is meant.
+    mutating func evacuateIndex(_ number: Int, _ entry: Int, _ victims: [Bool]) {
+        guard let offset = DirectoryPage.indexesOffset(layout), let directory = reader.indexDirectory(of: layout), number < directory.count
+        else { return }
+        let (tree, count) = (directory[number].tree, directory.count)
+        if tree.height == 0 { return }
+        var root = tree.root
+        guard evacuate(victims, &root, level: Int(tree.height) - 1, entry) else { return }
+        let own = owned(offset, count)
+        own[number].tree.root = root
     }
 
     private mutating func owned(_ offset: Int, _ count: Int) -> IndexDirectory {
@@ -25,25 +31,29 @@ extension Draft {
     }
 
     /// - Returns: whether the page, or one below it, lies elsewhere now; then it is the draft's own.
-    private mutating func evacuate(_ victims: [Bool], _ page: inout PageRef, level: Int) -> Bool {
+    private mutating func evacuate(_ victims: [Bool], _ page: inout PageRef, level: Int, _ entry: Int) -> Bool {
         if level > OrderedNode.heightMax { chunks.refuse("an index is too high") }
         let before = page
         if level == 0 {
-            if Self.has(victims, page) { own(&page, .indexLeaf) }
+            if page.lies(in: victims) { own(&page, .indexLeaf) }
             return page != before
         }
-        if Self.has(victims, page) { own(&page, .indexInner) }
-        for child in 0..<chunks.inner(page).count {
+        if page.lies(in: victims) { own(&page, .indexInner) }
+        var (children, rest) = (0..<chunks.inner(page).count, entry)
+        if level > 1 {
+            var child = 0
+            while child < children.count - 1, rest >= Int(chunks.inner(page).counts[child]) {
+                rest -= Int(chunks.inner(page).counts[child])
+                child += 1
+            }
+            children = child..<child + 1
+        }
+        for child in children {
             var reference = chunks.inner(page).references[child]
-            guard evacuate(victims, &reference, level: level - 1) else { continue }
+            guard evacuate(victims, &reference, level: level - 1, rest) else { continue }
             own(&page, .indexInner)
             chunks.inner(page).references[child] = reference
         }
         return page != before
-    }
-
-    private static func has(_ victims: [Bool], _ page: PageRef) -> Bool {
-        let chunk = Int(page >> 12)
-        return page != 0 && chunk < victims.count && victims[chunk]
     }
 }

@@ -1,136 +1,103 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// Chunks of which little is in use are emptied: what is in use of them is copied elsewhere, so that they can be used again.
 extension Draft {
-    /// Makes every page that the draft reaches and that lies in one of some chunks its own, which then lies elsewhere. Blobs stay
-    /// unless they are evacuated too.
+    /// Makes pages that lie in some chunks the draft's own, which then lie elsewhere: one step of a plan. A place that has changed
+    /// since the plan was made is judged by what is there now.
     ///
-    /// Complexity: O(pages), of which only groups, nodes and the directories of indexes are looked at.
-    ///
-    /// - Parameter victims: for each chunk, whether it is one. Constant pages are in none.
-    mutating func evacuate(_ victims: [Bool]) {
-        if Self.has(victims, directory) { _ = ownedDirectory() }
-        evacuateNodes(victims, reader.sharedBlobs) { draft in
-            (draft.ownedDirectory() + DirectoryPage.sharedBlobsOffset).assumingMemoryBound(to: RadixVector.self)
-        }
-        for table in layout.tables {
-            let page = chunks[directory].load(fromByteOffset: DirectoryPage.tablesOffset + 4 * table.index, as: PageRef.self)
-            if Self.has(victims, page) { _ = ownedTable(table.index) }
-            let indexes = table.indexes.map { TablePage.indexesOffset + TablePage.indexStride * $0.number }
-            for offset in [TablePage.rowsOffset, TablePage.virtualPagesOffset, TablePage.freeOffset] + indexes {
-                evacuateNodes(victims, reader.vector(table.index, offset)) { draft in
-                    (draft.ownedTable(table.index) + offset).assumingMemoryBound(to: RadixVector.self)
-                }
+    /// - Returns: bytes of the pages that were copied.
+    mutating func evacuate(_ plan: inout PageEvacuation, byteCountMax: Int) -> Int {
+        let (space, before) = (space, space.liveGranules)
+        let granuleCountMax = byteCountMax / PageLayout.granule
+        var lookCount = 0
+        while !plan.isDone, lookCount < PackingLimits.lookCountMax, space.liveGranules - before < granuleCountMax {
+            guard plan.places[plan.next].isRegister else {
+                evacuate(plan.places[plan.next].kind, plan.victims)
+                plan.next += 1
+                lookCount += 1
+                continue
             }
-            evacuateGroups(victims, table)
-            for index in table.indexes { evacuateBuckets(victims, table, index) }
-        }
-        evacuateIndexes(victims)
-        if reader.registerReference(of: layout) != 0 { inRegister { $0.evacuate(victims) } }
-    }
-
-    /// The same for blobs. Complexity: O(objects).
-    mutating func evacuateBlobs(_ victims: [Bool]) {
-        var moved: [PageRef: PageRef] = [:]
-        for table in layout.tables {
-            for slot in table.columns.indices where table.columns[slot] == .string {
-                for index in 0..<reader.groupCount(table.index) {
-                    evacuateBlobs(victims, table.index, UInt32(index) << PageLayout.rowShift, slot, &moved)
+            // The places of the register are the last ones. A graph that was changed has one.
+            inRegister { draft in
+                while !plan.isDone, lookCount < PackingLimits.lookCountMax, space.liveGranules - before < granuleCountMax {
+                    draft.evacuate(plan.places[plan.next].kind, plan.victims)
+                    plan.next += 1
+                    lookCount += 1
                 }
             }
         }
-        if reader.registerReference(of: layout) != 0 { inRegister { $0.evacuateBlobs(victims) } }
+        for page in supersededPages where plan.has(page) { plan.moved[Int(page >> 12), default: 0] += chunks.granules(page) }
+        return (space.liveGranules - before) * PageLayout.granule
     }
 
-    private mutating func evacuateBlobs(
-        _ victims: [Bool], _ table: Int, _ row: UInt32, _ slot: Int, _ moved: inout [PageRef: PageRef]
-    ) {
-        guard let group = reader.rows(table).group(at: Int(row >> PageLayout.rowShift)) else { return }
-        let leaf = reader.rows(table).leaf(group, slot)
-        for place in 0..<UInt32(PageLayout.fanOut) {
-            let cell = StringLeaf.cell(leaf, place)
-            guard cell != 0, StringLeaf.isBlob(cell) else { continue }
-            let old = StringLeaf.blob(leaf, cell).page
-            if moved[old] == nil, !hasBlob(victims, old) { continue }
-            let new = moved[old] ?? moveBlob(old)
-            moved[old] = new
-            let owned = ownedLeaf(ownedGroup(table, row), slot, .stringLeaf)
-            (owned + Int(cell & 0xFFFF)).storeBytes(of: new, as: PageRef.self)
-        }
-    }
-
-    private func hasBlob(_ victims: [Bool], _ page: PageRef) -> Bool {
-        let head = Blob.head(page, chunks).head
-        return Self.has(victims, page) || (0..<Blob.extentCount(head)).contains { Self.has(victims, Blob.extent(head, $0)) }
-    }
-
-    private static func has(_ victims: [Bool], _ page: PageRef) -> Bool {
-        let chunk = Int(page >> 12)
-        return page != 0 && chunk < victims.count && victims[chunk]
-    }
-
-    private mutating func evacuateNodes(
-        _ victims: [Bool], _ vector: RadixVector, _ owned: (inout Draft) -> UnsafeMutablePointer<RadixVector>
-    ) {
-        for index in vector.indices(below: chunks, where: { Self.has(victims, $0) }) {
-            let vector = owned(&self)
+    private mutating func evacuate(_ place: EvacuationPlace.Kind, _ victims: [Bool]) {
+        switch place {
+        case .directory:
+            if directory.lies(in: victims) { _ = ownedDirectory() }
+        case .table(let table):
+            let page = chunks[directory].load(fromByteOffset: DirectoryPage.tablesOffset + 4 * table, as: PageRef.self)
+            if page.lies(in: victims) { _ = ownedTable(table) }
+        case .node(let table, let offset, let index):
+            guard reader.vector(table, offset).hasNode(onWayTo: index, chunks, where: { $0.lies(in: victims) }) else { return }
+            let vector = (ownedTable(table) + offset).assumingMemoryBound(to: RadixVector.self)
             _ = slot(&vector.pointee, index)
+        case .sharedBlobs(let index):
+            guard reader.sharedBlobs.hasNode(onWayTo: index, chunks, where: { $0.lies(in: victims) }) else { return }
+            let vector = (ownedDirectory() + DirectoryPage.sharedBlobsOffset).assumingMemoryBound(to: RadixVector.self)
+            _ = slot(&vector.pointee, index)
+        case .group(let table, let index): evacuateGroup(layout.tables[table], index, victims)
+        case .bucket(let table, let index, let hash): evacuateBucket(table, index, hash, victims)
+        case .blob(let page, let cells): evacuateBlob(page, cells, victims)
+        case .indexDirectory: evacuateIndexDirectory(victims)
+        case .index(let number, let entry): evacuateIndex(number, entry, victims)
         }
     }
 
-    private mutating func evacuateGroups(_ victims: [Bool], _ table: TableLayout) {
-        for index in 0..<reader.groupCount(table.index) {
-            let page = reader.vector(table.index, TablePage.rowsOffset).get(index, chunks)
-            guard page != 0 else { continue }
-            let row = UInt32(index) << PageLayout.rowShift
-            if Self.has(victims, page) { _ = ownedGroup(table.index, row) }
-            let group = reader.rows(table.index).group(row)
-            for slot in table.columns.indices {
-                let leaf = group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
-                if Self.has(victims, leaf) { _ = ownedLeaf(ownedGroup(table.index, row), slot) }
-            }
+    private mutating func evacuateGroup(_ table: TableLayout, _ index: Int, _ victims: [Bool]) {
+        let page = reader.vector(table.index, TablePage.rowsOffset).get(index, chunks)
+        if page == 0 { return }
+        let row = UInt32(index) << PageLayout.rowShift
+        if page.lies(in: victims) { _ = ownedGroup(table.index, row) }
+        let group = reader.rows(table.index).group(row)
+        for slot in table.columns.indices {
+            let leaf = group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
+            if leaf.lies(in: victims) { _ = ownedLeaf(ownedGroup(table.index, row), slot) }
         }
     }
 
-    private mutating func evacuateBuckets(_ victims: [Bool], _ table: TableLayout, _ index: IndexLayout) {
-        let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
-        let bits = reader.tablePage(table.index).load(fromByteOffset: offset + TablePage.indexBitsOffset, as: UInt32.self)
-        for place in 0..<1 << Int(bits) {
-            var bucket = reader.vector(table.index, offset).get(place, chunks)
-            var isVictim = false
-            var overflowCount = 0
-            while bucket != 0 {
-                chunks.countOverflow(&overflowCount)
-                isVictim = isVictim || Self.has(victims, bucket)
-                bucket = Bucket(chunks[bucket]).overflow
-            }
-            guard isVictim else { continue }
-            var reference = ownedBucketSlot(table.index, index.number, bits == 0 ? 0 : UInt64(place) << UInt64(64 - bits))
-            overflowCount = 0
-            while reference.pointee != 0 {
-                chunks.countOverflow(&overflowCount)
-                own(&reference.pointee, .bucket)
-                reference = (chunks[reference.pointee] + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
-            }
+    private mutating func evacuateBucket(_ table: Int, _ index: Int, _ hash: UInt64, _ victims: [Bool]) {
+        let offset = TablePage.indexesOffset + TablePage.indexStride * index
+        let bits = reader.tablePage(table).load(fromByteOffset: offset + TablePage.indexBitsOffset, as: UInt32.self)
+        let bucket = reader.vector(table, offset).get(bits == 0 ? 0 : Int(hash >> UInt64(64 - bits)), chunks)
+        guard reader.chain(of: bucket, has: victims) else { return }
+        var reference = ownedBucketSlot(table, index, hash)
+        var overflowCount = 0
+        while reference.pointee != 0 {
+            chunks.countOverflow(&overflowCount)
+            own(&reference.pointee, .bucket)
+            reference = (chunks[reference.pointee] + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
         }
     }
-}
 
-extension RadixVector {
-    /// For each node of which something is true, an index on the way to which it lies. A node without elements below has none.
-    func indices(below chunks: Chunks, where body: (PageRef) -> Bool) -> [Int] {
-        var indices: [Int] = []
-        guard height > 0, root != 0 else { return [] }
-        var pending = [(node: root, level: Int(height) - 1, first: 0)]
-        while let (node, level, first) = pending.popLast() {
-            if body(node) {
-                // At the lowest level any element will do.
-                if let index = level == 0 ? first : firstIndex(from: first, chunks) { indices.append(index) }
-            }
-            if level == 0 { continue }
-            for slot in 0..<PageLayout.fanOut {
-                let child = chunks[node].load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self)
-                if child != 0 { pending.append((child, level - 1, first + slot << (level * PageLayout.fanOutShift))) }
-            }
+    /// Copies the pages of a blob that lie in the chunks, if the cells are all that refer to it.
+    private mutating func evacuateBlob(_ page: PageRef, _ cells: [EvacuationPlace.Cell], _ victims: [Bool]) {
+        let referring = cells.filter { blob(at: $0) == page }
+        // The number of another blob may be meant if none of them does.
+        guard let first = referring.first, referring.count == 1 + Int(reader.sharedBlobs.get(Blob.place(page), chunks)) else { return }
+        let copy = moveBlob(page) { $0.lies(in: victims) }
+        for each in [first] + referring.dropFirst() {
+            let owned = ownedLeaf(ownedGroup(each.table, each.row), each.slot, .stringLeaf)
+            (owned + Int(StringLeaf.cell(owned, each.row) & 0xFFFF)).storeBytes(of: copy, as: PageRef.self)
         }
-        return indices
+    }
+
+    private func blob(at place: EvacuationPlace.Cell) -> PageRef? {
+        let rows = reader.rows(place.table)
+        guard rows.isLive(place.row) else { return nil }
+        let leaf = rows.leaf(rows.group(place.row), place.slot)
+        let cell = StringLeaf.cell(leaf, place.row)
+        return cell != 0 && StringLeaf.isBlob(cell) ? StringLeaf.blob(leaf, cell).page : nil
     }
 }

@@ -3,44 +3,69 @@ import CambiumModel
 /// Groups of which few rows are live are gathered: their rows move to one group, each to the place that it has in its own, so that what
 /// a million objects leave of which one in a hundred stays is no more than what stays. Docs/CHECKPOINTS.md.
 extension Draft {
-    /// Moves rows of sparse groups of a table into groups that they share.
+    /// Moves rows of sparse groups into groups that they share: one step of a plan. Groups that have changed since the plan was made,
+    /// so that they are not sparse any more, stay.
     ///
-    /// - Parameters:
-    ///   - sources: groups, none of which is the one that the next object goes to.
-    ///   - rowCountMax: how many rows are moved at most, a group more or less.
-    /// - Returns: how many groups there are less.
-    mutating func gather(_ table: TableLayout, _ sources: [UInt32], rowCountMax: Int) -> Int {
-        var targets: [(group: UInt32, live: UInt128)] = []
-        var (rowCount, groupCount) = (0, 0)
+    /// - Returns: how many rows were moved.
+    mutating func gather(_ plan: inout RowGathering, rowCountMax: Int) -> Int {
+        let table = plan.table
+        let lists = layout.movedLists(of: table)
+        var targets: [(group: UInt32, live: UInt128)] = plan.targets.compactMap { group in
+            let live = reader.rows(table.index).liveBits(group)
+            return live != 0 && reader.rows(table.index).isShared(group) ? (group, live) : nil
+        }
         // Where no other group fits, nothing is gained by moving the last one.
-        var waiting: (group: UInt32, live: UInt128)?
-        for source in sources {
-            if rowCount >= rowCountMax { break }
+        var waiting = plan.waiting.flatMap { reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
+        var (rowCount, work, lookCount) = (0, 0, 0)
+        while !plan.isDone, work < rowCountMax, lookCount < PackingLimits.lookCountMax {
+            let source = plan.sources[plan.next]
+            plan.next += 1
+            lookCount += 1
+            guard reader.isSparse(source, table, sparseness: plan.sparseness), source != waiting,
+                !targets.contains(where: { $0.group == source })
+            else { continue }
             let live = reader.rows(table.index).liveBits(source)
+            let memberCount = memberCount(of: source, live, lists)
+            if memberCount > PackingLimits.memberFactorMax * rowCountMax { continue }
             if let place = targets.firstIndex(where: { $0.live & live == 0 }) {
                 move(table, from: source, to: targets[place].group)
                 targets[place].live |= live
-            } else if let other = waiting, other.live & live == 0 {
-                let target = newGroup(table, virtualPage: GroupLayout.isShared, like: other.group)
-                move(table, from: other.group, to: target)
+            } else if let other = waiting, reader.rows(table.index).liveBits(other) & live == 0 {
+                let otherLive = reader.rows(table.index).liveBits(other)
+                let target = newGroup(table, virtualPage: GroupLayout.isShared, like: other)
+                move(table, from: other, to: target)
                 move(table, from: source, to: target)
-                rowCount += other.live.nonzeroBitCount
-                targets.append((target, other.live | live))
+                rowCount += otherLive.nonzeroBitCount
+                work += otherLive.nonzeroBitCount
+                targets.append((target, otherLive | live))
                 if targets.count > Self.targetCountMax { targets.removeFirst() }
                 waiting = nil
             } else {
-                waiting = (source, live)
+                waiting = source
                 continue
             }
             rowCount += live.nonzeroBitCount
+            work += live.nonzeroBitCount + memberCount
             // Each takes one place more, but for the first two, which take one.
-            groupCount += 1
+            plan.gainedCount += 1
         }
-        return groupCount
+        (plan.targets, plan.waiting) = (targets.map(\.group), waiting)
+        return rowCount
     }
 
     /// So many groups are filled at a time.
     private static let targetCountMax = 8
+
+    /// How many members change with the rows of a group, because they refer to their owners by their rows.
+    private func memberCount(of group: UInt32, _ live: UInt128, _ lists: [ListLayout]) -> Int {
+        var (count, bits) = (0, live)
+        while bits != 0 {
+            let row = group << PageLayout.rowShift | UInt32(bits.trailingZeroBitCount)
+            for list in lists { count += reader.memberCount(list, owner: row) }
+            bits &= bits - 1
+        }
+        return count
+    }
 
     /// A group for rows of another one, with transactions that count from the same one.
     private mutating func newGroup(_ table: TableLayout, virtualPage: UInt32, like source: UInt32) -> UInt32 {
@@ -229,6 +254,17 @@ extension GraphLayout {
         return !links.contains { link in
             guard case .edges(_, let lists, let isSymmetric) = link else { return false }
             return isSymmetric && lists[0].ownerTable == table.index && (lists[0].isOrdered || lists[1].isOrdered)
+        }
+    }
+
+    /// The lists whose owners are in a table: of members, or of edges.
+    fileprivate func movedLists(of table: TableLayout) -> [ListLayout] {
+        links.flatMap { link -> [ListLayout] in
+            switch link {
+            case .pair: []
+            case .list(let list, _): list.ownerTable == table.index ? [list] : []
+            case .edges(_, let lists, _): [lists[0], lists[1]].filter { $0.ownerTable == table.index }
+            }
         }
     }
 

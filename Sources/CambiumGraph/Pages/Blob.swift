@@ -60,6 +60,12 @@ enum Blob {
         return body(UnsafeRawBufferPointer(start: chunks[extent(head, 0)] + PageLayout.header, count: min(byteCount, byteCountMax)))
     }
 
+    /// The head of a blob and its extents.
+    static func pages(_ page: PageRef, _ chunks: Chunks) -> [PageRef] {
+        let head = head(page, chunks).head
+        return [page] + (0..<extentCount(head)).map { extent(head, $0) }
+    }
+
     static func equals(_ page: PageRef, _ bytes: UnsafeRawBufferPointer, _ chunks: Chunks) -> Bool {
         let (head, byteCount) = head(page, chunks)
         guard let start = bytes.baseAddress, byteCount == bytes.count else { return false }
@@ -103,16 +109,32 @@ extension Draft {
         return page
     }
 
-    /// Copies a blob, with the number of cells that refer to it, and lets go of the old one. All of these cells have to be changed.
-    mutating func moveBlob(_ page: PageRef) -> PageRef {
+    /// Copies the head of a blob and some of its extents, with the number of cells that refer to it, and lets go of the old pages. All of
+    /// these cells have to be changed.
+    ///
+    /// - Parameter isMoved: whether an extent is copied. The others stay where they are.
+    mutating func moveBlob(_ page: PageRef, _ isMoved: (PageRef) -> Bool) -> PageRef {
         let count = sharedBlobs.get(Blob.place(page), chunks)
-        let copy = Blob.bytes(page, chunks).withUnsafeBytes { newBlob($0) }
+        let (head, byteCount) = Blob.head(page, chunks)
+        let extentCount = Blob.extentCount(head)
+        let copy = allocate(Blob.extentsOffset + 4 * extentCount, .blobHead)
+        memcpy(chunks[copy] + PageLayout.header, head + PageLayout.header, Blob.extentsOffset - PageLayout.header + 4 * extentCount)
+        for index in 0..<extentCount {
+            let extent = Blob.extent(head, index)
+            guard isMoved(extent) else { continue }
+            let count = min(Blob.extentByteCountMax, byteCount - index * Blob.extentByteCountMax)
+            let moved = allocate(PageLayout.header + count, .blobExtent)
+            memcpy(chunks[moved] + PageLayout.header, chunks[extent] + PageLayout.header, count)
+            chunks[copy].storeBytes(of: moved, toByteOffset: Blob.extentsOffset + 4 * index, as: PageRef.self)
+            discard(extent)
+        }
         if count > 0 {
             sharerCount(of: copy).pointee = count
-            sharerCount(of: page).pointee = 1
+            sharerCount(of: page).pointee = 0
+            let vector = ownedDirectory() + DirectoryPage.sharedBlobsOffset
+            prune(vector.assumingMemoryBound(to: RadixVector.self), Blob.place(page))
         }
-        discardBlob(page)
-        if count > 0 { discardBlob(page) }
+        discard(page)
         return copy
     }
 

@@ -20,6 +20,21 @@ package struct ChunkOwners: Sendable {
     func have(_ chunk: Int) -> Bool { chunk < isRooted.count && isRooted[chunk] || leased.contains(chunk) }
 }
 
+/// Empty chunks whose memory and disk space are to be released, and how far that is.
+package struct ChunkRelease {
+    let spareCount: Int
+    /// The next place among the empty chunks, from the one that is opened last.
+    var next = 0
+    package internal(set) var isDone: Bool
+
+    init(spareCount: Int, isDone: Bool) { (self.spareCount, self.isDone) = (spareCount, isDone) }
+
+    /// Chunks that are released in one step: 1 MiB.
+    static let stepCountMax = 16
+    /// Chunks that are looked at in one step.
+    static let lookCountMax = 4096
+}
+
 /// The one rule by which chunks are used again.
 extension PageSpace {
     /// Whether a chunk may be written again: no version of this process has a page in it, no root that is kept has it, and no graph that
@@ -30,12 +45,13 @@ extension PageSpace {
     ///
     /// - Parameter owners: as they are from now on; those that come later own only chunks that versions of this process have.
     /// - Parameter spareCount: how many of them keep their memory and disk space.
-    func reuse(_ owners: ChunkOwners, spareCount: Int = PageSpace.spareChunkCount) {
+    /// - Returns: those that lose it, which `release` has to see to.
+    func reuse(_ owners: ChunkOwners, spareCount: Int = PageSpace.spareChunkCount) -> ChunkRelease {
         self.owners = owners
         let open = Set(openChunks.map(Int.init))
-        setEmpty((0..<chunkCount).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
         // A storage takes disk space ahead of the chunks that there are.
         if spareCount == 0 { storage?.discard(chunkCount..<chunkCount + PageSpace.spareChunkCount) }
+        return setEmpty((0..<chunkCount).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
     }
 
     /// The chunks that versions of this process have and whose memory is, or will be, that of a file that others may write to.

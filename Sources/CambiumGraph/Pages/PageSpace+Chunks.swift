@@ -124,12 +124,29 @@ extension PageSpace {
     /// - Parameters:
     ///   - empty: ascending.
     ///   - spareCount: how many of them keep their memory and their disk space.
-    func setEmpty(_ empty: [Int], spareCount: Int = PageSpace.spareChunkCount) {
+    /// - Returns: those that lose it, which `release` has to see to.
+    func setEmpty(_ empty: [Int], spareCount: Int = PageSpace.spareChunkCount) -> ChunkRelease {
         // Those that are opened first are at the end.
         emptyChunks = empty.reversed().map(UInt32.init)
-        // What was needed once is not kept for ever.
+        return ChunkRelease(spareCount: spareCount, isDone: empty.count <= spareCount)
+    }
+
+    /// Releases the memory and the disk space of some empty chunks: what was needed once is not kept for ever. Chunks that were opened
+    /// meanwhile are none of them.
+    ///
+    /// Complexity: bounded, whatever is left.
+    func release(_ rest: inout ChunkRelease) {
+        var (chunks, lookCount): ([Int], Int) = ([], 0)
+        let end = max(0, emptyChunks.count - rest.spareCount)
+        while rest.next < end, chunks.count < ChunkRelease.stepCountMax, lookCount < ChunkRelease.lookCountMax {
+            let chunk = Int(emptyChunks[rest.next])
+            if mayLend(chunk) { chunks.append(chunk) }
+            rest.next += 1
+            lookCount += 1
+        }
+        rest.isDone = rest.next >= end
         var discarded = 0..<0
-        for chunk in empty.dropFirst(spareCount) where mayLend(chunk) {
+        for chunk in chunks.sorted() {
             if chunk != discarded.upperBound {
                 storage?.discard(discarded)
                 discarded = chunk..<chunk

@@ -1,0 +1,173 @@
+/// Finds the places of a graph that refer to pages in some chunks. The graph does not change meanwhile.
+struct EvacuationFinder {
+    private let victims: [Bool]
+    var isRegister = false
+    private(set) var places: [EvacuationPlace] = []
+
+    init(_ victims: [Bool]) { self.victims = victims }
+
+    /// Complexity: O(pages), of which only groups, nodes and the directories of indexes are looked at; O(objects) with blobs.
+    mutating func find(in reader: Reader, _ layout: GraphLayout, withBlobs: Bool) {
+        if reader.directory.lies(in: victims) { note(.directory) }
+        for index in nodes(reader.sharedBlobs, reader) { note(.sharedBlobs(index: index)) }
+        for table in layout.tables {
+            let page = reader.chunks[reader.directory].load(fromByteOffset: DirectoryPage.tablesOffset + 4 * table.index, as: PageRef.self)
+            if page.lies(in: victims) { note(.table(table.index)) }
+            let indexes = table.indexes.map { TablePage.indexesOffset + TablePage.indexStride * $0.number }
+            for offset in [TablePage.rowsOffset, TablePage.virtualPagesOffset, TablePage.freeOffset] + indexes {
+                for index in nodes(reader.vector(table.index, offset), reader) {
+                    note(.node(table: table.index, offset: offset, index: index))
+                }
+            }
+            findGroups(table, reader)
+            for index in table.indexes { findBuckets(table, index, reader) }
+        }
+        findIndexes(layout, reader)
+        if withBlobs { findBlobs(layout, reader) }
+    }
+
+    private mutating func note(_ kind: EvacuationPlace.Kind) { places.append(EvacuationPlace(kind: kind, isRegister: isRegister)) }
+
+    private func nodes(_ vector: RadixVector, _ reader: Reader) -> [Int] {
+        vector.indices(below: reader.chunks) { $0.lies(in: victims) }
+    }
+
+    private mutating func findGroups(_ table: TableLayout, _ reader: Reader) {
+        let vector = reader.vector(table.index, TablePage.rowsOffset)
+        for index in 0..<reader.groupCount(table.index) {
+            let page = vector.get(index, reader.chunks)
+            guard page != 0 else { continue }
+            let group = reader.chunks[page]
+            let hasVictim =
+                page.lies(in: victims)
+                || table.columns.indices.contains { slot in
+                    group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self).lies(in: victims)
+                }
+            if hasVictim { note(.group(table: table.index, index: index)) }
+        }
+    }
+
+    private mutating func findBuckets(_ table: TableLayout, _ index: IndexLayout, _ reader: Reader) {
+        let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
+        let bits = Int(reader.tablePage(table.index).load(fromByteOffset: offset + TablePage.indexBitsOffset, as: UInt32.self))
+        let vector = reader.vector(table.index, offset)
+        var last: PageRef = 0
+        for place in 0..<1 << bits {
+            let bucket = vector.get(place, reader.chunks)
+            // Neighbours may share a bucket.
+            if bucket == last { continue }
+            last = bucket
+            if reader.chain(of: bucket, has: victims) {
+                note(.bucket(table: table.index, index: index.number, hash: bits == 0 ? 0 : UInt64(place) << UInt64(64 - bits)))
+            }
+        }
+    }
+
+    // MARK: Ordered indexes
+
+    private mutating func findIndexes(_ layout: GraphLayout, _ reader: Reader) {
+        let page = reader.indexDirectoryReference(of: layout)
+        guard page != 0, let directory = reader.indexDirectory(of: layout) else { return }
+        if page.lies(in: victims) { note(.indexDirectory) }
+        for number in 0..<directory.count {
+            let tree = directory[number].tree
+            if tree.height > 0 { findNodes(number, tree.root, level: Int(tree.height) - 1, first: 0, isWanted: false, reader) }
+        }
+    }
+
+    /// - Parameters:
+    ///   - first: how many entries are before those of the node.
+    ///   - isWanted: whether a node above has to be copied, for which one way is enough.
+    private mutating func findNodes(_ number: Int, _ page: PageRef, level: Int, first: Int, isWanted: Bool, _ reader: Reader) {
+        if level > OrderedNode.heightMax { reader.chunks.refuse("an index is too high") }
+        let isWanted = isWanted || page.lies(in: victims)
+        if level == 0 {
+            if isWanted { note(.index(number, entry: first)) }
+            return
+        }
+        let inner = reader.chunks.inner(page)
+        if level == 1 {
+            let hasVictim = isWanted || (0..<inner.count).contains { inner.references[$0].lies(in: victims) }
+            // Entries that come and go meanwhile hardly lead away from the middle.
+            if hasVictim { note(.index(number, entry: first + inner.entryCount / 2)) }
+            return
+        }
+        var next = first
+        for child in 0..<inner.count {
+            findNodes(number, inner.references[child], level: level - 1, first: next, isWanted: isWanted && child == 0, reader)
+            next += Int(inner.counts[child])
+        }
+    }
+
+    // MARK: Blobs
+
+    private mutating func findBlobs(_ layout: GraphLayout, _ reader: Reader) {
+        // Several cells may refer to a blob. All of them are changed in one step.
+        var cells: [PageRef: [EvacuationPlace.Cell]] = [:]
+        for table in layout.tables {
+            for slot in table.columns.indices where table.columns[slot] == .string {
+                for index in 0..<reader.groupCount(table.index) { findBlobs(table.index, index, slot, reader, &cells) }
+            }
+        }
+        for page in cells.keys.sorted() { if let cells = cells[page] { note(.blob(page, cells)) } }
+    }
+
+    private func findBlobs(_ table: Int, _ index: Int, _ slot: Int, _ reader: Reader, _ cells: inout [PageRef: [EvacuationPlace.Cell]]) {
+        guard let group = reader.rows(table).group(at: index) else { return }
+        let leaf = reader.rows(table).leaf(group, slot)
+        for place in 0..<UInt32(PageLayout.fanOut) {
+            let cell = StringLeaf.cell(leaf, place)
+            guard cell != 0, StringLeaf.isBlob(cell) else { continue }
+            let page = StringLeaf.blob(leaf, cell).page
+            guard Blob.pages(page, reader.chunks).contains(where: { $0.lies(in: victims) }) else { continue }
+            cells[page, default: []].append(.init(table: table, row: UInt32(index) << PageLayout.rowShift | place, slot: slot))
+        }
+    }
+}
+
+extension Reader {
+    /// Whether a bucket, or one behind it, lies in some chunks.
+    func chain(of bucket: PageRef, has victims: [Bool]) -> Bool {
+        var (bucket, overflowCount) = (bucket, 0)
+        while bucket != 0 {
+            if bucket.lies(in: victims) { return true }
+            chunks.countOverflow(&overflowCount)
+            bucket = Bucket(chunks[bucket]).overflow
+        }
+        return false
+    }
+}
+
+extension RadixVector {
+    /// For each node of which something is true, an index on the way to which it lies. A node without elements below has none.
+    func indices(below chunks: Chunks, where body: (PageRef) -> Bool) -> [Int] {
+        var indices: [Int] = []
+        guard height > 0, root != 0 else { return [] }
+        var pending = [(node: root, level: Int(height) - 1, first: 0)]
+        while let (node, level, first) = pending.popLast() {
+            if body(node) {
+                // At the lowest level any element will do.
+                if let index = level == 0 ? first : firstIndex(from: first, chunks) { indices.append(index) }
+            }
+            if level == 0 { continue }
+            for slot in 0..<PageLayout.fanOut {
+                let child = chunks[node].load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self)
+                if child != 0 { pending.append((child, level - 1, first + slot << (level * PageLayout.fanOutShift))) }
+            }
+        }
+        return indices
+    }
+
+    /// Whether all nodes on the way to an element are there, and something is true of one of them.
+    func hasNode(onWayTo index: Int, _ chunks: Chunks, where body: (PageRef) -> Bool) -> Bool {
+        if height == 0 || index >> (Int(height) * PageLayout.fanOutShift) != 0 { return false }
+        var (node, found) = (root, false)
+        for level in (0..<Int(height)).reversed() {
+            if node == 0 { return false }
+            found = found || body(node)
+            let slot = (index >> (level * PageLayout.fanOutShift)) & PageLayout.fanOutMask
+            if level > 0 { node = chunks[node].load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self) }
+        }
+        return found
+    }
+}

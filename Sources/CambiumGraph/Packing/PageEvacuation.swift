@@ -1,0 +1,92 @@
+/// A plan to empty chunks of which little is in use: where the pages are that have to be copied elsewhere.
+struct PageEvacuation {
+    /// For each chunk, whether it is to be emptied. Constant pages are in none.
+    let victims: [Bool]
+    /// For each of these chunks, the granules that were in use.
+    let live: [Int: Int]
+    /// Whether values of more than 255 bytes are copied, too. They come last, because finding them takes a look at all objects.
+    let withBlobs: Bool
+    let places: [EvacuationPlace]
+    /// The next one of the places.
+    var next = 0
+    /// For each of the chunks, the granules whose pages were copied.
+    var moved: [Int: Int] = [:]
+
+    var isDone: Bool { next == places.count }
+
+    /// The emptiest chunks, if there is waste enough. Complexity: O(chunks x log chunks + pages), or O(objects) with blobs.
+    init?(_ graph: Graph, _ survey: PackingSurvey) {
+        let (live, limits) = (survey.live, survey.limits)
+        let frozen = live.indices.filter { $0 > 0 && live[$0] > 0 }
+        let used = frozen.reduce(0) { $0 + Int(live[$1]) } * PageLayout.granule
+        let waste = frozen.count * PageLayout.chunkByteCount - used
+        guard waste >= limits.wasteByteCountMin, 100 * waste >= limits.wastePercentMin * used else { return nil }
+        let sparse = frozen.filter { 100 * Int(live[$0]) <= limits.usedPercentMax * PageLayout.chunkGranules }
+            .sorted { live[$0] < live[$1] }
+        for withBlobs in [false, true] {
+            // What could not be emptied holds blobs; or nodes without elements, which wait for some.
+            let stuck = withBlobs ? survey.memory.hopelessChunks : survey.memory.stuckChunks
+            var victims = [Bool](repeating: false, count: live.count)
+            var chosen: [Int: Int] = [:]
+            var byteCount = 0
+            for chunk in sparse where stuck[chunk] != Int(live[chunk]) && byteCount < limits.planByteCountMax {
+                victims[chunk] = true
+                chosen[chunk] = Int(live[chunk])
+                byteCount += Int(live[chunk]) * PageLayout.granule
+            }
+            if chosen.isEmpty { continue }
+            var finder = EvacuationFinder(victims)
+            finder.find(in: graph.reader, graph.layout, withBlobs: withBlobs)
+            if let register = graph.reader.register(of: graph.layout) {
+                finder.isRegister = true
+                finder.find(in: register, Register.layout, withBlobs: withBlobs)
+            }
+            (self.victims, self.live, self.withBlobs, places) = (victims, chosen, withBlobs, finder.places)
+            return
+        }
+        return nil
+    }
+
+    /// Whether a page lies in a chunk that is to be emptied.
+    func has(_ page: PageRef) -> Bool { page.lies(in: victims) }
+}
+
+/// A place that refers to pages which have to be copied. What is there when its turn comes decides what is done.
+struct EvacuationPlace {
+    enum Kind {
+        case directory
+        case table(Int)
+        /// The nodes on the way to an element of a vector of a table's page.
+        case node(table: Int, offset: Int, index: Int)
+        /// Those of the vector of shared blobs.
+        case sharedBlobs(index: Int)
+        /// The page of a group, and its leaves.
+        case group(table: Int, index: Int)
+        /// The bucket of a hash, and those behind it.
+        case bucket(table: Int, index: Int, hash: UInt64)
+        /// The page that the ordered indexes hang from.
+        case indexDirectory
+        /// The nodes of an ordered index on the way to an entry, by how many are before it, and the leaves beside that of the entry.
+        case index(Int, entry: Int)
+        /// A blob, and all cells that refer to it.
+        case blob(PageRef, [Cell])
+    }
+
+    /// A cell of a column of strings.
+    struct Cell {
+        let table: Int
+        let row: UInt32
+        let slot: Int
+    }
+
+    let kind: Kind
+    /// Whether it is one of the register, and not of the graph.
+    let isRegister: Bool
+}
+
+extension PageRef {
+    func lies(in victims: [Bool]) -> Bool {
+        let chunk = Int(self >> 12)
+        return self != 0 && chunk < victims.count && victims[chunk]
+    }
+}

@@ -1,0 +1,65 @@
+/// A plan to gather the rows of the sparse groups of one table.
+struct RowGathering {
+    let table: TableLayout
+    let sparseness: Int
+    /// Groups that were sparse, by ascending virtual page.
+    let sources: [UInt32]
+    /// Live rows of the table.
+    let liveCount: Int
+    /// The next one of the sources.
+    var next = 0
+    /// Groups that are being filled.
+    var targets: [UInt32] = []
+    /// A group for which none was found that has other places.
+    var waiting: UInt32?
+    /// How many groups there are less.
+    var gainedCount = 0
+
+    var isDone: Bool { next == sources.count }
+
+    /// The first table that is worth it. Complexity: O(groups).
+    init?(_ graph: Graph, _ survey: PackingSurvey) {
+        let (reader, layout, limits) = (graph.reader, graph.layout, survey.limits)
+        for table in layout.tables where layout.isGatherable(table) {
+            let groupCount = reader.groupCount(table.index) - reader.freeGroupCount(table.index)
+            let live = reader.liveCount(table.index)
+            guard groupCount >= limits.groupCountMin, live * limits.sparseness < groupCount << PageLayout.fanOutShift else { continue }
+            let sources = reader.sparseGroups(table, sparseness: limits.sparseness)
+            // Where nothing fits together, as little will until some have come that may, or there is less of all.
+            if let vain = survey.memory.vainCounts[table.index], 4 * sources.count < 5 * vain.sparseGroups, 2 * live > vain.live {
+                continue
+            }
+            if sources.isEmpty { continue }
+            (self.table, sparseness, self.sources, liveCount) = (table, limits.sparseness, sources, live)
+            return
+        }
+        return nil
+    }
+}
+
+extension Reader {
+    func freeGroupCount(_ table: Int) -> Int {
+        Int(tablePage(table).load(fromByteOffset: TablePage.freeCountOffset, as: UInt32.self))
+    }
+
+    /// Groups of which few rows are live, by ascending virtual page.
+    fileprivate func sparseGroups(_ table: TableLayout, sparseness: Int) -> [UInt32] {
+        let rows = rows(table.index)
+        var found: [(virtualPage: UInt32, group: UInt32)] = []
+        for index in 0..<groupCount(table.index) {
+            guard let group = rows.group(at: index) else { continue }
+            let virtualPage = group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+            if isSparse(UInt32(index), table, sparseness: sparseness) { found.append((virtualPage, UInt32(index))) }
+        }
+        return found.sorted { $0.virtualPage < $1.virtualPage }.map(\.group)
+    }
+
+    /// Whether few rows of a group are live, and it is not the one that the next object goes to.
+    func isSparse(_ index: UInt32, _ table: TableLayout, sparseness: Int) -> Bool {
+        guard let group = rows(table.index).group(at: Int(index)) else { return false }
+        let live = Int(group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self))
+        let virtualPage = group.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+        let next = UInt32(truncatingIfNeeded: nextSerial(table.index) >> UInt64(PageLayout.fanOutShift))
+        return live > 0 && live * sparseness <= PageLayout.fanOut && virtualPage != next
+    }
+}

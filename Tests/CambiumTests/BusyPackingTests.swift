@@ -1,0 +1,114 @@
+import CambiumBytes
+import CambiumGraph
+import CambiumTesting
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Cambium
+@testable import CambiumGraph
+@testable import CambiumLog
+
+/// Packing beside writers that commit all the time, and beside transactions that are not durable yet.
+@Suite struct BusyPackingTests {
+    private static let count = 4000
+
+    /// A store whose pages are stored, and of whose notes one in forty is left.
+    private func thinned(_ volume: any Volume, _ durability: Durability) throws -> Store {
+        var tuning = LogTuning.standard
+        tuning.checkpointsInBackground = false
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings(), tuning: tuning)
+        try store.write { transaction in
+            for number in 0..<Self.count {
+                let note = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("the note with number \(number)")])
+                try transaction.link(note, "items", transaction.insert("Item", ["key": .string("item \(number)")]))
+            }
+        }
+        try store.checkpoint()
+        let note = try store.schema.required("Note")
+        let doomed = store.graph.objects(of: note).filter { $0.serial % 41 != 0 }
+        try store.write { try $0.delete(doomed) }
+        return store
+    }
+
+    private func limits() -> PackingLimits {
+        var limits = PackingLimits.thorough
+        (limits.wasteByteCountMin, limits.rowCountMax, limits.byteCountMax) = (0, 8, 4096)
+        return limits
+    }
+
+    /// The groups of rows that notes take.
+    private func groupCount(_ store: Store) -> Int {
+        let reader = store.committer.timeline.head.version.reader
+        return reader.groupCount(0) - reader.freeGroupCount(0)
+    }
+
+    /// The chunks that were stored before packing and still have a page in use.
+    private func usedChunkCount(_ store: Store) -> Int {
+        let space = store.committer.timeline.space
+        let open = Set(space.openChunks.map(Int.init))
+        return (0..<space.chunkCount).count { space.live[$0] > 0 && !open.contains($0) }
+    }
+
+    private static func touch(_ store: Store, _ round: Int) throws {
+        let graph = store.graph
+        let note = graph.id(of: try #require(graph.find(try graph.schema.required("Note"), identity: [.int(Int64(round % 97 * 41 + 40))])))
+        try store.write { try $0.set(note, "title", to: .string("round \(round)")) }
+    }
+
+    @Test(arguments: [Durability.synced, .buffered(every: .seconds(60))])
+    func `beside a writer that commits all the time, packing brings pages down as far as beside an idle one`(
+        durability: Durability
+    ) throws {
+        let idle = try thinned(MemoryVolume(), durability)
+        let before = idle.memory.pageByteCount
+        #expect(try idle.committer.pack(limits(), stepCountMax: .max))
+        let volume = MemoryVolume()
+        let busy = try thinned(volume, durability)
+        let threads = TwoThreads()
+        let limits = limits()
+        let errors = threads.run(
+            {
+                while threads.count.load(ordering: .relaxed) < 5, !threads.isDone.load(ordering: .acquiring) {}
+                if try !busy.committer.pack(limits, stepCountMax: .max) { throw CambiumError(.notFound, "There was nothing to pack.") }
+                threads.isDone.store(true, ordering: .releasing)
+            },
+            {
+                while !threads.isDone.load(ordering: .acquiring) {
+                    try Self.touch(busy, threads.count.add(1, ordering: .relaxed).newValue)
+                }
+            })
+        #expect(errors == [])
+        let (least, found) = (idle.memory.pageByteCount, busy.memory.pageByteCount)
+        #expect(8 * least < 7 * before && found < least + least / 4 + 65_536, "\(before), \(least), \(found)")
+        #expect(usedChunkCount(busy) <= usedChunkCount(idle) + 4)
+        #expect(PageChecker.findings(in: busy.committer.timeline) == [] && busy.graph.invariantFindings() == [])
+        #expect(try Store.reopened(volume).graph.digest() == busy.graph.digest())
+        #expect(busy.metrics.packingStepCount > 20 && busy.metrics.packedRowCount > 50)
+    }
+
+    @Test(arguments: [false, true])
+    func `packing goes on while a sync is under way, and what it made goes with a sync that fails`(isBroken: Bool) throws {
+        let volume = GatedVolume()
+        let store = try thinned(volume, .synced)
+        let (before, digest) = (groupCount(store), store.graph.digest())
+        volume.isShut.store(true, ordering: .relaxed)
+        let ticket = try store.enqueue { try $0.insert("Note", ["id": .int(100_000)]) }.ticket
+        volume.arrivals.wait()
+        #expect(store.committer.timeline.isTentative)
+        #expect(try store.committer.pack(limits(), stepCountMax: .max))
+        // Nobody sees it before the transaction is durable.
+        #expect(store.graph.digest() == digest && store.committer.timeline.isTentative)
+        volume.isBroken.store(isBroken, ordering: .relaxed)
+        volume.isShut.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        let settled = DispatchSemaphore(value: 0)
+        ticket.whenSettled { _ in settled.signal() }
+        settled.wait()
+        #expect((store.graph.digest() == digest) == isBroken)
+        #expect(PageChecker.findings(in: store.committer.timeline) == [] && store.graph.invariantFindings() == [])
+        #expect((groupCount(store) < before / 2) == !isBroken, "\(before), \(groupCount(store))")
+    }
+}
