@@ -35,6 +35,9 @@ struct MigrationText {
         for violation in report.violations.prefix(Self.shownViolationCountMax) { Terminal.print("- \(violation)") }
         let rest = report.violations.count - Self.shownViolationCountMax
         if rest > 0 { Terminal.print("- and \(Readable.count(rest)) more") }
+        if let hold = report.expectedHold, !report.isRefused {
+            Terminal.print("Other transactions would wait for about \(Readable.count(hold.wholeMilliseconds)) ms; readers would not.")
+        }
     }
 
     private func line(_ entry: MigrationReport.Entry) -> String {

@@ -28,6 +28,11 @@ public struct MigrationReport: Sendable {
     public internal(set) var violations: [String] = []
     /// Bytes that were added to the log.
     public internal(set) var logByteCount = 0
+    /// In a preview: for how long the migration would hold the writer's lock. Other transactions would wait meanwhile, readers would not.
+    ///
+    /// The preview does the whole migration, except for writing it, on pages of its own, and tells how long that took. A closure takes its
+    /// time in addition. `nil` if the migration was done; then `Store.metrics` has the time, as the use `migration`.
+    public internal(set) var expectedHold: Duration?
 
     /// Whether the schema is the one that the store has.
     public var isEmpty: Bool { entries.isEmpty }
@@ -50,7 +55,19 @@ public struct MigrationReport: Sendable {
         writer.bool(isRefused)
         writer.key("logBytes")
         writer.number(logByteCount)
+        if let expectedHold {
+            writer.key("expectedHoldMilliseconds")
+            writer.number(expectedHold.wholeMilliseconds)
+        }
         writer.endObject()
+    }
+}
+
+extension Duration {
+    /// Rounded up.
+    package var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import CambiumBytes
 public import CambiumGraph
 internal import CambiumLog
 public import CambiumModel
@@ -71,10 +72,16 @@ extension Store {
 
     // MARK: Previews
 
-    /// What migrating to a schema would come to, and whether it would be refused. Writes nothing; transactions wait meanwhile.
+    /// What migrating to a schema would come to, whether it would be refused, and for how long it would hold the writer's lock. Writes
+    /// nothing, and transactions go on meanwhile: the migration is tried on the newest graph that is in the files of the store. For the
+    /// preview of a store in memory, which has no files, transactions wait.
     ///
-    /// Throws one `.invalidInput` with all mistakes of the definition.
+    /// Throws one `.invalidInput` with all mistakes of the definition; `.misuse` inside the closure of a write.
+    ///
+    /// Complexity: that of the migration, in time and in memory; beside that O(log behind the newest checkpoint).
     public func previewMigration(to definition: SchemaDefinition) throws -> MigrationReport {
+        try committer.checkOutsideOfWrites("previewMigration")
+        if let volume = committer.volume { return try Self.preview(LogReader(volume), definition) }
         struct Done: Error {}
         var report = MigrationReport()
         do {
@@ -90,12 +97,23 @@ extension Store {
     ///
     /// Throws as `previewMigration(to:)`, `.notFound` where there is no store, `.damaged` where its log is corrupt.
     public static func previewMigration(of path: String, to definition: SchemaDefinition) throws -> MigrationReport {
-        let view = try PastView(LogReader(SystemVolume(root: path)), at: .latest, memory: .standard)
+        try preview(LogReader(SystemVolume(root: path)), definition)
+    }
+
+    private static func preview(_ reader: LogReader, _ definition: SchemaDefinition) throws -> MigrationReport {
+        let view = try PastView(reader, at: .latest, memory: .standard)
         var draft = view.stored.timeline.draft()
         return try preview(&draft, definition)
     }
 
     private static func preview(_ draft: inout Draft, _ definition: SchemaDefinition) throws -> MigrationReport {
+        let (clock, begin) = (TickClock(), TickClock.now)
+        var report = try trial(&draft, definition)
+        report.expectedHold = clock.rate.duration(ofTicks: TickClock.ticks(since: begin))
+        return report
+    }
+
+    private static func trial(_ draft: inout Draft, _ definition: SchemaDefinition) throws -> MigrationReport {
         let before = draft.original
         let migration = try SchemaMigration(from: before.schema, to: definition)
         var report = MigrationReport()

@@ -249,6 +249,23 @@ import Testing
         try notes.check()
     }
 
+    @Test func `a preview tells for how long the lock would be held, and a migration that was done does not`() throws {
+        let notes = try MigratedNotes()
+        let preview = try notes.store.previewMigration(to: .notes { $0["Note"].remove("rating") })
+        #expect(try #require(preview.expectedHold) > .zero)
+        #expect(try notes.migrate { $0["Note"].remove("rating") }.expectedHold == nil)
+        #expect(notes.store.metrics.longestHolds.contains { $0.use == .migration })
+        let memory = try Store.inMemory(schema: Notes.schema)
+        #expect(try memory.previewMigration(to: Notes.definition).expectedHold != nil)
+    }
+
+    @Test func `transactions go on while a migration is previewed`() throws {
+        let notes = try MigratedNotes()
+        let before = notes.store.metrics.longestHolds.filter { $0.use == .migration }
+        _ = try notes.store.previewMigration(to: .notes { $0["Note"].remove("rating") })
+        #expect(before.isEmpty && notes.store.metrics.longestHolds.allSatisfy { $0.use != .migration })
+    }
+
     @Test func `a request that comes again changes the schema once`() throws {
         let notes = try MigratedNotes()
         let definition = SchemaDefinition.notes { $0["Note"].remove("rating") }
