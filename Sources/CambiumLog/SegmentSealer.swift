@@ -31,11 +31,13 @@ public struct SegmentSealer: Sendable {
     /// covers, or both parts. Covered segments have to be removed before.
     ///
     /// - Parameter segment: the number of its first transaction. Another segment must follow it.
-    public func split(_ segment: TransactionNumber, after last: TransactionNumber) throws {
-        if try LogReader.segments(volume).contains(last.next) { return }
+    /// - Returns: the bytes that the two segments take less than the one; 0 if nothing was done.
+    public func split(_ segment: TransactionNumber, after last: TransactionNumber) throws -> Int {
+        if try LogReader.segments(volume).contains(last.next) { return 0 }
+        let before = try LogReader.byteCount(volume, segment)
         try seal(segment)
         var reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
-        guard let end = reader.sealedEnd, last >= segment, last < end else { return }
+        guard let end = reader.sealedEnd, last >= segment, last < end else { return before - reader.byteCount }
         let header = reader.header
         guard let checksum = reader.index?.checksum(after: last.rawValue - segment.rawValue + 1) else {
             throw CambiumError(.damaged, "The segment has no joint after transaction \(last).", place: .init(file: reader.path))
@@ -49,6 +51,7 @@ public struct SegmentSealer: Sendable {
             saltSeed: header.saltSeed, previousChecksum: checksum)
         _ = try write([segment], last.next...end, second, .sealed)
         _ = try write([segment], segment...last, header, .sealed)
+        return try before - LogReader.byteCount(volume, segment) - LogReader.byteCount(volume, last.next)
     }
 
     /// Removes segments whose transactions the sealed segment before them has, too: an interrupted splitting or merging left them.

@@ -134,7 +134,7 @@ import Testing
         try sealing.whileNoneIsSealed { sealer in
             _ = try sealer.seal(TransactionNumber(rawValue: 1))
             whole = volume.contents[path]
-            try sealer.split(TransactionNumber(rawValue: 1), after: anchor)
+            _ = try sealer.split(TransactionNumber(rawValue: 1), after: anchor)
         }
         try again.close()
         var contents = volume.contents

@@ -190,7 +190,13 @@ import Testing
             try store.write { try insert(&$0, number, title: String(repeating: "title \(number) ", count: 10)) }
             if number % 20 == 19 { try store.checkpoint() }
         }
-        func sizes() -> (log: Int, pages: Int) { (byteCount(volume.contents, "log/"), byteCount(volume.contents, "pages-")) }
+        func sizes() -> (log: Int, pages: Int) {
+            let contents = volume.contents
+            // The zeros that the last segment has ahead of its frames are not log.
+            let last = contents.keys.filter { $0.hasSuffix(".log") }.max().flatMap { contents[$0] } ?? []
+            let zeroCount = last.count - max((last.lastIndex { $0 != 0 } ?? 0) + 1, Format.Segment.headerByteCount)
+            return (byteCount(contents, "log/") - zeroCount, byteCount(contents, "pages-"))
+        }
         let whole = sizes()
         #expect(try store.compact(.all).logByteCount == 0)
         #expect(sizes() == whole)
@@ -199,7 +205,8 @@ import Testing
         for retention in [Retention.since(.transaction(half)), .checkpoints(3), .checkpoints(1)] {
             let compaction = try store.compact(retention)
             let size = sizes()
-            #expect(last.log - size.log == compaction.logByteCount && compaction.logByteCount > 0, "\(retention)")
+            let begun = compaction.logByteCount - (last.log - size.log)
+            #expect((0...Format.Segment.headerByteCount).contains(begun) && compaction.logByteCount > 0, "\(retention): \(begun)")
             #expect(try RootRecord.list(volume).allSatisfy { $0 >= compaction.firstMoment })
             last = size
         }

@@ -122,7 +122,9 @@ import Testing
             executable: URL(filePath: "/bin/bash"), ["-c", "ulimit -f \(kibibytes); exec '\(Workplace.binary.path)' \(arguments)"])
     }
 
-    @Test func `a file as long as the system allows fails the command, and nothing is lost`() throws {
+    /// The thread sanitizer writes a file of its own when a process starts, which is longer than these limits.
+    @Test(.disabled(if: ProcessInfo.processInfo.environment["CAMBIUM_SANITIZER"] == "thread"))
+    func `a file as long as the system allows fails the command, and nothing is lost`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
         let rows = (10..<20_000).map { #"{"id":\#($0),"title":"\#(String($0 &* 2_654_435_761 % 999_999_937))"}"# }

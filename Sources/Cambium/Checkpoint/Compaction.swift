@@ -33,7 +33,7 @@ public struct Compaction: Sendable, Equatable {
     public internal(set) var firstMoment = TransactionNumber.none
     /// Segments of the log that were retired now.
     public internal(set) var segmentCount = 0
-    /// Bytes that the log has less.
+    /// Bytes that the log has less, without the header of a segment that was begun for it.
     public internal(set) var logByteCount = 0
     /// Checkpoints that were dropped now.
     public internal(set) var droppedCount = 0
@@ -175,7 +175,9 @@ extension Checkpointer {
     ) throws {
         try sealer.removeCovered()
         // The last segment may have transactions after the anchor, too.
-        if retiredEnd < anchor, let last = try LogReader.segments(volume, upTo: anchor).last { try sealer.split(last, after: anchor) }
+        if retiredEnd < anchor, let last = try LogReader.segments(volume, upTo: anchor).last {
+            compaction.logByteCount += try sealer.split(last, after: anchor)
+        }
         guard try LogReader.segments(volume, upTo: anchor.next).contains(anchor.next) || retiredEnd >= anchor else {
             throw CambiumError(.damaged, "No segment begins after transaction \(anchor), so nothing is retired.")
         }
