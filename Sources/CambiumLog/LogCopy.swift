@@ -23,7 +23,8 @@ public struct LogCopy {
     public init(_ source: LogReader, to target: any Volume) throws {
         self.source = source
         self.target = target
-        let end = try source.scan(makesDurable: true) { _ in }
+        var numbers: [TransactionNumber] = []
+        let end = try source.scan(makesDurable: true) { if case .file = $0.payload { numbers.append($0.number) } }
         try end.requireTransaction(in: source.volume)
         guard let tail = end.tail else { throw LogReader.withoutSegment(source.volume) }
         lastTransaction = end.lastTransaction
@@ -36,6 +37,7 @@ public struct LogCopy {
             try copySegment(next, byteCount: Format.Segment.headerByteCount)
         }
         try copyOps()
+        for number in numbers { try checkOps(of: number) }
         try target.syncDirectory(LogReader.directory)
         try copy(roots)
         if try source.archive() != nil {
@@ -106,6 +108,23 @@ public struct LogCopy {
                 guard error.code == .notFound else { throw error }
                 throw CambiumError(.ioFailure, "The store was compacted while it was copied; make the backup again.", underlying: error)
             }
+        }
+    }
+
+    /// Throws `.ioFailure` if the copy has a transaction without its file of ops. A compaction removes such files when it retires segments.
+    private func checkOps(of number: TransactionNumber) throws(CambiumError) {
+        let path = LogFileName.path(number, .ops)
+        if try target.exists(path) { return }
+        guard let segment = try LogReader.segments(target, upTo: number).last else { return }
+        var reader = try SegmentReader(target, path: LogFileName.path(segment, .segment))
+        while let records = try reader.nextFrame() {
+            guard let record = records.first(where: { $0.number == number }) else { continue }
+            guard case .file = record.payload else { return }
+            throw CambiumError(
+                .ioFailure,
+                "The file is missing, and it has the ops of transaction \(number). If the store was compacted meanwhile, make the "
+                    + "backup again; otherwise run 'cambium verify'.",
+                place: .init(file: path))
         }
     }
 
