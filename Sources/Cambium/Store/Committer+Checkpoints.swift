@@ -63,7 +63,7 @@ extension Committer {
         return try settle(pending)
     }
 
-    /// Builds ordered indexes that are not complete, in steps of well below a millisecond between which others write. While the newest
+    /// Builds ordered indexes that are not complete, in short steps between which others write. While the newest
     /// transactions may yet be taken back, they build them themselves.
     func buildIndexes() throws {
         while true {
@@ -76,7 +76,7 @@ extension Committer {
         }
     }
 
-    /// Packs the pages, in short steps between which others write. What is to be done is planned while others write.
+    /// Packs the pages, in short steps between which others write. The plan is made while others write.
     ///
     /// - Returns: whether something was gained.
     func pack(_ limits: PackingLimits, stepCountMax: Int) throws -> Bool {

@@ -9,7 +9,7 @@ import Synchronization
 /// A lock for long work: a thread that waits for it sleeps. It knows its holder, so that a thread that takes it twice is told so and
 /// does not wait for itself. It measures for how long it is held.
 ///
-/// SENDABLE: the mutex of the system is made for many threads; `holder` and what is measured are atomic; the rest is the holder's.
+/// SENDABLE: the system's mutex may be used by many threads; `holder` and the measurements are atomic; only the holder uses the rest.
 final class WriterLock: @unchecked Sendable {
     // SAFETY: the address is made once, stays as long as the lock does, and is given to the system's mutex calls only.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

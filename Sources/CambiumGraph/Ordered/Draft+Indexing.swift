@@ -167,7 +167,7 @@ extension Draft {
 }
 
 extension Timeline {
-    /// Rows of an incomplete index that each transaction adds to it: well below a millisecond.
+    /// The most rows that a transaction adds to an incomplete index.
     package static let indexedRowCount = 512
 
     /// Builds ordered indexes that are not complete a little further. No draft may be under way, and the newest version must not be taken

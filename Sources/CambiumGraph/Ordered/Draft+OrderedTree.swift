@@ -166,7 +166,7 @@ extension Draft {
     /// - Returns: `nil` if all entries are in the page.
     private mutating func writeLeaves(_ work: OrderedWork, _ page: PageRef, isAppended: Bool, isBulk: Bool) -> OrderedChildren? {
         var list = OrderedChildren()
-        // What was filled in bulk has room for some entries more.
+        // A leaf that is filled in bulk keeps some bytes free for later entries.
         let limit = isBulk ? OrderedNode.byteCount - OrderedNode.byteCount / 32 : OrderedNode.byteCount
         let parts = work.parts(limit: limit, isAppended: isAppended)
         if parts.isEmpty, page != 0 { discard(page) }
@@ -329,14 +329,14 @@ extension OrderedWork {
 }
 
 extension Chunks {
-    /// A leaf of an index. Ends the process if it is none, and the graph is not proven.
+    /// A leaf of an index. Ends the process if the graph is not proven and the page is not a leaf.
     @inline(__always) func leaf(_ page: PageRef) -> OrderedLeaf {
         let leaf = OrderedLeaf(self[page])
         if !isProven { check(page, .indexLeaf, leaf.isConsistent) }
         return leaf
     }
 
-    /// An inner node of an index. Ends the process if it is none, and the graph is not proven.
+    /// An inner node of an index. Ends the process if the graph is not proven and the page is not an inner node.
     @inline(__always) func inner(_ page: PageRef) -> OrderedInner {
         let node = OrderedInner(self[page])
         if !isProven { check(page, .indexInner, node.isConsistent) }

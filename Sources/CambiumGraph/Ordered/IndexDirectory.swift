@@ -56,7 +56,7 @@ struct IndexDirectory {
 }
 
 extension Reader {
-    /// The page of the ordered indexes; 0 if there is none yet.
+    /// The page of the ordered indexes; 0 before it is made.
     func indexDirectoryReference(of layout: GraphLayout) -> PageRef {
         guard let offset = DirectoryPage.indexesOffset(layout) else { return 0 }
         return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)

@@ -257,7 +257,7 @@ struct OrderedChildren {
 
     /// Cuts the list into parts that fit into a node each, as few as there can be.
     ///
-    /// - Parameter isAppended: whether what is new is at the end: then the parts before it stay full. Otherwise the last two are alike.
+    /// - Parameter isAppended: whether the new children are at the end: then the parts before stay full. Otherwise the last two are alike.
     func parts(isAppended: Bool) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0

@@ -75,7 +75,7 @@ struct OrderedKeyWriter {
         put(byte + 1)
     }
 
-    /// The sign, the place of the first digit, and the digits as a number of 38. What is no number is last.
+    /// The sign, the place of the first digit, and the digits as a number of 38. Bytes that are not a decimal come last.
     private mutating func addDecimal(_ bytes: UnsafeRawBufferPointer) {
         guard let number = DecimalNumber(storedBytes: bytes) else { return put(0xFF) }
         if number.coefficient == 0 { return put(0x80) }

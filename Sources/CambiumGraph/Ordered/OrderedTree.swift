@@ -78,7 +78,7 @@ final class OrderedWork {
 
     /// Cuts the entries into parts that fit into a leaf each.
     ///
-    /// - Parameter isAppended: whether what is new is at the end: then the parts before it stay full. Otherwise the last two are alike.
+    /// - Parameter isAppended: whether the new entries are at the end: then the parts before stay full. Otherwise the last two are alike.
     func parts(limit: Int, isAppended: Bool) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0

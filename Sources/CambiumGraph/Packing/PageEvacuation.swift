@@ -51,7 +51,7 @@ struct PageEvacuation {
     func has(_ page: PageRef) -> Bool { page.lies(in: victims) }
 }
 
-/// A place that refers to pages which have to be copied. What is there when its turn comes decides what is done.
+/// A place that refers to pages which have to be copied. The step that comes to the place looks at it again.
 struct EvacuationPlace {
     enum Kind {
         case directory
