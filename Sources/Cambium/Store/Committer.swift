@@ -315,15 +315,17 @@ final class Committer: @unchecked Sendable {
         case .failure(let error): return settle(group, as: .failure(error))
         }
         let told = sync?.run() ?? .success(())
-        let (outcome, failed, next) = writing.hold(as: .sync) {
+        let (outcome, failed, next, hasThreads) = writing.hold(as: .sync) {
             if sync != nil { metrics.noteSync() }
             noteLogged()
-            return end(group, sync, told)
+            let (outcome, failed, next) = end(group, sync, told)
+            // Others may join the next group as soon as the lock is free.
+            return (outcome, failed, next, next.map { $0.threadCount > 0 } ?? false)
         }
         settle(group, as: outcome)
         if let failed { settle(failed, as: outcome) }
         guard let next else { return }
-        if next.threadCount > 0 { next.chooseLeader() } else { queue.async { self.lead() } }
+        if hasThreads { next.chooseLeader() } else { queue.async { self.lead() } }
     }
 
     private func settle(_ group: CommitGroup, as outcome: CommitGroup.Outcome) {
