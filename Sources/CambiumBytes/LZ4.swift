@@ -22,7 +22,8 @@ public enum LZ4 {
     ///
     /// `byteCount` is the caller's, who has checked it against a limit of its own: it is allocated.
     public static func decompress(_ block: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8]? {
-        guard byteCount <= byteCountMax, block.count <= byteCountMax else { return nil }
+        // A block has bytes, and all empty arrays share memory, which the initializer would write to.
+        guard byteCount > 0, byteCount <= byteCountMax, block.count <= byteCountMax else { return nil }
         var result: Int32 = -1
         let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { target, initialized in
             // SAFETY: both buffers are passed with their own lengths; LZ4_decompress_safe never leaves them.

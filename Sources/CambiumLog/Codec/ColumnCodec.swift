@@ -138,6 +138,7 @@ enum ColumnCodec {
             }
         }
         let values = try IntegerList.decode(count, width: width, from: &reader)
+        if count == 0 { return [] }  // All empty arrays share memory, which the initializer would write to.
         return [UInt8](unsafeUninitializedCapacity: width * count) { buffer, done in
             // SAFETY: each value is stored in its own `width` bytes of the buffer.
             let target = UnsafeMutableRawBufferPointer(buffer)
@@ -187,6 +188,7 @@ enum HexPacking {
 
     static func pack(_ text: [UInt8]) -> [UInt8] {
         let values = values
+        if text.isEmpty { return [] }  // As above.
         return [UInt8](unsafeUninitializedCapacity: (text.count + 1) / 2) { buffer, done in
             for index in 0..<text.count / 2 {
                 buffer[index] = values[Int(text[2 * index])] << 4 | values[Int(text[2 * index + 1])]
@@ -198,6 +200,7 @@ enum HexPacking {
 
     static func unpack(_ packed: ArraySlice<UInt8>, count: Int) -> [UInt8] {
         let digits = digits
+        if count == 0 { return [] }  // As above.
         return packed.withUnsafeBytes { packed in
             [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
                 for index in 0..<count {
