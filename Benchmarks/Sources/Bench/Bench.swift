@@ -25,7 +25,7 @@ struct Bench {
 /// One part of the measurement. Later ones use the stores that earlier ones made.
 enum Step: String, CaseIterable {
     case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates
-    case changes, debian, clones, hubs, export, indexes
+    case changes, debian, clones, hubs, export, indexes, holds
 
     func run(_ settings: Settings) throws {
         switch self {
@@ -44,6 +44,7 @@ enum Step: String, CaseIterable {
         case .hubs: try Hubs(settings).run()
         case .export: try Exports(settings).run()
         case .indexes: try OrderedIndexes(settings).run()
+        case .holds: try Holds(settings).run()
         }
     }
 }
