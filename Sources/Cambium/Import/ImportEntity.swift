@@ -11,7 +11,7 @@ final class ImportEntity {
 
     struct Link {
         let relationship: Relationship
-        let handle: EndHandle
+        let end: ImportEnd
     }
 
     let entity: Entity
@@ -49,7 +49,7 @@ final class ImportEntity {
         attributes = entity.attributes
         var links: [Link] = []
         for relationship in entity.relationships {
-            links.append(Link(relationship: relationship, handle: draft.importEnd(relationship)))
+            links.append(Link(relationship: relationship, end: draft.importEnd(relationship)))
         }
         self.links = links
         ends = entity.relationships.map { ($0.isToMany, $0.destination) }

@@ -153,19 +153,19 @@ struct RowPlan {
     }
 
     private mutating func apply(_ link: Link, _ entity: ImportEntity, _ draft: inout Draft) {
-        let handle = entity.links[link.link].handle
+        let end = entity.links[link.link].end
         let owner = rows[link.owner]
         if link.change == .target {
-            draft.setTarget(handle, owner, link.targets.first.map { row(of: targets[$0]) })
+            draft.setTarget(end, owner, link.targets.first.map { row(of: targets[$0]) })
             return
         }
         members.removeAll(keepingCapacity: true)
         for target in link.targets { members.append(row(of: targets[target])) }
         if members.count > 1 { Self.makeDistinct(&members) }
         if link.change == .replace {
-            draft.replaceMembers(handle, owner, members)
+            draft.replaceMembers(end, owner, members)
         } else {
-            draft.appendMembers(handle, owner, members)
+            draft.appendMembers(end, owner, members)
         }
     }
 

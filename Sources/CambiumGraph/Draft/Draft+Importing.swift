@@ -1,5 +1,11 @@
 package import CambiumModel
 
+/// A relationship resolved for writing many links. Copying it counts one reference only.
+package struct ImportEnd {
+    let end: EndLayout
+    let isOrdered: Bool
+}
+
 /// An entity resolved for writing many of its objects.
 package final class ImportTable {
     let table: TableLayout
@@ -44,7 +50,8 @@ extension Cell {
     /// Where an index over one attribute of this type has the value, in a graph with this key.
     @inline(__always) package func keyHash(_ key: HashKey, _ type: AttributeType) -> UInt64 {
         var hash = KeyHash(key)
-        hash.add(self.key(type))
+        // Text has one form.
+        if kind == .bytes { hash.add(bytes) } else { hash.add(self.key(type)) }
         return hash.value
     }
 }
@@ -195,32 +202,34 @@ extension Draft {
 
     // MARK: Links
 
-    package borrowing func importEnd(_ relationship: Relationship) -> EndHandle { layout.handle(relationship) }
+    package borrowing func importEnd(_ relationship: Relationship) -> ImportEnd {
+        ImportEnd(end: layout.handle(relationship).end, isOrdered: relationship.isOrdered)
+    }
 
     /// Makes a to-one relationship lead to a row, or nowhere.
-    package mutating func setTarget(_ handle: EndHandle, _ owner: UInt32, _ target: UInt32?) {
-        if let target { link(handle.end, owner: owner, target: target) } else { clearTarget(handle.end, owner) }
+    package mutating func setTarget(_ end: ImportEnd, _ owner: UInt32, _ target: UInt32?) {
+        if let target { link(end.end, owner: owner, target: target) } else { clearTarget(end.end, owner) }
     }
 
     /// Makes these rows the members: in this order where the relationship is ordered. They must differ from each other.
-    package mutating func replaceMembers(_ handle: EndHandle, _ owner: UInt32, _ targets: [UInt32]) {
+    package mutating func replaceMembers(_ end: ImportEnd, _ owner: UInt32, _ targets: [UInt32]) {
         var current: [UInt32] = []
-        reader.forEachMember(handle.end, owner: owner) { current.append($0) }
+        reader.forEachMember(end.end, owner: owner) { current.append($0) }
         if current == targets { return }
-        if current.isEmpty { return linkFirst(handle.end, owner: owner, targets: targets) }
-        if handle.isOrdered {
+        if current.isEmpty { return linkFirst(end.end, owner: owner, targets: targets) }
+        if end.isOrdered {
             let kept = zip(current, targets).prefix { $0 == $1 }.count
-            replaceSuffix(handle.end, owner: owner, kept: kept, Array(targets[kept...]))
+            replaceSuffix(end.end, owner: owner, kept: kept, Array(targets[kept...]))
             return
         }
         let wanted = Set(targets)
-        for member in current where !wanted.contains(member) { unlink(handle.end, owner: owner, target: member) }
-        appendMembers(handle, owner, targets)
+        for member in current where !wanted.contains(member) { unlink(end.end, owner: owner, target: member) }
+        appendMembers(end, owner, targets)
     }
 
     /// Adds those of the rows that are no members yet.
-    package mutating func appendMembers(_ handle: EndHandle, _ owner: UInt32, _ targets: [UInt32]) {
-        for target in targets { link(handle.end, owner: owner, target: target) }
+    package mutating func appendMembers(_ end: ImportEnd, _ owner: UInt32, _ targets: [UInt32]) {
+        for target in targets { link(end.end, owner: owner, target: target) }
     }
 
     // MARK: Outcome

@@ -27,9 +27,8 @@ public struct Draft: ~Copyable {
     var pending = PendingChecks()
     /// Which objects changed; kept where the ops are derived afterwards.
     var touched: TouchedRows?
-    /// Why the draft refuses everything: a change threw after it had written.
-    private(set) var failure: CambiumError?
-    private var isFailed = false
+    /// Why the draft refuses everything: a change threw after it had written. A reference, because drafts are often moved.
+    private var failure: (any Error)?
     /// Whether the change under way has written to a page.
     private var hasWritten = false
     /// What the op under way will store, kept between ops for its memory.
@@ -108,7 +107,7 @@ extension Draft {
         do throws(CambiumError) {
             try change(&self)
         } catch {
-            if hasWritten { (failure, isFailed) = (error, true) }
+            if hasWritten { failure = error }
             throw error
         }
     }
@@ -116,14 +115,14 @@ extension Draft {
     /// Throws `.notWritable` if a change failed after it had written.
     @inline(__always)
     package borrowing func checkUsable() throws(CambiumError) {
-        if isFailed { throw refusal() }
+        if failure != nil { throw refusal() }
     }
 
     @inline(never)
     private borrowing func refusal() -> CambiumError {
-        CambiumError(
-            .notWritable, "The transaction cannot go on, because a change failed half-way: \(failure?.message ?? "") Run it again.",
-            underlying: failure)
+        let reason = (failure as? CambiumError)?.message ?? ""
+        return CambiumError(
+            .notWritable, "The transaction cannot go on, because a change failed half-way: \(reason) Run it again.", underlying: failure)
     }
 }
 

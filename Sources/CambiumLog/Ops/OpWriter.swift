@@ -8,11 +8,11 @@ public struct OpWriter {
     public private(set) var opCount = 0
     private let log: LogWriter?
     private let transaction: TransactionNumber
+    /// One object, however often the writer is moved.
     private var overflow: Overflow?
-    private var hasOverflow = false
 
     /// What is kept of a transaction that is too large for memory.
-    private struct Overflow {
+    private final class Overflow {
         /// Nil where it could not be made or written.
         var file: OpsFileWriter?
         /// Ops that are in the file.
@@ -23,7 +23,7 @@ public struct OpWriter {
 
     /// Throws `.ioFailure` if the file of ops could not be written: the ops are lost then.
     public func check() throws(CambiumError) {
-        if hasOverflow, let failure = overflow?.failure { throw failure }
+        if let failure = overflow?.failure { throw failure }
     }
 
     /// For a store that has no log: the ops are counted only.
@@ -50,7 +50,7 @@ public struct OpWriter {
 
     /// Moves what is in memory to the file.
     private mutating func relieve(_ log: LogWriter) {
-        var overflow = self.overflow ?? Overflow()
+        let overflow = self.overflow ?? Overflow()
         do throws(CambiumError) {
             if overflow.failure == nil {
                 if overflow.file == nil { overflow.file = try log.makeOpsFile(transaction) }
@@ -62,7 +62,6 @@ public struct OpWriter {
         }
         overflow.opCount = opCount
         self.overflow = overflow
-        hasOverflow = true
         writer.removeAll(keepingAtMost: log.tuning.largeByteCount)
     }
 
