@@ -1,7 +1,8 @@
 import CambiumModel
 
 /// The rules of a new schema that objects from before may break. They are looked at when the transaction is.
-struct MigrationChecks: Sendable {
+/// An object, because a draft has a place for it and is often moved.
+final class MigrationChecks {
     /// For entities by number: what of their objects has to be looked at.
     struct Mandatory: Sendable {
         let attribute: Attribute
@@ -69,7 +70,7 @@ struct MigrationChecks: Sendable {
         }
     }
 
-    private mutating func note(_ relationship: Relationship, _ before: Relationship?, _ entity: Entity, _ source: LinkSource) {
+    private func note(_ relationship: Relationship, _ before: Relationship?, _ entity: Entity, _ source: LinkSource) {
         // What had no name had no limits either.
         let hasMore = relationship.minCount > (before?.minCount ?? 0)
         let hasLess: Bool =
