@@ -53,7 +53,8 @@ struct Holds {
     private func load(_ store: Store) throws {
         let items = try Items(store)
         let row = try store.schema.required("row")
-        let count = try row.requiredAttribute("count")
+        let (uid, key) = (try row.requiredAttribute("uid"), try row.requiredAttribute("key"))
+        let (value, count) = (try row.requiredAttribute("value"), try row.requiredAttribute("count"))
         let end = now() + seconds
         try Threads.run(3) { thread in
             var round = 0
@@ -66,7 +67,10 @@ struct Holds {
                 case 1:
                     try store.write { transaction in
                         inserted.append(
-                            try (0..<Self.objectCount).map { try transaction.insert(row, [(count, .int(Int64($0)))]) })
+                            try (0..<Self.objectCount).map { place in
+                                let name = Value.string("loaded \(round) \(place)")
+                                return try transaction.insert(row, [(uid, name), (key, name), (value, .double(1)), (count, .int(2))])
+                            })
                         if inserted.count - next > Self.liveCount {
                             for id in inserted[next] { try transaction.delete(id) }
                         }
