@@ -151,6 +151,7 @@ extension Draft {
         changed.reserveCapacity(values.count)
         swap(&cells, &assignedCells)
         defer { giveBack(&cells) }
+        cells.reserveCapacity(values.count)
         var losesMandatory = false
         for (attribute, value) in values {
             let assigned = AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(value, attribute))
