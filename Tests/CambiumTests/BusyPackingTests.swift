@@ -84,7 +84,7 @@ import Testing
         let (least, found) = (idle.memory.pageByteCount, busy.memory.pageByteCount)
         #expect(8 * least < 7 * before && found < least + least / 4 + 65_536, "\(before), \(least), \(found)")
         #expect(usedChunkCount(busy) <= usedChunkCount(idle) + 4)
-        #expect(PageChecker.findings(in: busy.committer.timeline) == [] && busy.graph.invariantFindings() == [])
+        #expect(busy.pageFindings == [] && busy.graph.invariantFindings() == [])
         #expect(try Store.reopened(volume).graph.digest() == busy.graph.digest())
         #expect(busy.metrics.packingStepCount > 20 && busy.metrics.packedRowCount > 50)
     }
@@ -108,7 +108,7 @@ import Testing
         ticket.whenSettled { _ in settled.signal() }
         settled.wait()
         #expect((store.graph.digest() == digest) == isBroken)
-        #expect(PageChecker.findings(in: store.committer.timeline) == [] && store.graph.invariantFindings() == [])
+        #expect(store.pageFindings == [] && store.graph.invariantFindings() == [])
         #expect((groupCount(store) < before / 2) == !isBroken, "\(before), \(groupCount(store))")
     }
 }

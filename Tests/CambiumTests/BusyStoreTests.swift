@@ -120,7 +120,7 @@ import Testing
         others.wait()
         #expect(others.failures.withLock { $0 } == [])
         let digest = store.graph.digest()
-        #expect(PageChecker.findings(in: store.committer.timeline) == [])
+        #expect(store.pageFindings == [])
         try store.close()
         #expect(try Verification(volume).findings == [])
         #expect(try ReadOnlyStore(volume).graph.digest() == digest)

@@ -56,7 +56,7 @@ import Testing
             #expect(memory.usedByteCount <= memory.byteCount + 65_536)
         }
         #expect(store.graph.objectCount == 3 * 400)
-        #expect(PageChecker.findings(in: store.committer.timeline) == [] && store.graph.invariantFindings() == [])
+        #expect(store.pageFindings == [] && store.graph.invariantFindings() == [])
         // 1200 objects take some 110 KB where nothing else was.
         #expect(pages.allSatisfy { $0 < 450_000 }, "\(pages)")
         // What the second generation needed on disk, the twentieth does.

@@ -70,7 +70,7 @@ import Testing
                 let again = try reopen(volume)
                 #expect(again.recovery.transactionCount == 0 && again.recovery.notes == [])
                 #expect(again.graph.digest() == store.graph.digest() && again.graph.export == store.graph.export)
-                #expect(PageChecker.findings(in: again.committer.timeline) == [])
+                #expect(again.pageFindings == [])
                 try add(again, 5000..<5500)
                 try again.checkpoint()
                 try again.close()
@@ -116,7 +116,7 @@ import Testing
                 try small.checkpoint()
                 try thin(small)
                 try small.checkpoint()
-                #expect(small.graph.invariantFindings() == [] && PageChecker.findings(in: small.committer.timeline) == [])
+                #expect(small.graph.invariantFindings() == [] && small.pageFindings == [])
             }
             #expect(memory.usedByteCount <= memory.byteCount + 262_144)
             #expect(small.graph.objects(of: note).contains { _ in true })

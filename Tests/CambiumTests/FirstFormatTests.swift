@@ -73,7 +73,7 @@ import Testing
         try store.write(Author(requestID: "r2")) { try $0.insert("Memo") }
         let number = try store.checkpoint().transaction
         #expect(try PageFile.root(volume, store: store.committer.checkpointer?.store ?? [], number)?.record.firstFormat == nil)
-        #expect(PageChecker.findings(in: store.committer.timeline) == [])
+        #expect(store.pageFindings == [])
         try store.compact(.checkpoints(1))
         try store.close()
         let again = try Store.reopened(volume)

@@ -58,7 +58,7 @@ import Testing
 
     private func finish(_ volume: GatedVolume, _ store: Store, _ expected: [Int64]) throws {
         #expect(try numbers(store.graph) == expected)
-        #expect(PageChecker.findings(in: store.committer.timeline).isEmpty)
+        #expect(store.pageFindings.isEmpty)
         try insert(store, 99)
         try store.close()
         let found = try Store.open(MemoryVolume(contents: volume.memory.contents), durability: nil)

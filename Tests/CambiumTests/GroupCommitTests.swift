@@ -107,7 +107,7 @@ import Testing
                 volume.fail(at: volume.operationCount + (asksForRoom ? 1 : 0), with: ENOSPC)
                 #expect(code { _ = try insert(store, 2) } == .ioFailure, "round \(round)")
                 #expect(store.graph.export == export && store.committer.timeline.head.digest() == digest)
-                #expect(PageChecker.findings(in: store.committer.timeline).isEmpty)
+                #expect(store.pageFindings.isEmpty)
             }
             _ = try insert(store, 2)
             #expect(store.graph.objectCount == 2)
@@ -127,7 +127,7 @@ import Testing
         volume.fail(at: volume.operationCount + 1, with: EIO)
         #expect(code { _ = try insert(store, 2) } == .outcomeUnknown)
         #expect(store.graph.export == export && store.committer.timeline.head.export == export)
-        #expect(PageChecker.findings(in: store.committer.timeline).isEmpty)
+        #expect(store.pageFindings.isEmpty)
         #expect(code { _ = try insert(store, 3) } == .notWritable)
         #expect(code { try store.close() } == .outcomeUnknown)
         #expect(store.graph.export == export)
@@ -237,7 +237,7 @@ import Testing
         // Who waits for one transaction gets the graph right after it.
         let exact = try await store.write { try $0.insert("Note", ["id": .int(101)]) }.receipt
         #expect(exact.graph.transaction == exact.transaction && exact.graph.objectCount == 101)
-        #expect(PageChecker.findings(in: store.committer.timeline).isEmpty)
+        #expect(store.pageFindings.isEmpty)
         try store.close()
     }
 
@@ -261,7 +261,7 @@ import Testing
         // A sync that was refused poisons; both ends are right, and all that is told has to be there.
         let expected = acknowledged.withLock { $0 }
         #expect(failureCount.load(ordering: .relaxed) + expected.count == 320)
-        #expect(store.graph.objectCount == expected.count && PageChecker.findings(in: store.committer.timeline).isEmpty)
+        #expect(store.graph.objectCount == expected.count && store.pageFindings.isEmpty)
         store.abandon()
         let found = try Store.open(MemoryVolume(contents: volume.contents), durability: nil)
         let note = try found.schema.required("Note")

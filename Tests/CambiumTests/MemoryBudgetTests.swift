@@ -49,7 +49,7 @@ import Testing
 
     private func check(_ store: Store, _ expected: Graph) {
         #expect(store.graph.digest() == expected.digest())
-        #expect(store.graph.invariantFindings() == [] && PageChecker.findings(in: store.committer.timeline) == [])
+        #expect(store.graph.invariantFindings() == [] && store.pageFindings == [])
         // Each store has a chunk, whatever the budget.
         #expect(budget.usedByteCount <= budget.byteCount + 65_536)
         #expect(store.memory.pageByteCount > 2 * budget.byteCount)
@@ -160,7 +160,7 @@ import Testing
                 }
             }
         }
-        #expect(store.memory.pageByteCount == pageByteCount && PageChecker.findings(in: store.committer.timeline) == [])
+        #expect(store.memory.pageByteCount == pageByteCount && store.pageFindings == [])
         #expect(try PageFile.byteCount(try volume()) < 12 << 20)
         try add(store, 100..<10_000)
         check(store, try expected(0..<100, 100..<10_000))

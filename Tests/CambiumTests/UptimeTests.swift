@@ -61,7 +61,7 @@ import Testing
         #expect(sizes.allSatisfy { $0.live == first.live && $0.reserved <= 2 * first.reserved }, "\(sizes.suffix(3))")
         #expect(sizes.allSatisfy { $0.pages <= 20 * 65_536 && $0.roots <= 7 * 3000 }, "\(sizes.suffix(3))")
         #expect(sizes.suffix(10).map(\.pages).max() == sizes.prefix(10).map(\.pages).max(), "\(sizes)")
-        #expect(PageChecker.findings(in: store.committer.timeline) == [])
+        #expect(store.pageFindings == [])
         try store.close()
         #expect(try Verification(volume).isSound)
     }
@@ -232,6 +232,6 @@ import Testing
         }
         // The serials go on, and with them the map that leads to them: 4 bytes for 128.
         #expect(sizes.suffix(20).max() ?? 0 <= (sizes.prefix(10).max() ?? 0) + 8192, "\(sizes)")
-        #expect(PageChecker.findings(in: store.committer.timeline) == [] && store.graph.invariantFindings() == [])
+        #expect(store.pageFindings == [] && store.graph.invariantFindings() == [])
     }
 }

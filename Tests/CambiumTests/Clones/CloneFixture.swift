@@ -80,11 +80,11 @@ final class CloneFixture {
     /// Expects nothing to be wrong with the graph and its pages, and a replay to come to the same.
     func expectSound(at location: SourceLocation = #_sourceLocation) throws {
         #expect(store.graph.invariantFindings() == [], sourceLocation: location)
-        #expect(PageChecker.findings(in: store.committer.timeline) == [], sourceLocation: location)
+        #expect(store.pageFindings == [], sourceLocation: location)
         let replayed = try Store.reopened(volume)
         #expect(replayed.graph.digest() == store.graph.digest(), sourceLocation: location)
         #expect(replayed.graph.export == store.graph.export, sourceLocation: location)
-        #expect(PageChecker.findings(in: replayed.committer.timeline) == [], sourceLocation: location)
+        #expect(replayed.pageFindings == [], sourceLocation: location)
     }
 }
 

@@ -40,7 +40,7 @@ import Testing
             let replayed = try Store.reopened(volume)
             for store in [store, replayed] {
                 for id in ids { for name in values.keys { try expect(id, in: store.graph, name, at: location) } }
-                #expect(PageChecker.findings(in: store.committer.timeline) == [], sourceLocation: location)
+                #expect(store.pageFindings == [], sourceLocation: location)
                 #expect(store.graph.invariantFindings() == [], sourceLocation: location)
             }
             #expect(replayed.graph.digest() == store.graph.digest(), sourceLocation: location)

@@ -179,7 +179,7 @@ struct StoreRun {
         try check(store.graph, last, "the newest graph")
         try Finding.check(store.graph.invariantFindings(), "invariants")
         var findings: [String] = []
-        store.committer.whileNobodyWrites { findings = PageChecker.findings(in: store.committer.timeline) }
+        store.committer.whileNobodyWrites { findings = store.pageFindings }
         try Finding.check(findings, "pages")
     }
 }
