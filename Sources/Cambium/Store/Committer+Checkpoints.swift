@@ -20,6 +20,8 @@ extension Committer {
         guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
         let begin = TickClock.now
         do {
+            // What is synced now is not synced while the lock is held.
+            try syncLog()
             let receipt = try checkpointer.make(
                 take: { try writing.hold(as: .checkpoint) { try snapshot(unlessAt: again ? nil : checkpointer.transaction) } },
                 whileNobodyWrites: whileNobodyWrites)
@@ -30,6 +32,12 @@ extension Committer {
             metrics.upkeep.withLock { $0.failedCheckpointCount += 1 }
             throw error
         }
+    }
+
+    /// Waits until every transaction that was committed before is durable. The lock is free meanwhile.
+    private func syncLog() throws(CambiumError) {
+        let pending = writing.hold(as: .checkpoint) { isClosed ? nil : join(nil, timeline.head, .synced, .thread) }
+        if let pending { _ = try settle(pending) }
     }
 
     /// Whether the newest transaction is in a checkpoint.
