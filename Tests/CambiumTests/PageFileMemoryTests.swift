@@ -85,6 +85,15 @@ import Testing
         space.replace(chunks[...])
     }
 
+    /// The mappings of this process. Each read returns some of them, and the system does not say how long the list is.
+    private static func mappings() throws -> [Substring] {
+        let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/self/maps"))
+        defer { try? file.close() }  // It was only read.
+        var text = Data()
+        while let part = try file.read(upToCount: 1 << 16), !part.isEmpty { text += part }
+        return String(decoding: text, as: UTF8.self).split(separator: "\n")
+    }
+
     @Test func `a file of pages is one mapping, whatever chunks of it are used`() throws {
         try inDirectory { volume in
             let space = PageSpace(budget: MemoryBudget(byteCount: 0))
@@ -95,9 +104,8 @@ import Testing
                 space.releaseAll(space.setEmpty(Array(stride(from: round % 2, to: 600, by: 2)), spareCount: 0))
                 for chunk in stride(from: round % 2, to: 600, by: 2) { space.giveMemory(chunk) }
             }
-            let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
             // The system may list a mapping twice while other threads change theirs.
-            #expect((1...2).contains(maps.split(separator: "\n").count { $0.contains(volume.root) }))
+            #expect((1...2).contains(try Self.mappings().count { $0.contains(volume.root) }))
             // The space made its first chunk before it had a file.
             #expect(space.memories.dropFirst().allSatisfy { $0 == .window })
         }
