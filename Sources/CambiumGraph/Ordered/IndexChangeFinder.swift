@@ -2,11 +2,13 @@
 ///
 /// Pages that both graphs share are skipped. So an index costs a transaction nothing unless it changes an indexed column, or moves rows.
 struct IndexChangeFinder {
-    /// The table of a graph, and an index in the graph's layout.
+    /// A table of a graph. Copying it counts no reference.
+    ///
+    /// SAFETY: the layout of the graph keeps the table, and whoever makes the finder keeps the graph for as long as it uses the finder.
     struct Side {
         let rows: Rows
         let reader: Reader
-        let table: TableLayout
+        unowned(unsafe) let table: TableLayout
 
         init(_ reader: Reader, _ table: TableLayout) {
             rows = reader.rows(table.index)
@@ -22,14 +24,13 @@ struct IndexChangeFinder {
 
     /// Calls `body` with each group that is not one page in both graphs.
     func forEachGroup(_ body: (RowGroup, RowGroup) -> Void) {
-        let empty = (vector: RadixVector.empty, chunks: after.reader.chunks)
-        let old = before.map { ($0.reader.vector($0.table.index, TablePage.rowsOffset), $0.reader.chunks) } ?? empty
-        let new = (after.reader.vector(after.table.index, TablePage.rowsOffset), after.reader.chunks)
-        RadixVector.forEachDifference(old, new, sharing) { index, left, right in
-            let previous = before.map { RowGroup(left, index, $0.table.index, $0.reader) }
-            body(
-                previous ?? RowGroup(0, index, after.table.index, after.reader),
-                RowGroup(right, index, after.table.index, after.reader))
+        // If there was no such table, no group of it was there either.
+        let (oldTable, newTable) = (before?.table.index ?? after.table.index, after.table.index)
+        let (oldReader, newReader) = (before?.reader ?? after.reader, after.reader)
+        let old = before == nil ? RadixVector.empty : oldReader.vector(oldTable, TablePage.rowsOffset)
+        let new = newReader.vector(newTable, TablePage.rowsOffset)
+        RadixVector.forEachDifference((old, oldReader.chunks), (new, newReader.chunks), sharing) { index, left, right in
+            body(RowGroup(left, index, oldTable, oldReader), RowGroup(right, index, newTable, newReader))
         }
     }
 
@@ -39,7 +40,8 @@ struct IndexChangeFinder {
     func addChanges(_ old: OrderedIndexLayout?, _ new: OrderedIndexLayout, _ left: RowGroup, _ right: RowGroup, _ batch: inout OrderedBatch)
     {
         for word in 0..<RowGroup.wordCount {
-            let was = old.map { covered($0, before, left, word) } ?? 0
+            var was: UInt64 = 0
+            if let old, let before { was = covered(old, before, left, word) }
             let now = covered(new, after, right, word)
             if let old, let before {
                 left.forEachRow(was & ~now, word) { Self.add(old, $0, before.rows, isAdded: false, &batch) }
@@ -69,9 +71,9 @@ struct IndexChangeFinder {
     }
 
     /// The rows of a group that are in an index.
-    private func covered(_ index: OrderedIndexLayout, _ side: Side?, _ group: RowGroup, _ word: Int) -> UInt64 {
+    private func covered(_ index: OrderedIndexLayout, _ side: Side, _ group: RowGroup, _ word: Int) -> UInt64 {
         let live = group.live(word)
-        guard !index.coversTable, live != 0, let side else { return live }
+        if index.coversTable || live == 0 { return live }
         var bits: UInt64 = 0
         group.forEachRow(live, word) { row in
             if index.family.contains(side.rows.entity(row, side.table)) { bits |= 1 << UInt64(row & 63) }
