@@ -73,8 +73,15 @@ enum Format {
     enum Root {
         static let magic = Array("CAMBROOT".utf8)
         static let storeOffset = 12
-        /// What stands before the schema in version 1. Later versions have the offset of a joint, too.
+        /// What stands before the schema's length in version 1. Later versions have the offset of a joint, too.
         static let headerByteCount = 80
+        /// Of a record of a later version, all of it.
+        static let recordByteCountMax = 4096
+        /// Of such a record without a table and a tree.
+        static let fixedByteCount = 96
+        static let subtreeByteCount = 32
+        /// What a reference can name.
+        static let chunkCountMax = 1 << 20
         static let jointOffsetMax: UInt64 = 1 << 48
         static let chunkEntryByteCount = 6
         /// Of a root whose chunks may be compressed.
@@ -83,6 +90,13 @@ enum Format {
         static let packedByteCountMax = 49_152
         static let byteCountMax = 1 << 30
         static let schemaByteCountMax = 64 << 20
+
+        /// Bits of the byte that tells what a root is like.
+        enum Kind {
+            static let packed: UInt8 = 1
+            static let tableInChunks: UInt8 = 2
+            static let all: UInt8 = 3
+        }
     }
 
     enum Lease {

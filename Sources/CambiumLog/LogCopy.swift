@@ -143,8 +143,7 @@ public struct LogCopy {
                 guard let root = try PageFile.root(source.volume, store: source.settings.store, number)?.record, has(root) else { continue }
                 let pages = try PageFile(source.volume, store: source.settings.store, number, fanOutShift: Int(root.fanOutShift))
                 try pages.checkAll()
-                try copyPages(pages, &copied)
-                byteCount += try pages.copyRecord(to: target)
+                try copy(pages, &copied)
                 rootCount += 1
             } catch { if error.code != .damaged, error.code != .notFound { throw error } }
         }
@@ -156,18 +155,19 @@ public struct LogCopy {
         root.transaction < max(lastTransaction, last.segment) || last.isSealed || root.logPosition.jointOffset < last.byteCount
     }
 
-    private mutating func copyPages(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {
+    /// Copies the chunks of a checkpoint that were not copied yet, and makes its root. Its table has the same chunks as in the source.
+    private mutating func copy(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {
         var writer = try PageFileWriter(target, pages.root.pageFile, isNamed: false)
         defer { writer.close() }
         let chunks = pages.root.chunks.indices.filter {
-            pages.root.chunks[$0].live > 0 && copied.insert("\(pages.root.pageFile) \($0)").inserted
+            pages.root.chunks[$0].hasPages && copied.insert("\(pages.root.pageFile) \($0)").inserted
         }
         let isPacked = { pages.root.chunks[$0].packedByteCount > 0 }
         _ = try writer.write(chunks.filter { !isPacked($0) }) { chunk, body in
             body(UnsafeRawBufferPointer(start: pages.chunk(chunk), count: PageFile.chunkByteCount))
         }
         for chunk in chunks where isPacked(chunk) { try writer.write(try pages.packed(chunk), as: chunk) }
-        try writer.sync()
+        _ = try writer.finish(pages.root)
         byteCount += writer.byteCount
     }
 }

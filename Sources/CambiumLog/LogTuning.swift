@@ -26,6 +26,11 @@ public struct LogTuning: Sendable {
     public var checkedByteCountMax = 8 << 20
     /// Stored graphs of at most so many bytes are proven when they are opened, pages and values: about 3 ms for each MiB.
     public var provenByteCountMax = 1 << 20
+    /// The schema and the table of chunks stand in the record of a checkpoint if they have at most so many bytes, and no more than it has
+    /// room for.
+    public var recordedTableByteCountMax = 4096
+    /// What is used of a chunk that has a part of such a table.
+    public var tablePartByteCountMax = 65_536
     /// The most chunks of 64 KiB that the pages of the graph take.
     public var chunkCountMax = 1 << 20
     /// How many checkpoints are kept whatever the settings say: the newest, and one to go back to.

@@ -46,11 +46,11 @@ private struct Boxes {
     /// Stores the pages, and opens them as often as asked for.
     func stored(_ count: Int) throws -> (source: ChunkStorage, boxes: [Boxes]) {
         let source = ChunkStorage()
-        let (image, fresh, _) = timeline.freeze()
-        source.store(fresh, of: timeline)
+        let frozen = try timeline.freeze()
+        source.store(frozen.fresh, of: timeline)
         let boxes = try (0..<count).map { _ in
             try Boxes(
-                Timeline(image, layout: timeline.head.layout.fingerprint, schema: timeline.head.schema.catalog, source: source))
+                Timeline(frozen.image, layout: timeline.head.layout.fingerprint, schema: timeline.head.schema.catalog, source: source))
         }
         return (source, boxes)
     }

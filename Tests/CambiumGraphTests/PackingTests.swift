@@ -154,8 +154,8 @@ private struct PackedRun {
     }
 
     /// What is stored is written into no more, so that what is not in use of it is waste.
-    func store() {
-        _ = packed.freeze()
+    func store() throws {
+        _ = try packed.freeze()
         packed.reuse(.none)
     }
 
@@ -172,7 +172,7 @@ private struct PackedRun {
         for round in 0..<4 {
             try run.insert(600)
             try run.link(1200)
-            if round % 2 == 1 { run.store() }
+            if round % 2 == 1 { try run.store() }
             try run.thin(keepingOneOf: 30)
             let view = run.packed.head
             let digest = view.digest()
@@ -217,7 +217,7 @@ private struct PackedRun {
         var run = try PackedRun(seed: 12)
         try run.insert(600)
         try run.link(300)
-        run.store()
+        try run.store()
         try run.thin(keepingOneOf: 20)
         let digest = run.packed.head.digest()
         var draft = run.packed.draft()
@@ -234,7 +234,7 @@ private struct PackedRun {
     @Test func `what is packed after a version that is confirmed stays`() throws {
         var run = try PackedRun(seed: 13)
         try run.insert(600)
-        run.store()
+        try run.store()
         try run.thin(keepingOneOf: 20)
         var draft = run.packed.draft()
         let op = try run.inserting(5000)
@@ -257,7 +257,7 @@ private struct PackedRun {
         (limits.rowCountMax, limits.byteCountMax) = (20, 8000)
         var run = try PackedRun(seed: 14)
         try run.insert(2000)
-        run.store()
+        try run.store()
         try run.thin(keepingOneOf: 20)
         var (kinds, stepCount) = (Set<Bool>(), 0)
         while let survey = run.packed.survey(limits), var plan = PackingPlan(run.packed.head, survey) {
@@ -340,14 +340,14 @@ private struct PackedRun {
     @Test func `chunks of which little is in use are emptied and used again`() throws {
         var run = try PackedRun(seed: 10)
         try run.insert(1500)
-        run.store()
+        try run.store()
         var counts: [Int] = []
         for _ in 0..<30 {
             try run.insert(150)
             try run.thin(keepingOneOf: 2)
-            run.store()
+            try run.store()
             try run.pack()
-            run.store()
+            try run.store()
             counts.append(run.packed.space.chunkCount)
         }
         run.check("after all")

@@ -1,6 +1,7 @@
-import CambiumGraph
 import CambiumModel
 import CambiumTesting
+
+@testable import CambiumGraph
 
 /// A random schema, and random transactions on a timeline, on a second one that gets what was committed, and on a reference.
 struct ProgramRun {
@@ -13,6 +14,8 @@ struct ProgramRun {
     private let shadow = Timeline()
     private var reference: ReferenceGraph
     private var usedNumbers: Set<[UInt16]> = []
+    /// The chunks that were taken for the table of what was stored last.
+    private var tables: [Int] = []
     /// Views from earlier, with what they have to hold for ever.
     private var kept: [(graph: Graph, reference: ReferenceGraph)] = []
 
@@ -160,8 +163,12 @@ struct ProgramRun {
 
     /// Stores the pages, and opens what was stored; the program goes on in one or the other.
     private mutating func store() throws {
-        let (image, fresh, inFile) = timeline.freeze()
-        storage.store(fresh.filter { !inFile.contains($0) }, of: timeline)
+        try checkTables()
+        let tableCount = Int.random(in: 0...2, using: &random)
+        let frozen = try timeline.freeze { _ in tableCount }
+        let image = frozen.image
+        tables = frozen.tables
+        storage.store(frozen.fresh.filter { !frozen.inFile.contains($0) }, of: timeline)
         let layout = timeline.head.layout
         let source = storage.copy()
         let opened = try Timeline(image, layout: layout.fingerprint, schema: reference.schema.catalog, source: source, memory: memory)
@@ -170,7 +177,8 @@ struct ProgramRun {
         try Finding.check(opened.head.invariantFindings(), "invariants of what was stored")
         try Finding.check(PageChecker.findings(in: opened), "pages of what was stored")
         try pack()
-        timeline.reuse(ChunkOwners(isRooted: image.live.map { $0 > 0 }))
+        try checkTables()
+        timeline.reuse(ChunkOwners(isRooted: image.live.enumerated().map { chunk, live in live > 0 || frozen.tables.contains(chunk) }))
         if random.isTrue(1, outOf: 3) {
             // Another graph of the same stored pages, with which the program's later graphs share what they do not change.
             let other = try Timeline(image, layout: layout.fingerprint, schema: reference.schema.catalog, source: source)
@@ -178,6 +186,13 @@ struct ProgramRun {
             timeline = opened
             storage = storage.copy()
             timeline.keepPages(in: storage)
+        }
+    }
+
+    private func checkTables() throws {
+        let space = timeline.space
+        for chunk in tables where space.live[chunk] > 0 || space.openChunks.contains(UInt32(chunk)) {
+            throw Finding("a page came into chunk \(chunk), which has a table")
         }
     }
 

@@ -183,11 +183,11 @@ import Testing
         let file = try volume.open(path, .update)
         try file.write([0x62], at: at)
         var forged = root
-        for chunk in forged.chunks.indices where forged.chunks[chunk].live > 0 {
+        for chunk in forged.chunks.indices where forged.chunks[chunk].hasPages {
             let start = chunk * 65_536
             forged.chunks[chunk].checksum = CRC32C.checksum(Array(try #require(volume.contents[path])[start..<start + 65_536]))
         }
-        try volume.replace(RootRecord.path(number), forged.encode())
+        try volume.replace(RootRecord.path(number), forged.encode().record)
         #expect(code { _ = try again.compact(.checkpoints(1)) } == .damaged)
         #expect(volume.contents.filter { $0.key.hasPrefix("log/") }.keys == before.filter { $0.key.hasPrefix("log/") }.keys)
         #expect(try !Verification(volume).isSound)

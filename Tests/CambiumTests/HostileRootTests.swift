@@ -91,9 +91,9 @@ import Testing
     @Test(arguments: impossible) func `a root that cannot be is passed over, and told`(change: Change) throws {
         var (contents, digest) = try files()
         let store = try StoreSettings.read(MemoryVolume(contents: contents)).store
-        var root = try RootRecord.decode(#require(contents[path(3)]), store: store)
+        var root = try #require(try PageFile.root(MemoryVolume(contents: contents), store: store, TransactionNumber(rawValue: 3))).record
         change.body(&root)
-        contents[path(3)] = root.encode()
+        contents[path(3)] = root.encode().record
         try use(MemoryVolume(contents: contents), digest, noteCount: 1, checkpoint: 2)
     }
 

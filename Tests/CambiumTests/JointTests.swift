@@ -138,14 +138,14 @@ import Testing
             var forged = sound
             forged.logPosition = position
             let copy = MemoryVolume(contents: volume.contents)
-            try copy.replace(RootRecord.path(forged.transaction), forged.encode())
+            try copy.replace(RootRecord.path(forged.transaction), forged.encode().record)
             #expect(code { _ = try ReadOnlyStore(copy) } == .damaged && code { _ = try Store.reopened(copy) } == .damaged, "\(position)")
             #expect(try !Verification(copy).isSound, "\(position)")
         }
         #expect(throws: DecodingError.self) {
             var forged = sound
             forged.logPosition = LogPosition(jointOffset: 1 << 48 + 1, checksum: 0)
-            _ = try RootRecord.decode(forged.encode(), store: forged.store)
+            _ = try RecordedRoot(forged.encode().record, store: forged.store)
         }
     }
 

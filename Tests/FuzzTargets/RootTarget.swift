@@ -3,21 +3,33 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// The record of a checkpoint, whose checksum is made to fit: what is read is written with bytes that say the same. Whatever it says, the
-/// store behind it comes to the graph that its log comes to, or is refused; but for what it says of the pages' content, which is taken on
-/// the word of its checksum.
+/// The record of a checkpoint, whose checksum is made to fit, and the table behind it if that is in a chunk: what is read is written with
+/// bytes that say the same. Whatever it says, the store behind it comes to the graph that its log comes to, or is refused; but for what it
+/// says of the pages' content, which is taken on the word of its checksum.
 enum RootTarget {
     private struct Sample {
         let contents: [String: [UInt8]]
         let transaction: TransactionNumber
         let record: RootRecord
         let digest: GraphDigest
+        /// The chunk that has the table.
+        let tableChunk: Int?
 
         var path: String { RootRecord.path(transaction) }
+        var pages: String { contents.keys.first { $0.hasPrefix("pages-") } ?? "" }
 
-        init() throws {
+        /// The record, and what stands in the chunk of the table.
+        var input: [UInt8] {
+            let record = contents[path] ?? []
+            guard let tableChunk else { return record }
+            return record + (contents[pages]?.dropFirst(tableChunk << 16).prefix(RootTarget.headByteCount(record)) ?? [])
+        }
+
+        init(hasTableInChunk: Bool) throws {
             let volume = MemoryVolume(contents: try SampleStore().files)
-            let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+            var tuning = LogTuning()
+            if hasTableInChunk { tuning.recordedTableByteCountMax = 0 }
+            let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings, tuning: tuning)
             try store.label("the label")
             transaction = try store.checkpoint().transaction
             try store.write { try $0.insert("Tag", ["name": .string("behind it")]) }
@@ -28,21 +40,47 @@ enum RootTarget {
                 throw Finding("the checkpoint of the sample does not verify")
             }
             record = root.record
+            tableChunk = record.chunks.firstIndex(of: .table)
+            if hasTableInChunk != (tableChunk != nil) { throw Finding("the table of the sample is in another place") }
+        }
+
+        /// The files of the store with an input in the place of the record and of the table.
+        func files(_ input: [UInt8]) -> [String: [UInt8]] {
+            var contents = contents
+            var record = input
+            if let tableChunk {
+                let table = input.dropFirst(contents[path]?.count ?? 0).prefix(1 << 16)
+                record = Array(input.dropLast(table.count))
+                contents[pages]?.replaceSubrange(tableChunk << 16..<tableChunk << 16 + table.count, with: table)
+                if record.count >= RootTarget.headPlace + 12 {
+                    let byteCount = min(RootTarget.headByteCount(record), 1 << 16)
+                    let stored = contents[pages]?.dropFirst(tableChunk << 16).prefix(byteCount) ?? []
+                    RootTarget.mend(&record, at: RootTarget.headPlace + 8, CRC32C.checksum(Array(stored)))
+                }
+            }
+            if record.count >= 4 { RootTarget.mend(&record, at: record.count - 4, CRC32C.checksum(Array(record.dropLast(4)))) }
+            contents[path] = record
+            return contents
         }
     }
 
-    private static let sample = Result { try Sample() }
+    /// The place of the part that is named in a record.
+    private static let headPlace = 92
+    /// The bit of the kind that says that the table is in chunks, and its place.
+    private static let (tableBit, kindPlace): (UInt8, Int) = (2, 11)
+
+    private static let samples = Result { (recorded: try Sample(hasTableInChunk: false), chunked: try Sample(hasTableInChunk: true)) }
 
     @Sendable static func seeds() throws -> [[UInt8]] {
-        let sample = try sample.get()
-        return [sample.contents[sample.path] ?? []]
+        let samples = try samples.get()
+        return [samples.recorded.input, samples.chunked.input]
     }
 
     @Sendable static func run(_ input: [UInt8]) throws {
-        var bytes = input
-        mend(&bytes)
-        let sample = try sample.get()
-        let volume = MemoryVolume(contents: sample.contents.merging([sample.path: bytes]) { $1 })
+        let samples = try samples.get()
+        let isChunked = input.count > kindPlace && input[kindPlace] & tableBit != 0
+        let sample = isChunked ? samples.chunked : samples.recorded
+        let volume = MemoryVolume(contents: sample.files(input))
         guard let record = try read(volume, sample.transaction) else { return }  // Refused.
         try writeAgain(record)
         // A record of format 1 has pages without a register.
@@ -58,13 +96,13 @@ enum RootTarget {
     }
 
     private static func writeAgain(_ record: RootRecord) throws {
-        var bytes: [[UInt8]?] = []
+        var bytes: [[String: [UInt8]]] = []
         var record = record
         for _ in 0..<2 {
             let volume = MemoryVolume()
             var writer = try PageFileWriter(volume, record.pageFile, isNamed: false)
             _ = try writer.finish(record)
-            bytes.append(volume.contents[RootRecord.path(record.transaction)])
+            bytes.append(volume.contents)
             guard let again = try read(volume, record.transaction) else { throw Finding("a record that was written is refused") }
             record = again
         }
@@ -85,9 +123,11 @@ enum RootTarget {
         try Finding.check(Verification(volume).findings, "a store that was opened and closed")
     }
 
-    private static func mend(_ bytes: inout [UInt8]) {
-        guard bytes.count >= 4 else { return }
-        let checksum = CRC32C.checksum(Array(bytes.dropLast(4)))
-        for index in 0..<4 { bytes[bytes.count - 4 + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index)) }
+    private static func headByteCount(_ record: [UInt8]) -> Int {
+        record[headPlace + 4..<headPlace + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private static func mend(_ bytes: inout [UInt8], at place: Int, _ checksum: UInt32) {
+        for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index)) }
     }
 }

@@ -52,7 +52,7 @@ struct KeptRoot {
     let pageFile: UInt64
     /// For each chunk, whether it has it.
     let chunks: [Bool]
-    /// Those that are compressed.
+    /// Those whose bytes in the file are not those in memory: compressed ones, and those with the root's table.
     let packed: Set<Int>
     /// Of its record.
     let recordByteCount: Int
@@ -65,8 +65,8 @@ struct KeptRoot {
 extension KeptRoot {
     init(_ root: RootRecord, recordByteCount: Int) {
         pageFile = root.pageFile
-        chunks = root.chunks.map { $0.live > 0 }
-        packed = Set(root.chunks.indices.filter { root.chunks[$0].packedByteCount > 0 })
+        chunks = root.chunks.map(\.isOwned)
+        packed = Set(root.chunks.indices.filter { root.chunks[$0].packedByteCount > 0 || root.chunks[$0] == .table })
         self.recordByteCount = recordByteCount
         prefix = LogReader.Prefix(root)
     }

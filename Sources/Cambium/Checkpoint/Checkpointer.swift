@@ -11,7 +11,7 @@ final class Checkpointer: @unchecked Sendable {
     let volume: any Volume
     private let timeline: Timeline
     let store: [UInt8]
-    private let tuning: LogTuning
+    let tuning: LogTuning
     private let making = WriterLock()
 
     // While `making` is held.
@@ -26,17 +26,19 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether the last checkpoint failed: the system tells once that it could not write what is in the file's memory, and then takes it
     /// for written.
     @exclusivity(unchecked) private var hasFailed = false
-    @exclusivity(unchecked) private var pageFile: UInt64
+    @exclusivity(unchecked) var pageFile: UInt64
     /// Roots that could not be used when the store was opened. They stay until there is a new one: what is left may be all that there is.
     @exclusivity(unchecked) private var passedOver: [TransactionNumber]
-    @exclusivity(unchecked) private var kept: [TransactionNumber: KeptRoot] = [:]
-    @exclusivity(unchecked) private var policy: CheckpointPolicy
+    @exclusivity(unchecked) var kept: [TransactionNumber: KeptRoot] = [:]
+    @exclusivity(unchecked) var policy: CheckpointPolicy
     /// The file of pages that the store was opened from; nil if the whole log was replayed.
     private let sourceFile: UInt64?
     /// Those of graphs that outlived their store before this one was opened.
     @exclusivity(unchecked) private var leases: ChunkLeases
     /// Whether pages are stored compressed.
     private let isPacked: Bool
+    /// Whether chunks were taken for a table since it was last known which chunks roots have.
+    @exclusivity(unchecked) private var holdsTableChunks = false
 
     private let state: Guarded<State>
     private let queue = DispatchQueue(label: "cambium.store.checkpoint", qos: .utility)
@@ -59,9 +61,7 @@ final class Checkpointer: @unchecked Sendable {
 
     /// What is stored, taken while nobody writes.
     struct Snapshot {
-        let image: PageImage
-        let fresh: [Int]
-        let inFile: [Int]
+        let frozen: FrozenPages
         let transaction: TransactionNumber
         let time: Int64
         let layout: UInt64
@@ -101,7 +101,7 @@ final class Checkpointer: @unchecked Sendable {
         passedOver = stored.passedOver
     }
 
-    private static func byteCount(_ chunks: [RootRecord.Chunk]) -> Int { chunks.count { $0.live > 0 } * PageFile.chunkByteCount }
+    private static func byteCount(_ chunks: [RootRecord.Chunk]) -> Int { chunks.count { $0.hasPages } * PageFile.chunkByteCount }
 
     /// The last transaction in the newest checkpoint.
     var transaction: TransactionNumber { state.withLock { $0.newest } }
@@ -173,6 +173,11 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
+    /// How many chunks the table of a checkpoint takes.
+    func tableChunkCount(_ transaction: TransactionNumber, _ schema: SchemaCatalog, chunkCount: Int) throws(CambiumError) -> Int {
+        try RootRecord.tableChunkCount(transaction, schema: schema, chunkCount: chunkCount, isPacked: isPacked, tuning: tuning)
+    }
+
     // MARK: Making
 
     /// Makes a checkpoint.
@@ -183,12 +188,15 @@ final class Checkpointer: @unchecked Sendable {
     func make(take: () throws -> Snapshot?, whileNobodyWrites: (() -> Void) -> Void) throws -> CheckpointReceipt {
         try making.hold {
             try checkNotEnded()
+            // The last checkpoint failed. If its root is there nevertheless, it has its table.
+            if holdsTableChunks { try reclaim(keptChunks(), whileNobodyWrites) }
             guard let snapshot = try take() else {
                 return CheckpointReceipt(transaction: transaction, byteCount: 0, droppedCount: 0)
             }
-            unstored.formUnion(snapshot.fresh)
-            inFile.subtract(snapshot.fresh)
-            inFile.formUnion(snapshot.inFile)
+            if !snapshot.frozen.tables.isEmpty { holdsTableChunks = true }
+            unstored.formUnion(snapshot.frozen.fresh)
+            inFile.subtract(snapshot.frozen.fresh)
+            inFile.formUnion(snapshot.frozen.inFile)
             let isWrittenAgain = hasFailed
             hasFailed = true
             let written = try write(snapshot, inFile: isWrittenAgain ? [] : inFile)
@@ -205,7 +213,7 @@ final class Checkpointer: @unchecked Sendable {
             try dropPassedOver(but: snapshot.transaction)
             let droppedCount = try dropRoots()
             let taken = try keptChunks()
-            giveUpMemory(of: taken ?? chunks.map { $0.live > 0 }, whileNobodyWrites)
+            giveUpMemory(of: taken ?? chunks.map(\.isOwned), whileNobodyWrites)
             try reclaim(taken, whileNobodyWrites)
             return CheckpointReceipt(transaction: snapshot.transaction, byteCount: byteCount, droppedCount: droppedCount)
         }
@@ -227,6 +235,7 @@ final class Checkpointer: @unchecked Sendable {
         let owners = ChunkOwners(isRooted: taken, leased: leases.chunks(of: pageFile))
         var rest: ChunkRelease?
         whileNobodyWrites { rest = timeline.beginReuse(owners, keepsSpares: keepsSpares) }
+        holdsTableChunks = false
         while var step = rest, !step.isDone {
             whileNobodyWrites { timeline.release(&step) }
             rest = step
@@ -260,7 +269,7 @@ final class Checkpointer: @unchecked Sendable {
     /// - Returns: the bytes that were written; nil where the transaction has a checkpoint that somebody reads. Then its chunks stay as they
     ///   are, and those that were written are written by the next one.
     private func write(_ snapshot: Snapshot, inFile: Set<Int>) throws -> Int? {
-        let live = snapshot.image.live
+        let live = snapshot.frozen.image.live
         let taken = try keptChunks()
         // The files of a checkpoint that failed take space on the disk that this one needs.
         try PageFileWriter.removeInterrupted(volume)
@@ -289,12 +298,14 @@ final class Checkpointer: @unchecked Sendable {
             // Who opens the store next writes into these first: otherwise each process would make the file larger.
             for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
         }
+        for chunk in snapshot.frozen.tables { next[chunk] = .table }
         let root = RootRecord(
             store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
-            isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile, epoch: snapshot.image.epoch,
-            pageDirectory: snapshot.image.directory, schema: snapshot.schema,
-            chunks: next)
-        guard let recordByteCount = try writer.finish(root) else { return nil }
+            isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
+            epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next)
+        // If it fails, either of the two roots of the transaction may be there.
+        kept[snapshot.transaction] = nil
+        guard let recordByteCount = try writer.finish(root, tuning: tuning) else { return nil }
         chunks = next
         unstored.subtract(fresh)
         self.inFile.subtract(fresh)
@@ -323,78 +334,4 @@ final class Checkpointer: @unchecked Sendable {
 
     /// Has a policy followed from the next checkpoint on.
     func set(_ policy: CheckpointPolicy) { making.hold { self.policy = policy } }
-
-    /// Drops the roots that the policy does not keep, but for those that somebody reads, and the one that stands for what was retired.
-    private func dropRoots() throws -> Int {
-        let retiredEnd = try LogReader(volume).retiredEnd()
-        let numbers = try RootRecord.list(volume)
-        let anchor = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
-        let fixed = Set(numbers.prefix(tuning.newestRootCount)).union(anchor.map { [$0] } ?? [])
-        var dropped: [TransactionNumber] = []
-        var roots: [(number: TransactionNumber, root: KeptRoot)] = []
-        for number in numbers.reversed() {
-            if let anchor, number < anchor {
-                // Somebody read it when it was retired.
-                dropped.append(number)
-            } else if let root = try keptRoot(number) {
-                roots.append((number, root))
-            } else if !fixed.contains(number) {
-                // What cannot be read is of no use to anybody.
-                dropped.append(number)
-            }
-        }
-        try measure(&roots)
-        dropped += policy.dropped(from: roots, pastByteCountMin: tuning.pastByteCountMin) { fixed.contains($0) }
-        return try drop(dropped)
-    }
-
-    /// Finds out how much log there is before roots of which that is not known.
-    private func measure(_ roots: inout [(number: TransactionNumber, root: KeptRoot)]) throws(CambiumError) {
-        guard let first = roots.firstIndex(where: { $0.root.logByteCount == nil }) else { return }
-        let begin = max(0, first - 1)
-        let byteCounts = try LogReader.byteCounts(volume, upTo: roots[begin...].map(\.root.prefix))
-        for place in first..<roots.count where roots[place].root.logByteCount == nil {
-            let byteCount = max(0, byteCounts[place - begin] - (place == 0 ? 0 : byteCounts[place - begin - 1]))
-            roots[place].root.logByteCount = byteCount
-            kept[roots[place].number]?.logByteCount = byteCount
-        }
-    }
-
-    /// Drops roots that nobody reads. Only while `making` is held.
-    func drop(_ roots: [TransactionNumber]) throws -> Int {
-        var droppedCount = 0
-        for number in roots {
-            guard try volume.removeUnlessShared(RootRecord.path(number)) else { continue }
-            let gone = kept.removeValue(forKey: number)
-            if let next = kept.keys.filter({ $0 > number }).min(), let before = kept[next]?.logByteCount {
-                kept[next]?.logByteCount = gone?.logByteCount.map { $0 + before }
-            }
-            droppedCount += 1
-        }
-        // A root that comes back from the disk must not name chunks that were used again.
-        if droppedCount > 0 { try volume.syncDirectory(RootRecord.directory) }
-        return droppedCount
-    }
-
-    /// What is known of a root; nil where it cannot be read.
-    private func keptRoot(_ number: TransactionNumber) throws -> KeptRoot? {
-        if let root = kept[number] { return root }
-        guard let (record, byteCount) = try PageFile.root(volume, store: store, number) else { return nil }
-        let root = KeptRoot(record, recordByteCount: byteCount)
-        kept[number] = root
-        return root
-    }
-
-    /// For each chunk, whether a root that is kept has it; nil where that of one of them cannot be told.
-    private func keptChunks() throws -> [Bool]? {
-        var taken: [Bool] = []
-        for number in try RootRecord.list(volume) {
-            guard let root = try keptRoot(number) else { return nil }
-            if root.pageFile != pageFile { continue }
-            let has = root.chunks
-            if taken.count < has.count { taken += repeatElement(false, count: has.count - taken.count) }
-            for chunk in has.indices where has[chunk] { taken[chunk] = true }
-        }
-        return taken
-    }
 }

@@ -123,7 +123,7 @@ struct StoredGraph {
         guard timeline.head.transaction == number else {
             throw CambiumError(.damaged, "The pages of checkpoint \(number) are those of transaction \(timeline.head.transaction).")
         }
-        let byteCount = pages.root.chunks.count { $0.live > 0 } * PageFile.chunkByteCount
+        let byteCount = pages.root.chunks.count { $0.hasPages } * PageFile.chunkByteCount
         let isProven = checksAll || pages.isCheckedInWhole && byteCount <= tuning.provenByteCountMax
         let found = isProven ? timeline.storedFlaws() : timeline.storedTableFlaws()
         guard found.isEmpty else { throw pages.flaw(found.prefix(3).joined(separator: " ")) }
@@ -210,6 +210,6 @@ extension Timeline {
 
 extension PageImage {
     init(_ root: RootRecord) {
-        self.init(epoch: root.epoch, directory: root.pageDirectory, live: root.chunks.map(\.live))
+        self.init(epoch: root.epoch, directory: root.pageDirectory, live: root.chunks.map { $0 == .table ? 0 : $0.live })
     }
 }

@@ -152,7 +152,7 @@ extension Committer {
     /// - Returns: nil where the newest transaction is the one named.
     func snapshot(unlessAt stored: TransactionNumber?) throws -> Checkpointer.Snapshot? {
         if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
-        guard let log, log.lastTransaction != stored else { return nil }
+        guard let log, let checkpointer, log.lastTransaction != stored else { return nil }
         try writeOthers()
         let position = try log.endPosition()
         if let full = log.takeFullSegment() { sealing?.add(full) }
@@ -160,10 +160,13 @@ extension Committer {
         timeline.confirm(graph)
         show(graph)
         showPacked(graph)
-        let (image, fresh, inFile) = timeline.freeze()
+        let schema = graph.schema.catalog
+        let frozen = try timeline.freeze { chunkCount throws(CambiumError) in
+            try checkpointer.tableChunkCount(graph.transaction, schema, chunkCount: chunkCount)
+        }
         return Checkpointer.Snapshot(
-            image: image, fresh: fresh, inFile: inFile, transaction: graph.transaction, time: log.lastTime,
-            layout: graph.layout.fingerprint, logPosition: position, schema: graph.schema.catalog,
-            tailByteCount: checkpointer?.tailByteCount ?? 0)
+            frozen: frozen, transaction: graph.transaction, time: log.lastTime,
+            layout: graph.layout.fingerprint, logPosition: position, schema: schema,
+            tailByteCount: checkpointer.tailByteCount)
     }
 }

@@ -35,6 +35,17 @@ package struct PageImage: Sendable {
     }
 }
 
+/// What freezing leaves to be stored.
+package struct FrozenPages: Sendable {
+    package let image: PageImage
+    /// The chunks that were frozen and have to be stored.
+    package let fresh: [Int]
+    /// Those of them that are in the file already, because their memory is the file's.
+    package let inFile: [Int]
+    /// The chunks for the table, ascending.
+    package let tables: [Int]
+}
+
 extension Timeline {
     /// A timeline whose newest version is one that was stored. Nothing is rebuilt. Complexity: O(chunks).
     ///
@@ -77,13 +88,17 @@ extension Timeline {
     /// Has nothing written any more into the pages that there are, and returns what the newest version is in. No draft may be under way,
     /// and the version must not be taken back any more.
     ///
-    /// - Returns: the image, the chunks that were frozen by it and have to be stored, and those of them that are in the file already,
-    ///   whose memory is the file's.
+    /// Throws `.limitExceeded` if there are no chunks for the table; then nothing is frozen.
+    ///
+    /// - Parameter tableChunkCount: how many chunks a table of so many entries takes. They have no pages until `reuse` is called next.
     /// Complexity: O(chunks + pages that superseded versions hold).
-    package func freeze() -> (image: PageImage, fresh: [Int], inFile: [Int]) {
+    package func freeze(
+        tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
+    ) throws(CambiumError) -> FrozenPages {
         // In a frozen chunk a page that was released looks as it did: it must not be told twice.
         precondition(!isTentative, "What may be taken back is not frozen.")
         reclaim()
+        let tables = try takeTableChunks(tableChunkCount)
         let version = head.version
         var live = (0..<space.chunkCount).map { space.live[$0] }
         // What only older versions reach is not in the image.
@@ -92,7 +107,22 @@ extension Timeline {
         }
         let fresh = space.freeze(epoch: version.epoch).filter { live[$0] > 0 }
         let image = PageImage(epoch: version.epoch, directory: version.directory, live: live)
-        return (image, fresh, fresh.filter { space.memories[$0].isStorage })
+        return FrozenPages(image: image, fresh: fresh, inFile: fresh.filter { space.memories[$0].isStorage }, tables: tables)
+    }
+
+    /// Each chunk that is taken may be a new one, for which the table has another entry.
+    private func takeTableChunks(_ countOf: (_ chunkCount: Int) throws(CambiumError) -> Int) throws(CambiumError) -> [Int] {
+        var tables: [Int] = []
+        while true {
+            let count = try countOf(space.chunkCount) - tables.count
+            if count <= 0 { break }
+            guard let taken = space.takeTableChunks(count) else {
+                throw space.capacity.exhausted("no chunks are left for the table of another checkpoint")
+            }
+            tables += taken
+        }
+        if !tables.isEmpty { noteTotals() }
+        return tables.sorted()
     }
 
     /// The bytes of a frozen chunk. Any thread.

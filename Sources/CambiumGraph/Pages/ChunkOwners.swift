@@ -37,21 +37,25 @@ package struct ChunkRelease {
 
 /// The one rule by which chunks are used again.
 extension PageSpace {
-    /// Whether a chunk may be written again: no version of this process has a page in it, no root that is kept has it, and no graph that
-    /// outlives its store maps it. A chunk beyond those of the space is new to it, and is judged alike.
-    func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) }
+    /// Whether a chunk may be written again: no version of this process has a page in it, no root that is kept has it, no checkpoint that
+    /// is being made has taken it for its table, and no graph that outlives its store maps it. A chunk beyond those of the space is new to
+    /// it, and is judged alike.
+    func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) && !tableChunks.contains(chunk) }
 
     /// Opens chunks again that may be used, and no others, until it is called again. Complexity: O(chunks).
     ///
-    /// - Parameter owners: as they are from now on; those that come later own only chunks that versions of this process have.
+    /// - Parameter owners: as they are from now on; those that come later own only chunks that versions of this process have, or that
+    ///   were taken for tables. What was taken for tables before is theirs, or may be used.
     /// - Parameter spareCount: how many of them keep their memory and disk space.
     /// - Returns: those that lose it, which `release` has to see to.
     func reuse(_ owners: ChunkOwners, spareCount: Int = PageSpace.spareChunkCount) -> ChunkRelease {
         self.owners = owners
+        tableChunks = []
         let open = Set(openChunks.map(Int.init))
         // A storage takes disk space ahead of the chunks that there are.
         if spareCount == 0 { storage?.discard(chunkCount..<chunkCount + PageSpace.spareChunkCount) }
-        return setEmpty((0..<chunkCount).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
+        let end = min(chunkCount, capacity.chunkCountMax)
+        return setEmpty((0..<end).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
     }
 
     /// The chunks that versions of this process have and whose memory is, or will be, that of a file that others may write to.

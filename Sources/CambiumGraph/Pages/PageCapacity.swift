@@ -8,12 +8,15 @@ package struct PageCapacity: Sendable {
     package let chunkCountMax: Int
     let reserveChunkCount: Int
 
-    /// 64 GiB, of which 2 GiB are the reserve.
+    /// Chunks beyond those of any graph, for the tables of checkpoints: a graph that is full can be stored.
+    static let tableChunkCount = 4096
+
+    /// 64 GiB without the chunks of tables, of which some 2 GiB are the reserve.
     package static let standard = PageCapacity(chunkCountMax: PageLayout.chunkCountMax)
 
-    /// - Parameter chunkCountMax: chunks of 64 KiB, at most 1,048,576. One in 32 of them belongs to the reserve.
+    /// - Parameter chunkCountMax: chunks of 64 KiB, at most 1,044,480. One in 32 of them belongs to the reserve.
     package init(chunkCountMax: Int) {
-        self.chunkCountMax = min(chunkCountMax, PageLayout.chunkCountMax)
+        self.chunkCountMax = min(chunkCountMax, PageLayout.chunkCountMax - Self.tableChunkCount)
         reserveChunkCount = self.chunkCountMax / 32
     }
 

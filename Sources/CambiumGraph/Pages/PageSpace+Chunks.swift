@@ -145,19 +145,27 @@ extension PageSpace {
             lookCount += 1
         }
         rest.isDone = rest.next >= end
+        chunks.sort()
+        for chunk in chunks { lend(chunk) }
+        discard(chunks)
+    }
+
+    /// Releases the disk space of chunks, neighbours together.
+    ///
+    /// - Parameter chunks: ascending.
+    func discard(_ chunks: [Int]) {
         var discarded = 0..<0
-        for chunk in chunks.sorted() {
+        for chunk in chunks {
             if chunk != discarded.upperBound {
                 storage?.discard(discarded)
                 discarded = chunk..<chunk
             }
             discarded = discarded.lowerBound..<chunk + 1
-            lend(chunk)
         }
         storage?.discard(discarded)
     }
 
-    private func mayLend(_ chunk: Int) -> Bool {
+    func mayLend(_ chunk: Int) -> Bool {
         switch memories[chunk] {
         case .none, .lent: false
         case .file: mappings.mayCut(counted: countCuts)
@@ -166,7 +174,7 @@ extension PageSpace {
     }
 
     /// A chunk of the heap keeps its address, or each use of it would take another one.
-    private func lend(_ chunk: Int) {
+    func lend(_ chunk: Int) {
         switch (memories[chunk], chunks[chunk: chunk]) {
         case (.heap, let base?): memory.lend(base)
         case (.file, let base?): PageMemory.map(PageLayout.chunkByteCount, at: base)

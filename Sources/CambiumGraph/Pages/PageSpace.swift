@@ -25,6 +25,8 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var openChunks: [UInt32] = []
     /// Those that were frozen and may be used again, by the rule of `mayUse`.
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
+    /// Those that a checkpoint has taken for its table, until it is known whether a root has them.
+    @exclusivity(unchecked) var tableChunks: Set<Int> = []
     /// Whoever else needs chunks.
     @exclusivity(unchecked) var owners = ChunkOwners.none
     @exclusivity(unchecked) var memories = ChunkMemories.none
@@ -125,7 +127,7 @@ final class PageSpace: @unchecked Sendable {
         #if DEBUG
             memset(pointer + PageLayout.header, 0xDB, (granules - 1) * PageLayout.granule)
             // A space with few chunks would be full at once.
-            if capacity.chunkCountMax == PageLayout.chunkCountMax { return }
+            if capacity.chunkCountMax == PageCapacity.standard.chunkCountMax { return }
         #endif
         pointer.storeBytes(of: freeHeads[granules], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
         freeHeads[granules] = page

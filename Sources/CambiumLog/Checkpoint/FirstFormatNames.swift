@@ -11,6 +11,14 @@ public struct FirstFormatNames: Sendable {
         labels = try Names(&reader)
     }
 
+    func write(to writer: inout ByteWriter) {
+        for names in [requests, labels] {
+            writer.write(names.count)
+            writer.write(UInt32(names.bytes.count))
+            writer.write(names.bytes)
+        }
+    }
+
     /// Names of transactions, as they stand in a record.
     struct Names: Sendable {
         let count: UInt32

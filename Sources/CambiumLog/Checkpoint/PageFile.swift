@@ -74,23 +74,28 @@ public final class PageFile: @unchecked Sendable {
         self.room = room
         share = try volume.share(record)
         let bytes = try Self.bytes(volume, record)
+        let recorded: RecordedRoot
         do throws(DecodingError) {
-            root = try RootRecord.decode(bytes, store: store)
+            recorded = try RecordedRoot(bytes, store: store)
         } catch {
             throw CambiumError(.damaged, "The checkpoint does not verify (\(error)).", place: .init(file: record))
         }
-        guard root.transaction == transaction, Int(root.fanOutShift) == fanOutShift else {
+        guard recorded.record.transaction == transaction, Int(recorded.record.fanOutShift) == fanOutShift else {
             throw CambiumError(
                 .damaged, "The checkpoint is not the one that its name tells, or of other pages.", place: .init(file: record))
         }
-        path = Self.path(root.pageFile)
-        file = try Self.open(volume, path, record, bytes)
-        let end = (root.chunks.lastIndex { $0.live > 0 } ?? -1) + 1
+        path = Self.path(recorded.record.pageFile)
+        let file = try Self.open(volume, path, record, bytes)
+        self.file = file
+        root = try recorded.resolved { chunk, byteCount throws(CambiumError) in
+            try file.read(at: chunk * Self.chunkByteCount, count: byteCount)
+        }
+        let end = (root.chunks.lastIndex { $0.isOwned } ?? -1) + 1
         guard try file.byteCount() >= end * Self.chunkByteCount else {
             throw CambiumError(.damaged, "The file ends before the pages of checkpoint \(transaction).", place: .init(file: path))
         }
         mapping = end > 0 ? try file.map(byteCount: end * Self.chunkByteCount) : nil
-        let chunkCount = root.chunks.count { $0.live > 0 }
+        let chunkCount = root.chunks.count { $0.hasPages }
         isCheckedInWhole = chunkCount <= checkedByteCountMax / Self.chunkByteCount
         if isCheckedInWhole { try checkAll() }
     }
@@ -99,8 +104,33 @@ public final class PageFile: @unchecked Sendable {
     public static func root(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
     ) throws(CambiumError) -> (record: RootRecord, byteCount: Int)? {
-        let bytes = try bytes(volume, RootRecord.path(transaction))
-        do throws(DecodingError) { return (try RootRecord.decode(bytes, store: store), bytes.count) } catch { return nil }
+        let path = RootRecord.path(transaction)
+        var bytes = try bytes(volume, path)
+        while true {
+            do throws(CambiumError) {
+                guard let recorded = try recorded(bytes, store: store) else { return nil }
+                return (try root(volume, recorded), bytes.count)
+            } catch {
+                guard error.code == .damaged || error.code == .notFound else { throw error }
+                // Nobody shares the root, so who writes may have replaced it and used the chunks of its table again.
+                let newer = try Self.bytes(volume, path)
+                if newer == bytes { return nil }
+                bytes = newer
+            }
+        }
+    }
+
+    /// What a record says without its table; nil for one that is damaged.
+    static func recorded(_ bytes: [UInt8], store: [UInt8]) throws(CambiumError) -> RecordedRoot? {
+        do throws(DecodingError) { return try RecordedRoot(bytes, store: store) } catch { return nil }
+    }
+
+    private static func root(_ volume: any Volume, _ recorded: RecordedRoot) throws(CambiumError) -> RootRecord {
+        try recorded.resolved { chunk, byteCount throws(CambiumError) in
+            let file = try volume.open(path(recorded.record.pageFile), .read)
+            defer { file.close() }
+            return try file.read(at: chunk * chunkByteCount, count: byteCount)
+        }
     }
 
     /// Takes back that each stored graph is checked in whole.
@@ -134,7 +164,7 @@ public final class PageFile: @unchecked Sendable {
         }
     }
 
-    private static func bytes(_ volume: any Volume, _ path: String) throws(CambiumError) -> [UInt8] {
+    static func bytes(_ volume: any Volume, _ path: String) throws(CambiumError) -> [UInt8] {
         let file = try volume.open(path, .read)
         defer { file.close() }
         return try file.read(at: 0, count: min(try file.byteCount(), Format.Root.byteCountMax))
@@ -149,14 +179,11 @@ public final class PageFile: @unchecked Sendable {
     /// Lets the root be dropped: for who writes to the store, and knows which chunks are in use.
     public func giveUpShare() { share.unlock() }
 
-    /// Makes the root one of another store with the same log, whose pages are durable and that nobody reads yet. Returns its bytes.
-    func copyRecord(to target: any Volume) throws(CambiumError) -> Int { try root.write(to: target) ?? 0 }
-
     // MARK: Chunks
 
     /// Compares every chunk with its checksum. Throws `.damaged` with the first that is not what was stored.
     public func checkAll() throws(CambiumError) {
-        for chunk in root.chunks.indices where root.chunks[chunk].live > 0 {
+        for chunk in root.chunks.indices where root.chunks[chunk].hasPages {
             if root.chunks[chunk].packedByteCount > 0 {
                 try check(chunk, try unpacked(chunk))
             } else {
@@ -169,7 +196,7 @@ public final class PageFile: @unchecked Sendable {
     /// and ends the process, as `DamagedPages` says.
     public func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         do throws(CambiumError) {
-            guard index < root.chunks.count, root.chunks[index].live > 0 else {
+            guard index < root.chunks.count, root.chunks[index].hasPages else {
                 throw flaw("a page refers to chunk \(index), which the checkpoint does not have")
             }
             beginReading(index)
@@ -240,7 +267,7 @@ public final class PageFile: @unchecked Sendable {
             let (offset, byteCount) = (chunks.lowerBound * Self.chunkByteCount, (end - chunks.lowerBound) * Self.chunkByteCount)
             return mapping.beginReading(offset: offset, byteCount: byteCount)
         }
-        for chunk in chunks.lowerBound..<end where root.chunks[chunk].live > 0 {
+        for chunk in chunks.lowerBound..<end where root.chunks[chunk].hasPages {
             let packedByteCount = Int(root.chunks[chunk].packedByteCount)
             mapping.beginReading(
                 offset: chunk * Self.chunkByteCount, byteCount: packedByteCount > 0 ? packedByteCount : Self.chunkByteCount)

@@ -81,12 +81,12 @@ public struct PageFileWriter {
         run.bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Writes a chunk that is compressed. What its place has beyond that takes no room on disk.
+    /// Writes a chunk that is compressed, or has a part of a table. What its place has beyond that takes no room on disk.
     mutating func write(_ packed: [UInt8], as chunk: Int) throws(CambiumError) {
         let offset = chunk * PageFile.chunkByteCount
-        try file.write(packed, at: offset)
+        if !packed.isEmpty { try file.write(packed, at: offset) }
         let end = (packed.count + Self.blockByteCount - 1) / Self.blockByteCount * Self.blockByteCount
-        try file.discard(offset: offset + end, byteCount: PageFile.chunkByteCount - end)
+        if end < PageFile.chunkByteCount { try file.discard(offset: offset + end, byteCount: PageFile.chunkByteCount - end) }
         // A file has whole chunks.
         if try file.byteCount() < offset + PageFile.chunkByteCount { try file.truncate(to: offset + PageFile.chunkByteCount) }
         byteCount += packed.count
@@ -95,17 +95,30 @@ public struct PageFileWriter {
     /// In which the disk gives room.
     private static let blockByteCount = 4096
 
-    /// Makes what was written durable.
-    public func sync() throws(CambiumError) { try file.sync() }
-
-    /// Makes what was written durable, and then the root.
+    /// Writes the root's table if its record has no room for it, makes what was written durable, and then the root, in the place of the
+    /// one that the transaction has, if there is one.
     ///
+    /// - Parameter tuning: how the table is stored.
     /// - Returns: the bytes of the root's record; nil where the transaction has a root that somebody reads, which stays then.
-    public mutating func finish(_ root: RootRecord) throws(CambiumError) -> Int? {
-        try sync()
-        guard let recordByteCount = try root.write(to: volume) else { return nil }
-        byteCount += recordByteCount
-        return recordByteCount
+    public mutating func finish(_ root: RootRecord, tuning: LogTuning = .standard) throws(CambiumError) -> Int? {
+        let encoded = root.encode(partByteCountMax: tuning.tablePartByteCountMax)
+        for part in encoded.parts { try write(part.bytes, as: part.chunk) }
+        try file.sync()
+        let path = RootRecord.path(root.transaction)
+        // In another file it leaves alone what is read.
+        if try volume.exists(path), try isOfSameFile(path, as: root) {
+            guard try volume.replaceUnlessShared(path, encoded.record) else { return nil }
+        } else {
+            try volume.replace(path, encoded.record)
+        }
+        try volume.syncDirectory(RootRecord.directory)
+        byteCount += encoded.record.count
+        return encoded.record.count
+    }
+
+    private func isOfSameFile(_ path: String, as root: RootRecord) throws(CambiumError) -> Bool {
+        let bytes = try PageFile.bytes(volume, path)
+        return try PageFile.recorded(bytes, store: root.store)?.record.pageFile == root.pageFile
     }
 
     // MARK: Dropping

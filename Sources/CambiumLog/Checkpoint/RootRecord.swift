@@ -8,15 +8,23 @@ public struct RootRecord: Sendable {
     static let suffix = ".root"
 
     public struct Chunk: Sendable, Hashable {
-        /// Granules of 16 bytes in use; 0 where the root does not have the chunk.
+        /// Granules of 16 bytes in use; 0 if the root does not have the chunk, 65,535 if the chunk has a part of the root's table.
         public var live: UInt16
-        /// Of its 65,536 bytes.
+        /// Of its 65,536 bytes; 0 if it has a part of the table, which has its own checksum.
         public var checksum: UInt32
         /// Bytes that it takes in the file, where it is compressed; else 0.
         public var packedByteCount: UInt16
 
         /// A chunk that no root had when the record was written.
         public static let unused = Chunk(live: 0, checksum: 1)
+        /// A chunk with a part of the root's table.
+        public static let table = Chunk(live: .max)
+
+        /// Whether pages of the root are in it.
+        public var hasPages: Bool { live > 0 && !hasTable }
+        var hasTable: Bool { live == .max }
+        /// Whether the root has it, for its pages or for its table.
+        public var isOwned: Bool { live > 0 }
 
         public init(live: UInt16 = 0, checksum: UInt32 = 0, packedByteCount: UInt16 = 0) {
             self.live = live
@@ -90,29 +98,49 @@ public struct RootRecord: Sendable {
         return path(number) == directory + "/" + name ? number : nil
     }
 
-    /// Makes the record a root of a store, whose pages are durable: in the place of the one that the transaction has, where there is one.
-    ///
-    /// - Returns: its bytes; nil where somebody reads the one that there is in the same file, which stays then.
-    func write(to volume: any Volume) throws(CambiumError) -> Int? {
-        let (path, bytes) = (Self.path(transaction), encode())
-        // In another file it leaves alone what is read.
-        if try volume.exists(path), try PageFile.root(volume, store: store, transaction)?.record.pageFile == pageFile {
-            guard try volume.replaceUnlessShared(path, bytes) else { return nil }
-        } else {
-            try volume.replace(path, bytes)
-        }
-        try volume.syncDirectory(Self.directory)
-        return bytes.count
-    }
-
     // MARK: Bytes
 
-    func encode() -> [UInt8] {
-        var writer = ByteWriter(capacity: Format.Root.headerByteCount + chunks.count * Format.Root.packedEntryByteCount + 4096)
+    /// A record, and the parts of the table that is not in it.
+    struct Encoded {
+        let record: [UInt8]
+        let parts: [(chunk: Int, bytes: [UInt8])]
+    }
+
+    /// How many chunks the table of a root takes: none if its record has room for it.
+    ///
+    /// Throws `.limitExceeded` for a schema that no root can have. Complexity: O(chunks of the table).
+    public static func tableChunkCount(
+        _ transaction: TransactionNumber, schema: SchemaCatalog, chunkCount: Int, isPacked: Bool, tuning: LogTuning
+    ) throws(CambiumError) -> Int {
+        let schemaByteCount = OpCodec.byteCount(ofSchema: schema)
+        guard schemaByteCount <= Format.Root.schemaByteCountMax else {
+            let limit = Format.Root.schemaByteCountMax >> 20
+            throw CambiumError(.limitExceeded, "A checkpoint holds a schema of at most \(limit) MiB of JSON; this one has more.")
+        }
+        let byteCount = RootTable.byteCount(schemaByteCount: schemaByteCount, chunkCount: chunkCount, isPacked: isPacked)
+        let roomByteCount = Format.Root.recordByteCountMax - Format.Root.fixedByteCount - treeByteCount(transaction)
+        if byteCount <= min(tuning.recordedTableByteCountMax, roomByteCount) { return 0 }
+        return RootTable.partCount(byteCount: byteCount, partByteCountMax: tuning.tablePartByteCountMax)
+    }
+
+    /// The roots of the complete subtrees up to a transaction, one for each bit of its number.
+    private static func treeByteCount(_ transaction: TransactionNumber) -> Int {
+        transaction.rawValue.nonzeroBitCount * Format.Root.subtreeByteCount
+    }
+
+    /// The table is in the chunks that are marked for it, or in the record if there is none.
+    ///
+    /// - Parameter partByteCountMax: the bytes that are used of a chunk with a part of the table.
+    func encode(partByteCountMax: Int = PageFile.chunkByteCount) -> Encoded {
+        let op = OpCodec.encode([.schema(schema)])
+        let table = RootTable.encode(schemaOp: op, chunks, isPacked: isPacked)
+        let owned = chunks.indices.filter { chunks[$0].hasTable }
+        let parts = owned.isEmpty ? [] : RootTable.parts(of: table, in: owned, partByteCountMax: partByteCountMax)
+        var writer = ByteWriter(capacity: Format.Root.recordByteCountMax)
         writer.write(Format.Root.magic)
         writer.write(firstFormat == nil ? Format.version : Format.oldestVersion)
         writer.writeByte(fanOutShift)
-        writer.writeByte(isPacked ? 1 : 0)
+        writer.writeByte((isPacked ? Format.Root.Kind.packed : 0) | (parts.isEmpty ? 0 : Format.Root.Kind.tableInChunks))
         writer.write(store)
         writer.write(transaction.rawValue)
         writer.write(time)
@@ -123,21 +151,18 @@ public struct RootRecord: Sendable {
         writer.write(epoch)
         writer.write(pageDirectory)
         writer.write(UInt32(chunks.count))
-        let op = OpCodec.encode([.schema(schema)])
         writer.write(UInt32(op.count))
-        writer.write(op)
-        for names in firstFormat.map({ [$0.requests, $0.labels] }) ?? [] {
-            writer.write(UInt32(names.count))
-            writer.write(UInt32(names.bytes.count))
-            writer.write(names.bytes)
-        }
-        for chunk in chunks {
-            writer.write(chunk.live)
-            writer.write(chunk.checksum)
-            if isPacked { writer.write(chunk.packedByteCount) }
+        if let firstFormat {
+            writer.write(op)
+            firstFormat.write(to: &writer)
+            writer.write(Array(table.dropFirst(op.count)))
+        } else if let head = parts.first {
+            RootTable.Part(chunk: head.chunk, head.bytes).write(to: &writer)
+        } else {
+            writer.write(table)
         }
         writer.write(CRC32C.checksum(writer.bytes))
-        return writer.bytes
+        return Encoded(record: writer.bytes, parts: parts)
     }
 
     /// The store that a record belongs to, if its checksum fits; otherwise nil.
@@ -146,59 +171,5 @@ public struct RootRecord: Sendable {
             ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4)))
         else { return nil }
         return Array(bytes[Format.Root.storeOffset..<Format.Root.storeOffset + 16])
-    }
-
-    /// Throws where the bytes are no record of this store.
-    static func decode(_ bytes: [UInt8], store: [UInt8]) throws(DecodingError) -> RootRecord {
-        guard bytes.count >= Format.Root.headerByteCount + 12 else { throw .truncated(offset: bytes.count) }
-        let checksum: UInt32 = ByteReader.peek(bytes, at: bytes.count - 4)
-        guard checksum == CRC32C.checksum(Array(bytes.dropLast(4))) else {
-            throw .invalid("a checksum that does not fit", offset: bytes.count - 4)
-        }
-        var reader = ByteReader(bytes.dropLast(4))
-        guard try reader.readBytes(8).elementsEqual(Format.Root.magic) else { throw .invalid("no root record", offset: 0) }
-        let version = try reader.read(UInt16.self)
-        guard Format.versions.contains(version) else { throw .invalid("a format that this program does not read", offset: 8) }
-        let fanOutShift = try reader.readByte()
-        let kind = try reader.readByte()
-        guard kind <= 1 else { throw .invalid("a kind that this program does not read", offset: 11) }
-        let isPacked = kind == 1
-        guard try reader.readBytes(16).elementsEqual(store) else { throw .invalid("the root of another store", offset: 12) }
-        let transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
-        guard (1...Format.transactionMax).contains(transaction.rawValue) else {
-            throw .invalid("a number that no transaction has", offset: 28)
-        }
-        let time = try reader.read(Int64.self)
-        let layout = try reader.read(UInt64.self)
-        let logChecksum = try reader.read(UInt32.self)
-        let jointOffset = version == Format.oldestVersion ? 0 : try reader.read(UInt64.self)
-        guard jointOffset <= Format.Root.jointOffsetMax else { throw .invalid("a joint that no segment has", offset: 56) }
-        let pageFile = try reader.read(UInt64.self)
-        let epoch = try reader.read(UInt64.self)
-        let pageDirectory = try reader.read(UInt32.self)
-        let chunkCount = Int(try reader.read(UInt32.self))
-        let schemaByteCount = Int(try reader.read(UInt32.self))
-        guard schemaByteCount <= Format.Root.schemaByteCountMax,
-            case .schema(let schema)? = try OpCodec.decode(try reader.readBytes(schemaByteCount)).first
-        else { throw .invalid("no schema", offset: Format.Root.headerByteCount) }
-        let firstFormat = version == Format.oldestVersion ? try FirstFormatNames(&reader) : nil
-        let entryByteCount = isPacked ? Format.Root.packedEntryByteCount : Format.Root.chunkEntryByteCount
-        guard reader.remaining == chunkCount * entryByteCount else { throw .truncated(offset: bytes.count) }
-        var chunks: [Chunk] = []
-        chunks.reserveCapacity(chunkCount)
-        for _ in 0..<chunkCount {
-            let chunk = Chunk(
-                live: try reader.read(UInt16.self), checksum: try reader.read(UInt32.self),
-                packedByteCount: isPacked ? try reader.read(UInt16.self) : 0)
-            guard chunk.packedByteCount <= Format.Root.packedByteCountMax else {
-                throw .invalid("a compressed chunk that is too long", offset: bytes.count - reader.remaining)
-            }
-            chunks.append(chunk)
-        }
-        return RootRecord(
-            store: store, transaction: transaction, time: time, fanOutShift: fanOutShift, isPacked: isPacked, layout: layout,
-            logPosition: LogPosition(jointOffset: Int(jointOffset), checksum: logChecksum), pageFile: pageFile, epoch: epoch,
-            pageDirectory: pageDirectory, schema: schema, chunks: chunks,
-            firstFormat: firstFormat)
     }
 }

@@ -10,6 +10,13 @@ public enum OpCodec {
         return writer.bytes
     }
 
+    /// The bytes of an op with a schema. O(1).
+    static func byteCount(ofSchema schema: SchemaCatalog) -> Int {
+        var length = ByteWriter(capacity: 10)
+        length.writeVarint(schema.json.count)
+        return 1 + length.count + schema.json.count
+    }
+
     /// Throws a `DecodingError` with the offset at which the bytes are not what an encoder writes.
     public static func decode(_ payload: ArraySlice<UInt8>) throws(DecodingError) -> [Op] {
         var reader = ByteReader(payload)

@@ -24,9 +24,9 @@ import Testing
             }
             try ProgramRun.commit(ops, to: people.timeline)
             let timeline = people.timeline
-            let (image, fresh, _) = timeline.freeze()
-            storage.store(fresh, of: timeline)
-            self.image = image
+            let frozen = try timeline.freeze()
+            storage.store(frozen.fresh, of: timeline)
+            image = frozen.image
             catalog = timeline.head.schema.catalog
             fingerprint = timeline.head.layout.fingerprint
             pages = Self.pages(of: timeline.head)

@@ -252,10 +252,10 @@ import Testing
             try draft.apply(.insert(people.id(serial), entity: people.person.number, people.assignments(["name": .string("n\(serial)")])))
         }
         try old.publish(draft)
-        let (image, fresh, _) = old.freeze()
+        let frozen = try old.freeze()
         let storage = ChunkStorage()
-        storage.store(fresh, of: old)
-        let opened = try Timeline(image, layout: bare.fingerprint, schema: catalog, source: storage)
+        storage.store(frozen.fresh, of: old)
+        let opened = try Timeline(frozen.image, layout: bare.fingerprint, schema: catalog, source: storage)
         #expect(opened.head.layout.ordered.isEmpty)
         let digest = opened.head.digest()
         try opened.addIndexes()

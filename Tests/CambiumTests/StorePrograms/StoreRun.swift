@@ -63,6 +63,8 @@ struct StoreRun {
         // Everything that happens is to follow from the seed.
         (tuning.sealsInBackground, tuning.checkpointsInBackground) = (false, false)
         tuning.newestRootCount = Int.random(in: 1...2, using: &random)
+        tuning.recordedTableByteCountMax = seed % 2 == 0 ? 0 : 4096
+        tuning.tablePartByteCountMax = [64, 1000, 65_536][Int(seed % 3)]
         let durability: Durability = random.isTrue(2, outOf: 3) ? .synced : .buffered(every: .seconds(36_000_000))
         process = try Store.create(
             volume, schema: schema, durability: durability, surroundings: surroundings, tuning: tuning, memory: Self.memory(&random))

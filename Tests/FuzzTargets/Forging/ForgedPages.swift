@@ -50,7 +50,7 @@ public struct ForgedPages: Sendable {
 
     private static func pages(_ bytes: [UInt8], _ root: RootRecord) -> [Page] {
         var pages: [Page] = []
-        for chunk in root.chunks.indices where root.chunks[chunk].live > 0 {
+        for chunk in root.chunks.indices where root.chunks[chunk].hasPages {
             // The first granule of all stands for no page.
             var offset = chunk * chunkByteCount + (chunk == 0 ? granule : 0)
             while offset + 2 * granule <= (chunk + 1) * chunkByteCount {

@@ -1,0 +1,79 @@
+internal import CambiumLog
+import CambiumModel
+
+/// The roots that are kept, and the chunks that they have. Only while none is being made by others.
+extension Checkpointer {
+    /// Drops the roots that the policy does not keep, but for those that somebody reads, and the one that stands for what was retired.
+    func dropRoots() throws -> Int {
+        let retiredEnd = try LogReader(volume).retiredEnd()
+        let numbers = try RootRecord.list(volume)
+        let anchor = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
+        let fixed = Set(numbers.prefix(tuning.newestRootCount)).union(anchor.map { [$0] } ?? [])
+        var dropped: [TransactionNumber] = []
+        var roots: [(number: TransactionNumber, root: KeptRoot)] = []
+        for number in numbers.reversed() {
+            if let anchor, number < anchor {
+                // Somebody read it when it was retired.
+                dropped.append(number)
+            } else if let root = try keptRoot(number) {
+                roots.append((number, root))
+            } else if !fixed.contains(number) {
+                // What cannot be read is of no use to anybody.
+                dropped.append(number)
+            }
+        }
+        try measure(&roots)
+        dropped += policy.dropped(from: roots, pastByteCountMin: tuning.pastByteCountMin) { fixed.contains($0) }
+        return try drop(dropped)
+    }
+
+    /// Finds out how much log there is before roots of which that is not known.
+    private func measure(_ roots: inout [(number: TransactionNumber, root: KeptRoot)]) throws(CambiumError) {
+        guard let first = roots.firstIndex(where: { $0.root.logByteCount == nil }) else { return }
+        let begin = max(0, first - 1)
+        let byteCounts = try LogReader.byteCounts(volume, upTo: roots[begin...].map(\.root.prefix))
+        for place in first..<roots.count where roots[place].root.logByteCount == nil {
+            let byteCount = max(0, byteCounts[place - begin] - (place == 0 ? 0 : byteCounts[place - begin - 1]))
+            roots[place].root.logByteCount = byteCount
+            kept[roots[place].number]?.logByteCount = byteCount
+        }
+    }
+
+    /// Drops roots that nobody reads. Only while `making` is held.
+    func drop(_ roots: [TransactionNumber]) throws -> Int {
+        var droppedCount = 0
+        for number in roots {
+            guard try volume.removeUnlessShared(RootRecord.path(number)) else { continue }
+            let gone = kept.removeValue(forKey: number)
+            if let next = kept.keys.filter({ $0 > number }).min(), let before = kept[next]?.logByteCount {
+                kept[next]?.logByteCount = gone?.logByteCount.map { $0 + before }
+            }
+            droppedCount += 1
+        }
+        // A root that comes back from the disk must not name chunks that were used again.
+        if droppedCount > 0 { try volume.syncDirectory(RootRecord.directory) }
+        return droppedCount
+    }
+
+    /// What is known of a root; nil where it cannot be read.
+    private func keptRoot(_ number: TransactionNumber) throws -> KeptRoot? {
+        if let root = kept[number] { return root }
+        guard let (record, byteCount) = try PageFile.root(volume, store: store, number) else { return nil }
+        let root = KeptRoot(record, recordByteCount: byteCount)
+        kept[number] = root
+        return root
+    }
+
+    /// For each chunk, whether a root that is kept has it; nil where that of one of them cannot be told.
+    func keptChunks() throws -> [Bool]? {
+        var taken: [Bool] = []
+        for number in try RootRecord.list(volume) {
+            guard let root = try keptRoot(number) else { return nil }
+            if root.pageFile != pageFile { continue }
+            let has = root.chunks
+            if taken.count < has.count { taken += repeatElement(false, count: has.count - taken.count) }
+            for chunk in has.indices where has[chunk] { taken[chunk] = true }
+        }
+        return taken
+    }
+}

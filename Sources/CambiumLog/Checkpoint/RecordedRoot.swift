@@ -1,0 +1,103 @@
+import CambiumBytes
+import CambiumModel
+
+/// A root as its record has it, whose table may be in chunks of the file of pages.
+struct RecordedRoot {
+    /// Without the schema and the chunks.
+    private(set) var record: RootRecord
+    private let chunkCount: Int
+    private let schemaByteCount: Int
+    private let table: Place
+
+    private enum Place {
+        case record(ArraySlice<UInt8>)
+        case chunks(head: RootTable.Part)
+    }
+
+    private var tableByteCount: Int {
+        RootTable.byteCount(schemaByteCount: schemaByteCount, chunkCount: chunkCount, isPacked: record.isPacked)
+    }
+
+    /// Throws if the bytes are not a record of this store.
+    init(_ bytes: [UInt8], store: [UInt8]) throws(DecodingError) {
+        guard bytes.count >= Format.Root.headerByteCount + 12 else { throw .truncated(offset: bytes.count) }
+        guard ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4))) else {
+            throw .invalid("a checksum that does not fit", offset: bytes.count - 4)
+        }
+        var reader = ByteReader(bytes.dropLast(4))
+        guard try reader.readBytes(8).elementsEqual(Format.Root.magic) else { throw .invalid("no root record", offset: 0) }
+        let version = try reader.read(UInt16.self)
+        guard Format.versions.contains(version) else { throw .invalid("a format that this program does not read", offset: 8) }
+        let isFirstFormat = version == Format.oldestVersion
+        let fanOutShift = try reader.readByte()
+        let kind = try reader.readByte()
+        guard kind & ~(isFirstFormat ? Format.Root.Kind.packed : Format.Root.Kind.all) == 0 else {
+            throw .invalid("a kind that this program does not read", offset: 11)
+        }
+        let isPacked = kind & Format.Root.Kind.packed != 0
+        guard try reader.readBytes(16).elementsEqual(store) else { throw .invalid("the root of another store", offset: 12) }
+        let transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
+        guard (1...Format.transactionMax).contains(transaction.rawValue) else {
+            throw .invalid("a number that no transaction has", offset: 28)
+        }
+        let time = try reader.read(Int64.self)
+        let layout = try reader.read(UInt64.self)
+        let logChecksum = try reader.read(UInt32.self)
+        let jointOffset = isFirstFormat ? 0 : try reader.read(UInt64.self)
+        guard jointOffset <= Format.Root.jointOffsetMax else { throw .invalid("a joint that no segment has", offset: 56) }
+        let pageFile = try reader.read(UInt64.self)
+        let epoch = try reader.read(UInt64.self)
+        let pageDirectory = try reader.read(UInt32.self)
+        chunkCount = Int(try reader.read(UInt32.self))
+        schemaByteCount = Int(try reader.read(UInt32.self))
+        guard schemaByteCount <= Format.Root.schemaByteCountMax else { throw .invalid("no schema", offset: reader.offset - 4) }
+        record = RootRecord(
+            store: store, transaction: transaction, time: time, fanOutShift: fanOutShift, isPacked: isPacked, layout: layout,
+            logPosition: LogPosition(jointOffset: Int(jointOffset), checksum: logChecksum), pageFile: pageFile, epoch: epoch,
+            pageDirectory: pageDirectory, schema: SchemaCatalog(json: []), chunks: [])
+        if isFirstFormat {
+            let schemaOp = try reader.readBytes(schemaByteCount)
+            record.firstFormat = try FirstFormatNames(&reader)
+            table = .record(Array(schemaOp) + (try reader.readBytes(reader.remaining)))
+            return
+        }
+        guard bytes.count <= Format.Root.recordByteCountMax, chunkCount <= Format.Root.chunkCountMax else {
+            throw .limitExceeded("a root with \(chunkCount) chunks in \(bytes.count) bytes", offset: reader.offset)
+        }
+        if kind & Format.Root.Kind.tableInChunks != 0 {
+            table = .chunks(head: try RootTable.Part(&reader, chunkCount: chunkCount))
+            try reader.finish()
+        } else {
+            table = .record(try reader.readBytes(reader.remaining))
+        }
+    }
+
+    /// The whole root. Throws `.damaged` if its table does not verify, and the errors of `read`.
+    ///
+    /// Complexity: O(bytes of the table), which is read only if it is in chunks.
+    ///
+    /// - Parameter read: reads a chunk of the file of pages from its beginning on; fewer bytes if the file ends before.
+    func resolved(
+        _ read: (_ chunk: Int, _ byteCount: Int) throws(CambiumError) -> [UInt8]
+    ) throws(CambiumError) -> RootRecord {
+        do {
+            var (bytes, owned): (ArraySlice<UInt8>, [Int]) = ([], [])
+            switch table {
+            case .record(let recorded): bytes = recorded
+            case .chunks(let head):
+                let found = try RootTable.read(head, byteCount: tableByteCount, chunkCount: chunkCount, read)
+                (bytes, owned) = (found.bytes[...], found.chunks)
+            }
+            guard bytes.count == tableByteCount else { throw DecodingError.truncated(offset: bytes.count) }
+            var root = record
+            (root.schema, root.chunks) = try RootTable.decode(
+                bytes, schemaByteCount: schemaByteCount, chunkCount: chunkCount, isPacked: record.isPacked, owned: owned)
+            return root
+        } catch let error as CambiumError {
+            throw error
+        } catch {
+            throw CambiumError(
+                .damaged, "The checkpoint does not verify (\(error)).", place: .init(file: RootRecord.path(record.transaction)))
+        }
+    }
+}
