@@ -79,7 +79,6 @@ enum Format {
         static let recordByteCountMax = 4096
         /// Of such a record without a table and a tree.
         static let fixedByteCount = 96
-        static let subtreeByteCount = 32
         /// What a reference can name.
         static let chunkCountMax = 1 << 20
         static let jointOffsetMax: UInt64 = 1 << 48
@@ -95,7 +94,8 @@ enum Format {
         enum Kind {
             static let packed: UInt8 = 1
             static let tableInChunks: UInt8 = 2
-            static let all: UInt8 = 3
+            static let tree: UInt8 = 4
+            static let all: UInt8 = 7
         }
     }
 

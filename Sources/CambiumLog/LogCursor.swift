@@ -10,6 +10,8 @@ struct LogCursor {
     /// What stands before the segment that is opened next, as far as it is known.
     var base: LogReader.Prefix?
     let isBesideWriter: Bool
+    /// Whether what another process writes is made durable before it is read.
+    let syncs: Bool
     let salvages: Bool
     var head: Head?
     /// The segments of the directory when it was listed last, by their first transactions, ascending.
@@ -32,9 +34,12 @@ struct LogCursor {
     /// How often a log that changes meanwhile is judged again.
     private static let judgementCountMax = 100
 
-    /// - Parameter isBesideWriter: whether another process may write meanwhile, in which case the log is synced before it is read.
+    /// - Parameters:
+    ///   - isBesideWriter: whether others may write meanwhile, in which case the log is synced before it is read.
+    ///   - syncs: false if all that the caller acts on is durable.
     init(
-        _ log: LogReader, from first: TransactionNumber, after base: LogReader.Prefix? = nil, isBesideWriter: Bool, salvages: Bool = false
+        _ log: LogReader, from first: TransactionNumber, after base: LogReader.Prefix? = nil, isBesideWriter: Bool, syncs: Bool = true,
+        salvages: Bool = false
     ) throws(CambiumError) {
         self.base = base
         volume = log.volume
@@ -42,6 +47,7 @@ struct LogCursor {
         head = log.head
         self.first = first
         self.isBesideWriter = isBesideWriter
+        self.syncs = syncs
         self.salvages = salvages
         end = LogReader.End(lastTime: base?.time ?? log.settings.creationTime)
         listed = try LogReader.segments(log.volume)
@@ -90,7 +96,7 @@ struct LogCursor {
             try reader?.refresh()
             limit = try reader?.findEnd() ?? 0
             if limit == reader?.offset { return }
-            try reader?.sync()
+            if syncs { try reader?.sync() }
         }
         while let offset = reader?.offset, offset < limit, let records = try reader?.nextFrame() {
             // By their places: a copy of a record counts references to its parts.

@@ -216,13 +216,13 @@ public struct LogReader {
 
     /// The part of a log that a checkpoint stands for.
     public struct Prefix: Sendable {
-        let transaction: TransactionNumber
+        public let transaction: TransactionNumber
         let time: Int64
         let position: LogPosition
         /// Whether the checksum of the position is lost, so that what follows need not name it.
         let isChecksumLost: Bool
 
-        init(transaction: TransactionNumber, time: Int64, position: LogPosition, isChecksumLost: Bool = false) {
+        public init(transaction: TransactionNumber, time: Int64, position: LogPosition, isChecksumLost: Bool = false) {
             self.transaction = transaction
             self.time = time
             self.position = position
@@ -297,17 +297,4 @@ extension Volume {
         defer { file.close() }
         return try file.byteCount()
     }
-}
-
-/// Computes the root of the tree over a log, transaction by transaction.
-public struct LogTree: Sendable {
-    private var tree = MerkleTree()
-
-    public init() {}
-
-    /// Throws as `LogRecord.leafHash`.
-    public mutating func append(_ record: LogRecord) throws { tree.append(leafHash: try record.leafHash()) }
-
-    /// 32 bytes.
-    public var root: [UInt8] { tree.root }
 }

@@ -27,6 +27,7 @@ final class Checkpointer: @unchecked Sendable {
     /// for written.
     @exclusivity(unchecked) private var hasFailed = false
     @exclusivity(unchecked) var pageFile: UInt64
+    @exclusivity(unchecked) private var tree: RootTree
     /// Roots that could not be used when the store was opened. They stay until there is a new one: what is left may be all that there is.
     @exclusivity(unchecked) private var passedOver: [TransactionNumber]
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptRoot] = [:]
@@ -99,6 +100,7 @@ final class Checkpointer: @unchecked Sendable {
             if let root = stored.pages?.root { unstored = Set(root.chunks.indices) }
         }
         passedOver = stored.passedOver
+        tree = RootTree(stored.pages?.root)
     }
 
     private static func byteCount(_ chunks: [RootRecord.Chunk]) -> Int { chunks.count { $0.hasPages } * PageFile.chunkByteCount }
@@ -299,10 +301,13 @@ final class Checkpointer: @unchecked Sendable {
             for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
         }
         for chunk in snapshot.frozen.tables { next[chunk] = .table }
+        let end = LogReader.Prefix(transaction: snapshot.transaction, time: snapshot.time, position: snapshot.logPosition)
+        try tree.advance(to: end, in: volume)
         let root = RootRecord(
             store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
             isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
-            epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next)
+            epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next,
+            tree: tree.tree)
         // If it fails, either of the two roots of the transaction may be there.
         kept[snapshot.transaction] = nil
         guard let recordByteCount = try writer.finish(root, tuning: tuning) else { return nil }

@@ -57,11 +57,11 @@ public struct Verification: Sendable {
 
     /// Returns false, with nothing noted, if a part of the log that had to be replayed was retired meanwhile.
     private mutating func replay(_ reader: LogReader) throws -> Bool {
-        var tree = LogTree()
+        var tree = try TreeCheck(reader)
         var count = 0
         defer {
             transactionCount = count
-            root = HexText.encode(tree.root)
+            root = HexText.encode(tree.tree.root)
         }
         var redacted: TransactionNumber?
         let retiredEnd = try reader.retiredEnd()
@@ -88,6 +88,7 @@ public struct Verification: Sendable {
             })
         if redacted != nil, try reader.retiredEnd() > retiredEnd { return false }
         try end.requireTransaction(in: reader.volume)
+        if let finding = tree.finding { damage("log: \(finding)") }
         logByteCount = try LogReader.files(reader.volume).byteCount
         let notes = RecoveryReport(reader, StoredGraph(before: reader), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }

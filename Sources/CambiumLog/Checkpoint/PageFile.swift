@@ -120,6 +120,16 @@ public final class PageFile: @unchecked Sendable {
         }
     }
 
+    /// The tree over the log up to the transaction of a root; nil if its record is damaged or has none. Throws if it cannot be read.
+    public static func tree(
+        _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
+    ) throws(CambiumError) -> MerkleTree? {
+        guard let record = try recorded(try bytes(volume, RootRecord.path(transaction)), store: store)?.record,
+            record.transaction == transaction
+        else { return nil }
+        return record.tree
+    }
+
     /// What a record says without its table; nil for one that is damaged.
     static func recorded(_ bytes: [UInt8], store: [UInt8]) throws(CambiumError) -> RecordedRoot? {
         do throws(DecodingError) { return try RecordedRoot(bytes, store: store) } catch { return nil }

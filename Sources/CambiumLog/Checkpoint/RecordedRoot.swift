@@ -64,12 +64,20 @@ struct RecordedRoot {
         guard bytes.count <= Format.Root.recordByteCountMax, chunkCount <= Format.Root.chunkCountMax else {
             throw .limitExceeded("a root with \(chunkCount) chunks in \(bytes.count) bytes", offset: reader.offset)
         }
+        let treeByteCount = kind & Format.Root.Kind.tree != 0 ? RootRecord.treeByteCount(transaction) : 0
         if kind & Format.Root.Kind.tableInChunks != 0 {
             table = .chunks(head: try RootTable.Part(&reader, chunkCount: chunkCount))
-            try reader.finish()
         } else {
-            table = .record(try reader.readBytes(reader.remaining))
+            table = .record(try reader.readBytes(max(0, reader.remaining - treeByteCount)))
         }
+        if treeByteCount > 0 { record.tree = try Self.readTree(&reader, transaction) }
+        try reader.finish()
+    }
+
+    private static func readTree(_ reader: inout ByteReader, _ transaction: TransactionNumber) throws(DecodingError) -> MerkleTree? {
+        var subtrees: [[UInt8]] = []
+        for _ in 0..<transaction.rawValue.nonzeroBitCount { subtrees.append(Array(try reader.readBytes(MerkleTree.hashByteCount))) }
+        return MerkleTree(leafCount: transaction.rawValue, subtrees: subtrees)
     }
 
     /// The whole root. Throws `.damaged` if its table does not verify, and the errors of `read`.

@@ -53,6 +53,8 @@ public struct RootRecord: Sendable {
     public var pageDirectory: UInt32
     public var schema: SchemaCatalog
     public var chunks: [Chunk]
+    /// The tree over the log up to the transaction; nil if the log could not be read that far, and in format 1.
+    public var tree: MerkleTree?
     /// What a record of format 1 has beside the pages; later ones have it in their pages.
     public var firstFormat: FirstFormatNames?
 
@@ -60,7 +62,7 @@ public struct RootRecord: Sendable {
         store: [UInt8], transaction: TransactionNumber, time: Int64, fanOutShift: UInt8, isPacked: Bool, layout: UInt64,
         logPosition: LogPosition,
         pageFile: UInt64, epoch: UInt64, pageDirectory: UInt32, schema: SchemaCatalog, chunks: [Chunk],
-        firstFormat: FirstFormatNames? = nil
+        tree: MerkleTree? = nil, firstFormat: FirstFormatNames? = nil
     ) {
         self.store = store
         self.transaction = transaction
@@ -74,6 +76,7 @@ public struct RootRecord: Sendable {
         self.pageDirectory = pageDirectory
         self.schema = schema
         self.chunks = chunks
+        self.tree = tree
         self.firstFormat = firstFormat
     }
 
@@ -123,9 +126,9 @@ public struct RootRecord: Sendable {
         return RootTable.partCount(byteCount: byteCount, partByteCountMax: tuning.tablePartByteCountMax)
     }
 
-    /// The roots of the complete subtrees up to a transaction, one for each bit of its number.
-    private static func treeByteCount(_ transaction: TransactionNumber) -> Int {
-        transaction.rawValue.nonzeroBitCount * Format.Root.subtreeByteCount
+    /// The bytes of the roots of the complete subtrees up to a transaction.
+    static func treeByteCount(_ transaction: TransactionNumber) -> Int {
+        transaction.rawValue.nonzeroBitCount * MerkleTree.hashByteCount
     }
 
     /// The table is in the chunks that are marked for it, or in the record if there is none.
@@ -140,7 +143,7 @@ public struct RootRecord: Sendable {
         writer.write(Format.Root.magic)
         writer.write(firstFormat == nil ? Format.version : Format.oldestVersion)
         writer.writeByte(fanOutShift)
-        writer.writeByte((isPacked ? Format.Root.Kind.packed : 0) | (parts.isEmpty ? 0 : Format.Root.Kind.tableInChunks))
+        writer.writeByte(kind(hasTableInChunks: !parts.isEmpty))
         writer.write(store)
         writer.write(transaction.rawValue)
         writer.write(time)
@@ -161,8 +164,16 @@ public struct RootRecord: Sendable {
         } else {
             writer.write(table)
         }
+        for subtree in firstFormat == nil ? tree?.subtrees ?? [] : [] { writer.write(subtree) }
         writer.write(CRC32C.checksum(writer.bytes))
         return Encoded(record: writer.bytes, parts: parts)
+    }
+
+    private func kind(hasTableInChunks: Bool) -> UInt8 {
+        var kind = isPacked ? Format.Root.Kind.packed : 0
+        if hasTableInChunks { kind |= Format.Root.Kind.tableInChunks }
+        if firstFormat == nil, tree != nil { kind |= Format.Root.Kind.tree }
+        return kind
     }
 
     /// The store that a record belongs to, if its checksum fits; otherwise nil.

@@ -2,33 +2,44 @@ import CambiumBytes
 import Crypto
 
 /// The tree of RFC 6962, section 2.1, built leaf by leaf; it keeps the roots of complete subtrees only, O(log n) of them.
-struct MerkleTree: Sendable {
-    private var subtrees: [(height: Int, hash: [UInt8])] = []
-    private(set) var leafCount: UInt64 = 0
+public struct MerkleTree: Sendable, Equatable {
+    /// Of the complete subtrees, the largest one first: one for each bit of the number of leaves. 32 bytes each.
+    private(set) var subtrees: [[UInt8]] = []
+    public private(set) var leafCount: UInt64 = 0
+
+    public init() {}
+
+    /// A tree that is gone on with; nil if no tree of so many leaves has so many complete subtrees.
+    init?(leafCount: UInt64, subtrees: [[UInt8]]) {
+        guard subtrees.count == leafCount.nonzeroBitCount, subtrees.allSatisfy({ $0.count == Self.hashByteCount }) else { return nil }
+        (self.leafCount, self.subtrees) = (leafCount, subtrees)
+    }
+
+    static let hashByteCount = 32
 
     /// - Parameter leafHash: 32 bytes, the hash of the leaf with its prefix of zero.
     mutating func append(leafHash: [UInt8]) {
-        leafCount += 1
         var hash = leafHash
-        var height = 0
-        while let last = subtrees.last, last.height == height {
-            hash = Self.node(last.hash, hash)
-            height += 1
-            subtrees.removeLast()
-        }
-        subtrees.append((height, hash))
+        // Each subtree that is as high as the new one becomes a part of it.
+        for _ in 0..<leafCount.trailingOneBitCount { hash = Self.node(subtrees.removeLast(), hash) }
+        subtrees.append(hash)
+        leafCount += 1
     }
 
     /// 32 bytes. That of a tree without leaves is the hash of nothing.
     var root: [UInt8] {
-        guard var hash = subtrees.last?.hash else { return Array(SHA256.hash(data: [UInt8]())) }
-        for subtree in subtrees.dropLast().reversed() { hash = Self.node(subtree.hash, hash) }
+        guard var hash = subtrees.last else { return Array(SHA256.hash(data: [UInt8]())) }
+        for subtree in subtrees.dropLast().reversed() { hash = Self.node(subtree, hash) }
         return hash
     }
 
     private static func node(_ left: [UInt8], _ right: [UInt8]) -> [UInt8] {
         Array(SHA256.hash(data: [1] + left + right))
     }
+}
+
+extension UInt64 {
+    fileprivate var trailingOneBitCount: Int { (~self).trailingZeroBitCount }
 }
 
 /// Bytes as text, for people.

@@ -1,0 +1,31 @@
+internal import CambiumLog
+import CambiumModel
+
+/// The tree over the log up to a checkpoint, which the next checkpoint goes on from.
+struct RootTree {
+    /// Nil if the log could not be read. `verify` reports that; a checkpoint without a tree is as good as another one otherwise.
+    private(set) var tree: MerkleTree? = MerkleTree()
+    /// The position after the last transaction in it; nil for the beginning of the log.
+    private var end: LogReader.Prefix?
+
+    /// - Parameter root: the checkpoint that the store was opened with. If it has no tree, the log is read from its first transaction on.
+    init(_ root: RootRecord?) {
+        guard let root, let tree = root.tree else { return }
+        (self.tree, end) = (tree, LogReader.Prefix(root))
+    }
+
+    /// Reads the log up to a position whose transactions are durable, beside who writes. Throws if the disk refuses.
+    ///
+    /// Complexity: O(bytes of the log since the last checkpoint with a tree).
+    mutating func advance(to position: LogReader.Prefix, in volume: any Volume) throws {
+        guard let tree else { return }
+        var known = LogTree(tree)
+        do {
+            try known.append(LogReader(volume), after: end, upTo: position.transaction)
+            (self.tree, end) = (known.tree, position)
+        } catch let error as CambiumError where [.damaged, .notFound, .unsupportedFormat].contains(error.code) {
+            // What is corrupt stays so. Another attempt would read all of it again.
+            self.tree = nil
+        }
+    }
+}

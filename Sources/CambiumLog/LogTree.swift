@@ -1,0 +1,42 @@
+public import CambiumModel
+
+/// Computes the tree over a log, transaction by transaction.
+public struct LogTree: Sendable, Equatable {
+    /// Its leaves are the transactions from the first one on.
+    public private(set) var tree: MerkleTree
+
+    /// - Parameter tree: that over the transactions before those that are appended.
+    public init(_ tree: MerkleTree = MerkleTree()) { self.tree = tree }
+
+    /// Throws as `LogRecord.leafHash`.
+    public mutating func append(_ record: LogRecord) throws { tree.append(leafHash: try record.leafHash()) }
+
+    /// The last transaction in it.
+    public var transaction: TransactionNumber { TransactionNumber(rawValue: tree.leafCount) }
+
+    /// 32 bytes.
+    public var root: [UInt8] { tree.root }
+
+    /// Appends the transactions of a log up to one, which is durable. Others may append to the log meanwhile.
+    ///
+    /// Throws `.damaged` and `.notFound` if the log does not verify so far; then nothing was appended. Complexity: O(bytes that are read),
+    /// in bounded memory.
+    ///
+    /// - Parameter base: a position of the log that is not after the last transaction in the tree; nil for the beginning.
+    public mutating func append(_ log: LogReader, after base: LogReader.Prefix?, upTo last: TransactionNumber) throws {
+        struct Reached: Error {}
+        if transaction >= last { return }
+        var tree = self
+        var cursor = try LogCursor(log, from: transaction.next, after: base, isBesideWriter: true, syncs: false)
+        do {
+            try cursor.advance { record in
+                try tree.append(record)
+                if record.number == last { throw Reached() }
+            }
+        } catch is Reached {
+            self = tree
+            return
+        }
+        throw cursor.damage(LogReader.directory, 0, "The log ends before transaction \(last), which was durable.")
+    }
+}

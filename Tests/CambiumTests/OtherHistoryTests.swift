@@ -1,0 +1,189 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// Trees of checkpoints, and well-formed transactions of another history in the place of those that were durable.
+@Suite struct OtherHistoryTests {
+    private static let tuning: LogTuning = {
+        var tuning = LogTuning.tiny
+        (tuning.segmentByteCount, tuning.largeByteCount, tuning.sealedByteCountMin) = (1 << 20, 500, .max)
+        return tuning
+    }()
+
+    /// Where a history differs from another one.
+    enum Difference: CaseIterable {
+        /// Who made a transaction.
+        case actor
+        /// A value that a later transaction changes again.
+        case value
+    }
+
+    private func add(_ store: Store, _ number: Int, _ differing: Difference?) throws {
+        let isDiffering = number == 4
+        let actor = isDiffering ? (differing == .actor ? "olga" : "nora") : "anna"
+        try store.write(Author(actor: actor)) { transaction in
+            let title = isDiffering && differing == .value ? "one" : "two"
+            try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string(title)])
+            let before = transaction.find(try transaction.schema.required("Note"), identity: [.int(Int64(number - 1))])
+            if let before { try transaction.set(before, "title", to: .string("set")) }
+        }
+    }
+
+    /// A history of 13 transactions with checkpoints of the fifth and the twelfth one. The files are of the same lengths, whatever differs.
+    private func made(_ differing: Difference?, isSealed: Bool) throws -> (volume: MemoryVolume, digest: GraphDigest) {
+        let volume = MemoryVolume()
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: Self.tuning)
+        for number in 0..<4 { try add(store, number, differing) }
+        try store.checkpoint()
+        for number in 4..<11 { try add(store, number, differing) }
+        try store.checkpoint()
+        if isSealed {
+            try store.committer.log?.endSegment(with: store.graph.transaction)
+            try #require(store.committer.sealing).whileNoneIsSealed { _ = try $0.seal(TransactionNumber(rawValue: 1)) }
+        }
+        try add(store, 11, differing)
+        try store.close()
+        return (volume, store.graph.digest())
+    }
+
+    @Test(arguments: Difference.allCases, [false, true])
+    func `a transaction of another history in the middle of the log is found by the tree`(difference: Difference, isSealed: Bool) throws {
+        let (own, digest) = try made(nil, isSealed: isSealed)
+        let (other, otherDigest) = try made(difference, isSealed: isSealed)
+        #expect(try Verification(own).findings == [] && Verification(other).findings == [] && digest == otherDigest)
+        var contents = own.contents
+        for (path, bytes) in other.contents where path.hasPrefix("log/") { contents[path] = bytes }
+        #expect(contents != own.contents)
+        let forged = MemoryVolume(contents: contents)
+        // Nothing else tells: the log verifies, and all checkpoints come to the same graph.
+        let verification = try Verification(forged)
+        #expect(verification.digest == digest && verification.transactionCount == 13 && !verification.isSound)
+        #expect(verification.findings.count == 1 && verification.findings[0].contains("from 6 to 12"), "\(verification.findings)")
+        #expect(try ReadOnlyStore(forged).graph.digest() == digest)
+    }
+
+    // MARK: Where trees come from
+
+    /// Expects each checkpoint to have the tree over the log up to it.
+    private func checkTrees(_ volume: any Volume, countMin: Int) throws {
+        let reader = try LogReader(volume)
+        var trees: [TransactionNumber: MerkleTree] = [:]
+        var tree = LogTree()
+        _ = try reader.scan { record in
+            try tree.append(record)
+            trees[record.number] = tree.tree
+        }
+        let roots = try RootRecord.list(volume)
+        #expect(roots.count >= countMin)
+        for number in roots {
+            #expect(try PageFile.tree(volume, store: reader.settings.store, number) == trees[number], "\(number)")
+        }
+        #expect(try Verification(volume).findings == [])
+    }
+
+    private func create(_ volume: any Volume) throws -> Store {
+        try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+    }
+
+    private func reopen(_ volume: any Volume) throws -> Store {
+        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3), tuning: .tiny)
+    }
+
+    @Test func `each checkpoint has the tree over the log, over segments, files of ops, openings and a crash`() throws {
+        let volume = MemoryVolume()
+        var store = try create(volume)
+        for round in 0..<6 {
+            for number in 0..<5 { try add(store, round * 10 + number, nil) }
+            try store.checkpoint()
+            if round == 2 { try store.close() }
+            if round == 4 { store.abandon() }
+            if round == 2 || round == 4 { store = try reopen(volume) }
+        }
+        try checkTrees(volume, countMin: 2)
+        try store.close()
+    }
+
+    @Test func `a compaction, an archive and a backup keep the trees`() throws {
+        let volume = MemoryVolume()
+        let store = try create(volume)
+        for round in 0..<4 {
+            for number in 0..<5 { try add(store, round * 10 + number, nil) }
+            try store.checkpoint()
+        }
+        let archive = MemoryVolume()
+        _ = try store.committer.compact(.since(.transaction(TransactionNumber(rawValue: 13))), archive: archive, isDryRun: false)
+        try checkTrees(volume, countMin: 2)
+        for number in 50..<55 { try add(store, number, nil) }
+        try store.checkpoint()
+        let copy = MemoryVolume()
+        _ = try Backup(LogReader(volume), to: copy)
+        try checkTrees(copy, countMin: 2)
+        try checkTrees(volume, countMin: 2)
+        try store.close()
+        #expect(try Verification(volume, archive: archive).findings == [])
+    }
+
+    @Test func `a repair and a copy of an earlier moment have the trees of their own logs`() throws {
+        let volume = MemoryVolume()
+        let store = try create(volume)
+        for number in 0..<10 { try add(store, number, nil) }
+        try store.checkpoint()
+        for number in 10..<15 { try add(store, number, nil) }
+        try store.close()
+        // A byte in the middle of the log is another one, so that the checkpoint stands for what came before it.
+        var contents = volume.contents
+        let segment = LogFileName.path(try LogReader.segments(volume)[1], .segment)
+        contents[segment]?[100] ^= 1
+        let repaired = MemoryVolume()
+        let repair = try Repair(MemoryVolume(contents: contents), to: repaired, surroundings: fixedSurroundings(seed: 7))
+        #expect(!repair.missing.isEmpty && repair.transactionCount == 16)
+        let early = MemoryVolume()
+        _ = try Backup(volume, to: early, last: TransactionNumber(rawValue: 6), surroundings: fixedSurroundings(seed: 8))
+        for (copy, count) in [(repaired, 15), (early, 5)] {
+            let again = try reopen(copy)
+            #expect(again.graph.objectCount == count)
+            try again.checkpoint()
+            try again.close()
+            try checkTrees(copy, countMin: 1)
+        }
+    }
+
+    @Test func `a log that cannot be read leaves a checkpoint without a tree, and is reported`() throws {
+        let volume = MemoryVolume()
+        let store = try create(volume)
+        for number in 0..<10 { try add(store, number, nil) }
+        try store.checkpoint()
+        try store.close()
+        var contents = volume.contents
+        // The checkpoint has no tree, as one of an earlier format, and a segment before it is corrupt.
+        let number = try #require(try RootRecord.list(volume).first)
+        var root = try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number)).record
+        root.tree = nil
+        contents[RootRecord.path(number)] = root.encode().record
+        let segment = LogFileName.path(try LogReader.segments(volume)[1], .segment)
+        contents[segment]?[100] ^= 1
+        let corrupt = MemoryVolume(contents: contents)
+        let again = try reopen(corrupt)
+        try add(again, 20, nil)
+        try again.checkpoint()
+        try again.close()
+        let newest = try #require(try RootRecord.list(corrupt).first)
+        #expect(try newest > number && PageFile.tree(corrupt, store: root.store, newest) == nil)
+        #expect(try !Verification(corrupt).isSound && reopen(corrupt).graph.objectCount == 11)
+    }
+
+    @Test func `a forged tree of a checkpoint is found`() throws {
+        let (volume, _) = try made(nil, isSealed: false)
+        let number = TransactionNumber(rawValue: 12)
+        var root = try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number)).record
+        var subtrees = try #require(root.tree).subtrees
+        subtrees[0][5] ^= 1
+        root.tree = MerkleTree(leafCount: 12, subtrees: subtrees)
+        try volume.replace(RootRecord.path(number), root.encode().record)
+        #expect(try Verification(volume).findings.count == 1 && ReadOnlyStore(volume).recovery.checkpoint == number)
+        #expect(MerkleTree(leafCount: 13, subtrees: subtrees) == nil && MerkleTree(leafCount: 12, subtrees: [[], []]) == nil)
+    }
+}
