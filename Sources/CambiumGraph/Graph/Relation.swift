@@ -69,6 +69,7 @@ public struct Relation {
             let row = owners.link(place.row)
             if row != noRow { body(ObjectPlace(table: targetTable, row: row)) }
         case .chain:
+            let targetTable = targetTable
             var row = owners.link(place.row)
             var restCount = members.rowCountEnd
             while row != noRow {
@@ -77,10 +78,15 @@ public struct Relation {
                 body(ObjectPlace(table: targetTable, row: row))
                 row = members.link(row)
             }
-        case .other:
-            guard let end else { return }
-            version.reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
+        case .other: forEachOther(of: place, body)
         }
+    }
+
+    /// On its own, so that the loop through a chain has the registers.
+    @inline(never)
+    private func forEachOther(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
+        guard let end else { return }
+        version.reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
     }
 
     /// The object that a to-one relationship leads to.
