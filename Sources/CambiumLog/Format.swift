@@ -45,8 +45,11 @@ enum Format {
     }
 
     enum Head {
-        static let magic = Array("CAMBHEAD".utf8)
-        static let slotByteCount = 64
+        /// In version 1, whose slots have no tree.
+        static let oldestMagic = Array("CAMBHEAD".utf8)
+        static let oldestSlotByteCount = 64
+        static let magic = Array("CAMBHED2".utf8)
+        static let slotByteCount = 128
         static let sequenceOffset = 8
         /// So that there is always a next one.
         static let sequenceMax: UInt64 = 1 << 63 - 1
@@ -56,7 +59,9 @@ enum Format {
         static let closedOffset = 40
         static let storeOffset = 48
         static let storeByteCount = 12
-        static let checksumOffset = 60
+        static let treeOffset = 60
+        /// Of a slot, its last bytes.
+        static let checksumByteCount = 4
     }
 
     enum CreationMark {

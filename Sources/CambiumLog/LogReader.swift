@@ -49,6 +49,9 @@ public struct LogReader {
     /// The last transaction that HEAD says was durable; none if there is no HEAD.
     public var lastDurableTransaction: TransactionNumber { head?.lastTransaction ?? .none }
 
+    /// What HEAD says of the tree over the log; nil if it says nothing.
+    public var headTree: Head.Tree? { head?.tree }
+
     /// The last transaction of which only the envelope is left; none where all is there. Complexity: O(log segments) files are looked at.
     public func retiredEnd() throws(CambiumError) -> TransactionNumber {
         // They are retired from the first one on.

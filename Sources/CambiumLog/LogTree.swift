@@ -19,17 +19,24 @@ public struct LogTree: Sendable, Equatable {
 
     /// Appends the transactions of a log up to one, which is durable. Others may append to the log meanwhile.
     ///
-    /// Throws `.damaged` and `.notFound` if the log does not verify so far; then nothing was appended. Complexity: O(bytes that are read),
-    /// in bounded memory.
+    /// Throws `.damaged` and `.notFound` if the log does not verify so far, `.limitExceeded` beyond the limit; then nothing was appended.
+    /// Complexity: O(bytes that are read), in bounded memory.
     ///
-    /// - Parameter base: a position of the log that is not after the last transaction in the tree; nil for the beginning.
-    public mutating func append(_ log: LogReader, after base: LogReader.Prefix?, upTo last: TransactionNumber) throws {
+    /// - Parameters:
+    ///   - base: a position of the log that is not after the last transaction in the tree; nil for the beginning.
+    ///   - byteCountMax: the most bytes of log that the transactions may take.
+    public mutating func append(
+        _ log: LogReader, after base: LogReader.Prefix?, upTo last: TransactionNumber, byteCountMax: Int = .max
+    ) throws {
         struct Reached: Error {}
         if transaction >= last { return }
         var tree = self
         var cursor = try LogCursor(log, from: transaction.next, after: base, isBesideWriter: true, syncs: false)
+        var byteCount = 0
         do {
             try cursor.advance { record in
+                byteCount += record.byteCount
+                guard byteCount <= byteCountMax else { throw CambiumError(.limitExceeded, "The log has more than \(byteCountMax) bytes.") }
                 try tree.append(record)
                 if record.number == last { throw Reached() }
             }

@@ -22,6 +22,8 @@ public struct LogTuning: Sendable {
     public var checkpointInterval: Int64 = 300_000_000
     /// From how many on one is made when the store is closed.
     public var closingCheckpointByteCount = 1 << 20
+    /// Closing hashes at most so much log for the tree in HEAD.
+    public var closingTreeByteCountMax = 128 << 10
     /// The checksums of a stored graph of at most so many bytes are checked when it is opened, those of a larger one where it is read.
     public var checkedByteCountMax = 8 << 20
     /// Stored graphs of at most so many bytes are proven when they are opened, pages and values: about 3 ms for each MiB.

@@ -272,19 +272,6 @@ extension LogWriter {
             if pending.namesFiles { try headFile.sync() }
         } catch { if !error.isOutOfSpace { poison = error } }
     }
-
-    /// Syncs, gives back the room that was kept, notes in HEAD that nothing is left to write, and closes the files.
-    public func close() throws(CambiumError) {
-        defer {
-            file.close()
-            headFile.close()
-        }
-        if isAsClosed, !hasStaged { return }
-        try sync()
-        try trim()
-        try writeHead(isClosed: true)
-        try headFile.sync()
-    }
 }
 
 extension Payload {

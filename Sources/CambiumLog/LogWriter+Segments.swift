@@ -77,17 +77,6 @@ extension LogWriter {
         }
     }
 
-    /// HEAD is a hint: it is written, not synced, and a slot that is torn leaves the other one.
-    func writeHead(isClosed: Bool) throws(CambiumError) {
-        headSequence += 1
-        let head = Head(
-            sequence: headSequence, segment: header.firstTransaction, position: UInt64(durablePosition),
-            lastTransaction: durableTransaction, isClosed: isClosed)
-        let offset = Int(headSequence % 2) * Format.Head.slotByteCount
-        try poisoning { () throws(CambiumError) in try headFile.write(head.encode(store: settings.store), at: offset) }
-        headTime = lastTime
-    }
-
     // MARK: Poison
 
     func checkPoison() throws(CambiumError) {

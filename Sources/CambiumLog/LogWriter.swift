@@ -11,7 +11,11 @@ public final class LogWriter: @unchecked Sendable {
     let settings: StoreSettings
     let makeSaltSeed: () -> [UInt8]
     var file: any VolumeFile
-    let headFile: any VolumeFile
+    var headFile: any VolumeFile
+    /// Whether HEAD has slots of version 1.
+    var isHeadOfOldestFormat: Bool
+    /// What HEAD says of the tree.
+    @exclusivity(unchecked) var headTree: Head.Tree?
     @exclusivity(unchecked) var header: SegmentHeader
     @exclusivity(unchecked) var headerChecksum: UInt32
     @exclusivity(unchecked) var codec: TransactionCodec
@@ -79,6 +83,9 @@ public final class LogWriter: @unchecked Sendable {
         durableTransaction = end.lastTransaction
         lastTime = end.lastTime
         headSequence = reader.head?.sequence ?? 0
+        isHeadOfOldestFormat = reader.head?.isOfOldestFormat ?? false
+        // An older HEAD may be of a copy that went on in another way.
+        headTree = end.headFlaw == nil ? reader.head?.tree : nil
         headTime = end.lastTime
         file = try volume.open(LogFileName.path(tail.header.firstTransaction, .segment), .update)
         headFile = try volume.open(Head.fileName, try volume.exists(Head.fileName) ? .update : .create)

@@ -217,6 +217,24 @@ import Testing
         #expect(((try? Head.decode(head.encode(store: store)[...], store: store)) != nil) == isValid)
     }
 
+    @Test func `slots of HEAD of version 1 are read, and a tree after the last transaction is none`() throws {
+        let store = [UInt8](repeating: 7, count: 16)
+        let (one, nine) = (TransactionNumber(rawValue: 1), TransactionNumber(rawValue: 9))
+        var tree = MerkleTree()
+        for leaf in UInt8(0)..<9 { tree.append(leafHash: [UInt8](repeating: leaf, count: 32)) }
+        var head = Head(sequence: 4, segment: one, position: 96, lastTransaction: nine, isClosed: true, tree: Head.Tree(tree))
+        #expect(try Head.decode(head.encode(store: store)[...], store: store) == head)
+        head.lastTransaction = one
+        #expect(throws: DecodingError.self) { try Head.decode(head.encode(store: store)[...], store: store) }
+        var first = ByteWriter()
+        first.write(Array("CAMBHEAD".utf8))
+        for number: UInt64 in [4, 1, 96, 9, 1] { first.write(number) }
+        first.write(Array(store.prefix(12)))
+        first.write(CRC32C.checksum(first.bytes))
+        let found = try #require(Head.newest(first.bytes + first.bytes, store: store).head)
+        #expect(found.isOfOldestFormat && found.lastTransaction == nine && found.tree == nil && found.isClosed)
+    }
+
     @Test(arguments: 0..<200)
     func `lists of numbers are what they were, in the encoding that takes the fewest bytes`(seed: Int) throws {
         var random = Seeded(seed: UInt64(seed))

@@ -97,7 +97,7 @@ import Testing
         let both = head.encode(store: store) + later.encode(store: store)
         #expect(Head.newest(both, store: store).head == later)
         #expect(Head.newest(both, store: [UInt8](repeating: 9, count: 16)).head == nil)
-        for offset in 64..<128 {
+        for offset in 128..<256 {
             var damaged = both
             damaged[offset] ^= 16
             let (found, flaws) = Head.newest(damaged, store: store)

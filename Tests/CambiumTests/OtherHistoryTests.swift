@@ -20,8 +20,8 @@ import Testing
         case value
     }
 
-    private func add(_ store: Store, _ number: Int, _ differing: Difference?) throws {
-        let isDiffering = number == 4
+    private func add(_ store: Store, _ number: Int, _ differing: Difference?, at place: Int = 4) throws {
+        let isDiffering = number == place
         let actor = isDiffering ? (differing == .actor ? "olga" : "nora") : "anna"
         try store.write(Author(actor: actor)) { transaction in
             let title = isDiffering && differing == .value ? "one" : "two"
@@ -32,19 +32,21 @@ import Testing
     }
 
     /// A history of 13 transactions with checkpoints of the fifth and the twelfth one. The files are of the same lengths, whatever differs.
-    private func made(_ differing: Difference?, isSealed: Bool) throws -> (volume: MemoryVolume, digest: GraphDigest) {
+    private func made(
+        _ differing: Difference?, isSealed: Bool, at place: Int = 4, tuning: LogTuning = OtherHistoryTests.tuning
+    ) throws -> (volume: MemoryVolume, digest: GraphDigest) {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: Self.tuning)
-        for number in 0..<4 { try add(store, number, differing) }
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        for number in 0..<4 { try add(store, number, differing, at: place) }
         try store.checkpoint()
-        for number in 4..<11 { try add(store, number, differing) }
+        for number in 4..<11 { try add(store, number, differing, at: place) }
         try store.checkpoint()
         if isSealed {
             try store.committer.log?.endSegment(with: store.graph.transaction)
             try #require(store.committer.sealing).whileNoneIsSealed { _ = try $0.seal(TransactionNumber(rawValue: 1)) }
         }
-        try add(store, 11, differing)
+        try add(store, 11, differing, at: place)
         try store.close()
         return (volume, store.graph.digest())
     }
@@ -63,6 +65,37 @@ import Testing
         #expect(verification.digest == digest && verification.transactionCount == 13 && !verification.isSound)
         #expect(verification.findings.count == 1 && verification.findings[0].contains("from 6 to 12"), "\(verification.findings)")
         #expect(try ReadOnlyStore(forged).graph.digest() == digest)
+    }
+
+    @Test(arguments: [false, true])
+    func `a transaction of another history after the newest checkpoint is found by HEAD`(isSealed: Bool) throws {
+        let (own, _) = try made(nil, isSealed: isSealed, at: 11)
+        let (other, _) = try made(.actor, isSealed: isSealed, at: 11)
+        var contents = own.contents
+        for (path, bytes) in other.contents where path.hasPrefix("log/") { contents[path] = bytes }
+        #expect(contents != own.contents)
+        let verification = try Verification(MemoryVolume(contents: contents))
+        #expect(verification.findings.count == 1 && verification.findings[0].contains("HEAD"), "\(verification.findings)")
+        // The next closing is of the log that there is.
+        let store = try Store.reopened(MemoryVolume(contents: contents))
+        #expect(store.recovery.notes == [])
+    }
+
+    @Test func `HEAD has the tree of the whole log, or that of the newest checkpoint if more would have to be read`() throws {
+        for (byteCountMax, expected) in [(128 << 10, 13), (10, 12)] {
+            var tuning = Self.tuning
+            tuning.closingTreeByteCountMax = byteCountMax
+            let (volume, _) = try made(nil, isSealed: false, tuning: tuning)
+            let tree = try #require(try LogReader(volume).headTree)
+            #expect(tree.transaction.rawValue == UInt64(expected))
+            if expected == 13 { #expect(try HexText.encode(tree.root) == Verification(volume).root) }
+            #expect(try Verification(volume).findings == [])
+            // A process that dies leaves a HEAD with the tree that there was.
+            let again = try reopen(volume)
+            try add(again, 30, nil)
+            again.abandon()
+            #expect(try LogReader(volume).headTree == tree && Verification(volume).findings == [])
+        }
     }
 
     // MARK: Where trees come from

@@ -48,9 +48,11 @@ enum SettingsTarget {
     }
 
     private static func mend(_ bytes: inout [UInt8]) {
-        for start in stride(from: 0, to: bytes.count - 63, by: 64) {
-            let checksum = CRC32C.checksum(Array(bytes[start..<start + 60]))
-            for index in 0..<4 { bytes[start + 60 + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index)) }
+        let byteCount = bytes.count > 128 ? 128 : 64
+        for start in stride(from: 0, to: bytes.count - byteCount + 1, by: byteCount) {
+            let place = start + byteCount - 4
+            let checksum = CRC32C.checksum(Array(bytes[start..<place]))
+            for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index)) }
         }
     }
 }

@@ -399,10 +399,14 @@ class Store:
     def head(self, store):
         """(sequence, first transaction of the segment, position) of the slot that counts; zeros where no slot is valid."""
         best, data = (0, 0, 0), self.load("HEAD") if os.path.exists(os.path.join(self.path, "HEAD")) else b""
-        for at in range(0, len(data) - 63, 64):
-            magic, sequence, segment, position, owner, check = struct.unpack_from("<8sQQQ16x12sI", data, at)
-            if magic == b"CAMBHEAD" and owner == store[:12] and crc(data[at:at + 60]) == check and sequence % 2 == at // 64:
-                best = max(best, (sequence, segment, position))
+        for wanted, size in ((b"CAMBHEAD", 64), (b"CAMBHED2", 128)):
+            for at in (0, size):
+                if len(data) < at + size:
+                    continue
+                magic, sequence, segment, position, owner = struct.unpack_from("<8sQQQ16x12s", data, at)
+                check = int.from_bytes(data[at + size - 4:at + size], "little")
+                if magic == wanted and owner == store[:12] and crc(data[at:at + size - 4]) == check and sequence % 2 == at // size:
+                    best = max(best, (sequence, segment, position))
         return best
 
     def read(self):

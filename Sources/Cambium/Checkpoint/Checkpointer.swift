@@ -27,7 +27,8 @@ final class Checkpointer: @unchecked Sendable {
     /// for written.
     @exclusivity(unchecked) private var hasFailed = false
     @exclusivity(unchecked) var pageFile: UInt64
-    @exclusivity(unchecked) private var tree: RootTree
+    /// As far as checkpoints have needed it. After `end` anybody may read it.
+    @exclusivity(unchecked) private(set) var tree: RootTree
     /// Roots that could not be used when the store was opened. They stay until there is a new one: what is left may be all that there is.
     @exclusivity(unchecked) private var passedOver: [TransactionNumber]
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptRoot] = [:]

@@ -6,7 +6,7 @@ struct RootTree {
     /// Nil if the log could not be read. `verify` reports that; a checkpoint without a tree is as good as another one otherwise.
     private(set) var tree: MerkleTree? = MerkleTree()
     /// The position after the last transaction in it; nil for the beginning of the log.
-    private var end: LogReader.Prefix?
+    private(set) var end: LogReader.Prefix?
 
     /// - Parameter root: the checkpoint that the store was opened with. If it has no tree, the log is read from its first transaction on.
     init(_ root: RootRecord?) {

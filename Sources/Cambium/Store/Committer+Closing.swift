@@ -22,7 +22,7 @@ extension Committer {
         let settled = Result { () throws(CambiumError) in try settle(pending) }
         let closed = Result { () throws(CambiumError) in
             try writing.hold { () throws(CambiumError) in
-                try log?.close()
+                try log?.close(checkpointer?.tree.tree, after: checkpointer?.tree.end)
                 show(timeline.head)
             }
         }

@@ -12,6 +12,22 @@ public struct Head: Equatable, Sendable {
     public var position: UInt64
     public var lastTransaction: TransactionNumber
     public var isClosed: Bool
+    /// The root of the tree over the first transactions of the log; nil if no tree is known.
+    public var tree: Tree?
+    /// Whether it was read from slots of version 1, in which no other slot may be written.
+    var isOfOldestFormat = false
+
+    /// What is known of a tree.
+    public struct Tree: Equatable, Sendable {
+        /// The last transaction in it.
+        public let transaction: TransactionNumber
+        /// 32 bytes.
+        public let root: [UInt8]
+
+        init(_ tree: MerkleTree) { (transaction, root) = (TransactionNumber(rawValue: tree.leafCount), tree.root) }
+
+        fileprivate init(_ transaction: TransactionNumber, _ root: [UInt8]) { (self.transaction, self.root) = (transaction, root) }
+    }
 
     func encode(store: [UInt8]) -> [UInt8] {
         var writer = ByteWriter(capacity: Format.Head.slotByteCount)
@@ -21,22 +37,29 @@ public struct Head: Equatable, Sendable {
         writer.write(position)
         writer.write(lastTransaction.rawValue)
         writer.write(UInt64(isClosed ? 1 : 0))
-        writer.write(store.prefix(Format.Head.storeByteCount))
+        writer.write(Array(store.prefix(Format.Head.storeByteCount)))
+        writer.write(tree?.transaction.rawValue ?? 0)
+        writer.write(tree?.root ?? Self.noRoot)
+        writer.write([UInt8](repeating: 0, count: Format.Head.slotByteCount - Format.Head.checksumByteCount - writer.count))
         writer.write(CRC32C.checksum(writer.bytes))
         return writer.bytes
     }
 
+    private static let noRoot = [UInt8](repeating: 0, count: MerkleTree.hashByteCount)
+
+    /// Throws if the bytes are not a slot of this version, or of version 1 if they have its length.
     static func decode(_ bytes: ArraySlice<UInt8>, store: [UInt8]) throws(DecodingError) -> Head {
-        guard bytes.count == Format.Head.slotByteCount else { throw .truncated(offset: bytes.count) }
-        let content = Array(bytes.prefix(Format.Head.checksumOffset))
-        var reader = ByteReader(bytes)
-        guard try reader.readBytes(8).elementsEqual(Format.Head.magic),
-            ByteReader.peek(Array(bytes), at: Format.Head.checksumOffset) == CRC32C.checksum(content)
+        let isOldest = bytes.count == Format.Head.oldestSlotByteCount
+        guard isOldest || bytes.count == Format.Head.slotByteCount else { throw .truncated(offset: bytes.count) }
+        let content = Array(bytes.dropLast(Format.Head.checksumByteCount))
+        var reader = ByteReader(content)
+        guard try reader.readBytes(8).elementsEqual(isOldest ? Format.Head.oldestMagic : Format.Head.magic),
+            ByteReader.peek(Array(bytes), at: content.count) == CRC32C.checksum(content)
         else { throw .invalid("a slot whose checksum does not fit", offset: 0) }
         var head = Head(
             sequence: try reader.read(UInt64.self), segment: TransactionNumber(rawValue: try reader.read(UInt64.self)),
             position: try reader.read(UInt64.self), lastTransaction: TransactionNumber(rawValue: try reader.read(UInt64.self)),
-            isClosed: false)
+            isClosed: false, isOfOldestFormat: isOldest)
         guard head.sequence <= Format.Head.sequenceMax else {
             throw .invalid("a sequence that no writer comes to", offset: Format.Head.sequenceOffset)
         }
@@ -48,7 +71,20 @@ public struct Head: Equatable, Sendable {
         guard try reader.readBytes(Format.Head.storeByteCount).elementsEqual(store.prefix(Format.Head.storeByteCount)) else {
             throw .invalid("the head of another store", offset: Format.Head.storeOffset)
         }
+        if !isOldest { head.tree = try readTree(&reader, notAfter: head.lastTransaction) }
         return head
+    }
+
+    private static func readTree(
+        _ reader: inout ByteReader, notAfter last: TransactionNumber
+    ) throws(DecodingError) -> Tree? {
+        let transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
+        let root = Array(try reader.readBytes(MerkleTree.hashByteCount))
+        let isClear = try reader.readBytes(reader.remaining).allSatisfy { $0 == 0 }
+        guard transaction <= last, transaction != .none || root == noRoot, isClear else {
+            throw .invalid("a tree that the log does not have", offset: Format.Head.treeOffset)
+        }
+        return transaction == .none ? nil : Tree(transaction, root)
     }
 
     /// The HEAD of a volume. A slot that another process was just writing is looked at once more.
@@ -65,12 +101,21 @@ public struct Head: Equatable, Sendable {
 
     /// The newest valid slot of a HEAD file, and what is wrong with the others.
     static func newest(_ bytes: [UInt8], store: [UInt8]) -> (head: Head?, flaws: [String]) {
+        let oldest = newest(bytes, store, slotByteCount: Format.Head.oldestSlotByteCount)
+        // A slot of one version does not verify as one of the other.
+        if oldest.head != nil { return oldest }
+        return newest(bytes, store, slotByteCount: Format.Head.slotByteCount)
+    }
+
+    private static func newest(_ bytes: [UInt8], _ store: [UInt8], slotByteCount: Int) -> (head: Head?, flaws: [String]) {
         var heads: [Head] = []
         var flaws: [String] = []
         for slot in 0..<2 {
-            let start = min(slot * Format.Head.slotByteCount, bytes.count)
-            let end = min(start + Format.Head.slotByteCount, bytes.count)
+            let start = min(slot * slotByteCount, bytes.count)
+            let end = min(start + slotByteCount, bytes.count)
             do {
+                // A piece of a slot of this version may have the length of one of version 1.
+                guard end - start == slotByteCount else { throw DecodingError.truncated(offset: end - start) }
                 let head = try decode(bytes[start..<end], store: store)
                 if head.sequence % 2 == UInt64(slot) {
                     heads.append(head)
@@ -81,7 +126,7 @@ public struct Head: Equatable, Sendable {
                 flaws.append("slot \(slot) is not valid (\(error))")
             }
         }
-        if bytes.count > 2 * Format.Head.slotByteCount { flaws.append("bytes follow the two slots") }
+        if bytes.count > 2 * slotByteCount { flaws.append("bytes follow the two slots") }
         return (heads.max { $0.sequence < $1.sequence }, flaws)
     }
 }

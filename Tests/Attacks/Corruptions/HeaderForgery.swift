@@ -9,8 +9,10 @@ enum HeaderForgery {
         switch name {
         case _ where name.hasSuffix(".log") || name.hasSuffix(".ops"): forge(&bytes, 8..<92, covers: 0..<92, checksumAt: 92, &random)
         case "HEAD":
-            for start in stride(from: 0, to: bytes.count - 63, by: 64) {
-                forge(&bytes, start + 8..<start + 60, covers: start..<start + 60, checksumAt: start + 60, &random)
+            let byteCount = bytes.count > 128 ? 128 : 64
+            for start in stride(from: 0, to: bytes.count - byteCount + 1, by: byteCount) {
+                let place = start + byteCount - 4
+                forge(&bytes, start + 8..<place, covers: start..<place, checksumAt: place, &random)
             }
         case "ARCHIVE": forge(&bytes, 8..<bytes.count - 4, covers: 0..<bytes.count - 4, checksumAt: bytes.count - 4, &random)
         // What follows in a record is taken on the word of its checksum: the schema, the requests, the labels.

@@ -158,8 +158,8 @@ struct RecoveryCase: CustomStringConvertible {
         switch headState {
         case .missing: return nil
         case .empty: return []
-        case .bothDamaged: (bytes[20], bytes[84]) = (bytes[20] ^ 1, bytes[84] ^ 1)
-        case .newerDamaged: bytes[100] ^= 1
+        case .bothDamaged: (bytes[20], bytes[148]) = (bytes[20] ^ 1, bytes[148] ^ 1)
+        case .newerDamaged: bytes[164] ^= 1
         default: break
         }
         return bytes
