@@ -11,6 +11,8 @@ public struct LogCopy {
 
     /// The last segment that was copied, the bytes of it in the copy, and whether it was sealed.
     private var last = (segment: TransactionNumber.none, byteCount: 0, isSealed: false)
+    /// The segments that were copied, and the last transaction of the sealed ones. What begins before it is covered, and not copied.
+    private var copied: (segments: [TransactionNumber], end: TransactionNumber) = ([], .none)
     /// How often the segments are copied again because a writer replaced some of them meanwhile.
     private static let attemptCountMax = 10
     private let source: LogReader
@@ -29,13 +31,7 @@ public struct LogCopy {
         guard let tail = end.tail else { throw LogReader.withoutSegment(source.volume) }
         lastTransaction = end.lastTransaction
         try target.createDirectory(LogReader.directory)
-        try copySegments(upTo: tail)
-        // Before it is looked whether there is a segment behind the last transaction, as there is where a checkpoint stands for that.
-        let roots = try RootRecord.list(source.volume).filter { $0 <= lastTransaction }
-        // One that was sealed meanwhile is followed by another: of that the header is enough.
-        while let next = try segments().first(where: { $0 > last.segment }), last.isSealed || next == lastTransaction.next {
-            try copySegment(next, byteCount: Format.Segment.headerByteCount)
-        }
+        let roots = try copySegments(upTo: tail)
         try copyOps()
         for number in numbers { try checkOps(of: number) }
         try target.syncDirectory(LogReader.directory)
@@ -61,27 +57,43 @@ public struct LogCopy {
         }
     }
 
-    /// Copies the segments up to the one with the end of the log, as a directory had all of them at one moment.
-    private mutating func copySegments(upTo tail: LogReader.SegmentTail) throws {
+    /// Copies the segments up to the one with the end of the log, as a directory had all of them at one moment, and what has to follow.
+    ///
+    /// Returns the checkpoints that there were when the log had been copied.
+    private mutating func copySegments(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber] {
         for _ in 0..<Self.attemptCountMax {
-            let listed = try segments().filter { $0 <= tail.header.firstTransaction }
             let before = byteCount
-            var isWhole = true
-            var copied: [TransactionNumber] = []
             do {
-                for segment in listed {
-                    copied.append(segment)
-                    try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
-                }
-            } catch let error as CambiumError where error.code == .notFound { isWhole = false }
-            if try isWhole && segments().filter({ $0 <= tail.header.firstTransaction }) == listed { return }
+                if let roots = try copySegmentsOnce(upTo: tail) { return roots }
+            } catch let error as CambiumError where error.code == .notFound {}  // A writer has merged it with others: as below.
             // A writer has split or merged segments: those that were copied need not belong together.
-            for segment in copied where try target.exists(LogFileName.path(segment, .segment)) {
+            for segment in copied.segments where try target.exists(LogFileName.path(segment, .segment)) {
                 try target.remove(LogFileName.path(segment, .segment))
             }
+            copied = ([], .none)
             byteCount = before
         }
         throw CambiumError(.ioFailure, "The log was compacted all the time while it was copied; make the backup again.")
+    }
+
+    /// Returns `nil` if the directory had other segments in the end. Throws `.notFound` if one was gone.
+    private mutating func copySegmentsOnce(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber]? {
+        let listed = try segments().filter { $0 <= tail.header.firstTransaction }
+        for segment in listed where segment > copied.end {
+            try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
+        }
+        if try segments().filter({ $0 <= tail.header.firstTransaction }) != listed { return nil }
+        // Before it is looked whether there is a segment behind the last transaction, as there is where a checkpoint stands for that.
+        let roots = try RootRecord.list(source.volume).filter { $0 <= lastTransaction }
+        // One that was sealed meanwhile is followed by another: of that the header is enough.
+        while let next = try segments().first(where: { $0 > max(last.segment, copied.end) }),
+            last.isSealed || next == lastTransaction.next
+        {
+            // Otherwise the one between was merged since.
+            if last.isSealed, next != copied.end.next { return nil }
+            try copySegment(next, byteCount: Format.Segment.headerByteCount)
+        }
+        return roots
     }
 
     /// - Parameter byteCount: up to where an open segment is copied; nil for all of it. One that was sealed meanwhile is copied in whole.
@@ -91,9 +103,11 @@ public struct LogCopy {
         defer { file.close() }
         let (header, _) = try SegmentHeader.read(file, path: path)
         let end = try file.byteCount()
-        let copied = header.kind.isSealed ? end : min(byteCount ?? end, end)
-        try copy(file, path, byteCount: copied)
-        last = (segment, copied, header.kind.isSealed)
+        let count = header.kind.isSealed ? end : min(byteCount ?? end, end)
+        copied.segments.append(segment)
+        try copy(file, path, byteCount: count)
+        last = (segment, count, header.kind.isSealed)
+        if last.isSealed { copied.end = try SegmentReader(target, path: path).sealedEnd ?? segment }
     }
 
     /// The files of ops that the segments name, and perhaps later ones, which opening the copy removes.

@@ -88,8 +88,8 @@ extension LogCursor {
                 if lastRead != nil, (next.sealedEnd ?? .none) <= base.transaction { continue }
                 index = place
                 return next
-            } catch let error as CambiumError where error.code == .damaged && lastRead != nil {
-                continue  // What was read goes on elsewhere, or the error below says that it does not.
+            } catch let error as CambiumError where lastRead != nil && Self.mayBeElsewhere(error, isBesideWriter) {
+                continue  // The error below says so if it is not.
             }
         }
         guard lastRead != nil, index < segments.count else {
@@ -98,6 +98,11 @@ extension LogCursor {
         throw damage(
             LogFileName.path(segments[index], .segment), 0,
             "The segment begins with transaction \(segments[index]), and \(base.transaction.next) is missing.")
+    }
+
+    /// Whether what follows a segment may be in another one than the one that cannot be read: a writer may have merged that.
+    private static func mayBeElsewhere(_ error: CambiumError, _ isBesideWriter: Bool) -> Bool {
+        error.code == .damaged || error.code == .notFound && isBesideWriter
     }
 
     private func mismatch(_ path: String, _ base: LogReader.Prefix) -> CambiumError {

@@ -123,7 +123,6 @@ struct LogCursor {
             end.flaws.append(corruption.description)
         }
         left = (last, end)
-        if !last.isSealed { end.openSegments.append((last.header.firstTransaction, last.offset)) }
         note(last)
         base = LogReader.Prefix(
             transaction: end.lastTransaction, time: end.lastTime, position: LogPosition(checksum: last.lastChecksum),
@@ -177,9 +176,13 @@ struct LogCursor {
 
     /// Whether a segment without frames was replaced by one of the same name since it was opened, which has to be opened then.
     private mutating func isReplaced() throws -> Bool {
-        guard isBesideWriter, let old = reader, old.offset == Format.Segment.headerByteCount,
-            try FrameReader(volume, path: old.path).headerChecksum != old.headerChecksum
-        else { return false }
+        guard isBesideWriter, let old = reader, old.offset == Format.Segment.headerByteCount else { return false }
+        do throws(CambiumError) {
+            if try FrameReader(volume, path: old.path).headerChecksum == old.headerChecksum { return false }
+        } catch {
+            // It got frames, and was merged with others since.
+            guard error.code == .notFound else { throw error }
+        }
         reader = nil
         return true
     }
@@ -226,7 +229,7 @@ struct LogCursor {
 
     private mutating func verdict() throws -> LogReader.End.Verdict {
         end.headFlaw = nil
-        if let head, !listed.contains(head.segment) {
+        if let head, !listed.contains(head.segment), try !isMerged(head.segment) {
             throw damage(LogFileName.path(head.segment, .segment), 0, "The segment is missing, and \(Head.fileName) names it.")
         }
         guard var reader else {
@@ -248,6 +251,19 @@ struct LogCursor {
                 "A later frame says that the log was durable up to offset \(toldBehind), and no frame verifies here.")
         }
         return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
+    }
+
+    /// Whether a segment that has no file is a part of one before it. HEAD is not written again when segments are merged.
+    private func isMerged(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
+        guard let last = listed.last, segment < last else { return false }
+        // An interrupted merging may have left others between the two.
+        for before in listed.reversed() where before < segment {
+            let reader = try SegmentReader(volume, path: LogFileName.path(before, .segment), salvages: salvages)
+            // One that has lost its index is judged by its frames.
+            if let end = reader.sealedEnd, segment <= end { return true }
+            if reader.lostIndex != nil { return true }
+        }
+        return false
     }
 
     /// Throws if HEAD says that the log was durable beyond the end of the last segment with frames.

@@ -2,7 +2,7 @@ import CambiumBytes
 public import CambiumModel
 
 /// Reads the log of a store and judges how it ends. It writes nothing.
-public struct LogReader {
+public struct LogReader: Sendable {
     public static let directory = "log"
 
     public let volume: any Volume
@@ -54,15 +54,32 @@ public struct LogReader {
 
     /// The last transaction of which only the envelope is left; none where all is there. Complexity: O(log segments) files are looked at.
     public func retiredEnd() throws(CambiumError) -> TransactionNumber {
-        // They are retired from the first one on.
-        let segments = try segments()
-        var (low, high) = (0, segments.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if try Self.isRetired(segment: segments[middle], volume) { low = middle + 1 } else { high = middle }
+        try Self.whileSegmentsStay { () throws(CambiumError) -> TransactionNumber in
+            // They are retired from the first one on.
+            let segments = try segments()
+            var (low, high) = (0, segments.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if try Self.isRetired(segment: segments[middle], volume) { low = middle + 1 } else { high = middle }
+            }
+            guard low > 0, low < segments.count else { return .none }
+            return TransactionNumber(rawValue: segments[low].rawValue - 1)
         }
-        guard low > 0, low < segments.count else { return .none }
-        return TransactionNumber(rawValue: segments[low].rawValue - 1)
+    }
+
+    /// How often segments that a writer merges meanwhile are listed again.
+    private static let listingCountMax = 100
+
+    /// Calls `body`, and again if a segment that it has listed is gone because a writer has merged it with others.
+    private static func whileSegmentsStay<Result>(_ body: () throws(CambiumError) -> Result) throws(CambiumError) -> Result {
+        for _ in 1..<listingCountMax {
+            do throws(CambiumError) {
+                return try body()
+            } catch {
+                guard error.code == .notFound else { throw error }
+            }
+        }
+        return try body()
     }
 
     /// The first transactions of the segments, ascending.
@@ -82,8 +99,10 @@ public struct LogReader {
 
     /// Whether of a transaction no more than the envelope is left. Complexity: O(files).
     static func hasRetired(_ transaction: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
-        guard let segment = try segments(volume).last(where: { $0 <= transaction }) else { return false }
-        return try isRetired(segment: segment, volume)
+        try whileSegmentsStay { () throws(CambiumError) -> Bool in
+            guard let segment = try segments(volume).last(where: { $0 <= transaction }) else { return false }
+            return try isRetired(segment: segment, volume)
+        }
     }
 
     /// A segment whose header does not verify is none that was retired.
@@ -213,8 +232,6 @@ public struct LogReader {
         public var flaws: [String] = []
         /// What is wrong with HEAD beside a log that verifies; nil if nothing is.
         public internal(set) var headFlaw: String?
-        /// The segments behind which the reading went on and that are not sealed, with the bytes in them.
-        var openSegments: [(segment: TransactionNumber, byteCount: Int)] = []
     }
 
     /// The part of a log that a checkpoint stands for.

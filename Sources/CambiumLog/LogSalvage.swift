@@ -48,13 +48,20 @@ package struct LogSalvage {
     package func readFrames(of range: ClosedRange<TransactionNumber>, _ body: (LogRecord) throws -> Void) throws {
         let segments = try log.segments()
         for (place, segment) in segments.enumerated() where segment <= range.upperBound {
-            if place + 1 < segments.count, segments[place + 1] <= range.lowerBound { continue }
+            if place + 1 < segments.count, segments[place + 1] <= range.lowerBound, !covers(segment, range.lowerBound) { continue }
             do {
                 try readFrames(ofSegment: segment, in: range, body)
             } catch let error as CambiumError where Self.isCorruption(error) {
                 continue  // If the header is corrupt, no frame of the segment can be verified.
             }
         }
+    }
+
+    /// Whether a segment has a transaction although another one begins before it: an interrupted merging left that one.
+    private func covers(_ segment: TransactionNumber, _ transaction: TransactionNumber) -> Bool {
+        // If the index cannot be read, the segment is looked through.
+        guard let reader = try? SegmentReader(log.volume, path: LogFileName.path(segment, .segment)) else { return true }
+        return reader.sealedEnd.map { transaction <= $0 } ?? false
     }
 
     private static func isCorruption(_ error: CambiumError) -> Bool {

@@ -6,11 +6,15 @@ public struct LogTuning: Sendable {
     public var opsFrameByteCount = 1 << 20
     /// A segment that has more is followed by another one.
     public var segmentByteCount = 64 << 20
-    /// Segments with fewer bytes are not sealed.
-    public var sealedByteCountMin = 1 << 20
+    /// Whether segments that get no more frames are sealed and merged. Compaction seals what it retires in any case.
+    public var sealsSegments = true
     /// Bytes of transactions in one frame of a sealed segment.
     public var sealedFrameByteCount = 256 << 10
-    /// Whether segments are sealed while others write, or before the commit that found one full returns.
+    /// The most bytes of neighbouring segments that are merged into one; 0 if none are.
+    public var mergedByteCountMax = 64 << 20
+    /// The most bytes of segments that are sealed or merged if the store is being closed already.
+    public var closingMergeByteCountMax = 1 << 20
+    /// Whether segments are sealed and merged while others write, or before the call that gives cause to it returns.
     public var sealsInBackground = true
 
     /// Whether checkpoints are made by themselves while others write, or at closing only.

@@ -6,10 +6,10 @@ extension LogWriter {
         if isAsClosed { try noteOpen() }
         try sync()
         try trim()
-        let full = position >= tuning.sealedByteCountMin ? header.firstTransaction : nil
+        let ended = header.firstTransaction...lastTransaction
         try beginSegment(time: lastTime)
         try writeHead(isClosed: false)
-        fullSegment = full
+        endedSegment = ended
     }
 
     /// Makes everything that was written durable, and begins another segment if the one that is written to has a transaction. Nothing may
@@ -20,10 +20,10 @@ extension LogWriter {
         if header.firstTransaction <= transaction { try rotate() }
     }
 
-    /// The segment that has become full since this was asked last; nil for none.
-    public func takeFullSegment() -> TransactionNumber? {
-        defer { fullSegment = nil }
-        return fullSegment
+    /// The transactions of the segment that was ended since this was asked last; `nil` if none was.
+    public func takeEndedSegment() -> ClosedRange<TransactionNumber>? {
+        defer { endedSegment = nil }
+        return endedSegment
     }
 
     /// Cuts off the room behind the last frame.

@@ -45,8 +45,8 @@ public final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var namedEnd = 0
     /// Whether the log is as it was closed, and HEAD says so.
     @exclusivity(unchecked) var isAsClosed = false
-    /// The segment that was full last and that nobody has taken note of yet.
-    @exclusivity(unchecked) var fullSegment: TransactionNumber?
+    /// The transactions of the segment that was ended last, if nobody has taken note of it yet.
+    @exclusivity(unchecked) var endedSegment: ClosedRange<TransactionNumber>?
     /// Bytes in frames and headers that this writer has appended.
     @exclusivity(unchecked) public internal(set) var appendedByteCount = 0
 
@@ -131,12 +131,8 @@ public final class LogWriter: @unchecked Sendable {
         if case .tornTail = verdict { try beginSegment(time: lastTime) }
     }
 
-    /// The segments that get no more frames and are worth sealing.
-    public func sealableSegments(_ end: LogReader.End) -> [TransactionNumber] {
-        end.openSegments
-            .filter { $0.segment < header.firstTransaction && $0.byteCount >= tuning.sealedByteCountMin }
-            .map(\.segment)
-    }
+    /// The segment that is written to, by its first transaction. Those before it get no more frames.
+    public var openSegment: TransactionNumber { header.firstTransaction }
 
     /// Removes what an earlier process was making when it ended, and no frame names.
     private static func removeLeftovers(_ volume: any Volume, _ end: LogReader.End) throws(CambiumError) {

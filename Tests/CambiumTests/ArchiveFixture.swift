@@ -15,7 +15,7 @@ enum Archiving {
     /// As `tuning`, and segments stay as they were written.
     static let unsealed: LogTuning = {
         var tuning = Archiving.tuning
-        tuning.sealedByteCountMin = .max
+        tuning.sealsSegments = false
         return tuning
     }()
 

@@ -52,6 +52,30 @@ import Testing
     }
 
     @Test(.enabled(if: fitsPages), arguments: goldens)
+    private func `segments of format 1 are merged with those of format 2`(golden: Golden) throws {
+        let volume = MemoryVolume(contents: try contents(golden.testDescription))
+        let before = try Merging.records(volume)
+        let count = try LogReader.segments(volume).count
+        for seed in 0..<3 {
+            let store = try Merging.open(volume, UInt64(seed))
+            #expect(store.sealingFailure == nil)
+            check(store.graph)
+            store.abandon()
+            try Merging.tear(volume)
+        }
+        // Two of the openings found a torn tail, and began a segment.
+        let segments = try LogReader.segments(volume)
+        let indexes = try segments.map { try SegmentReader(volume, path: LogFileName.path($0, .segment)).index }
+        #expect(segments.count < count + 2 && indexes.contains { $0?.joints?.isEmpty == false }, "\(count) segments")
+        #expect(try Merging.areSame(Merging.records(volume), before))
+        let verification = try Verification(volume)
+        #expect(verification.isSound && verification.root == golden.root, "\(verification.findings)")
+        for number in try RootRecord.list(volume) where !golden.isCompacted {
+            #expect(try ReadOnlyStore(volume, point: .transaction(number)).recovery.checkpoint == number)
+        }
+    }
+
+    @Test(.enabled(if: fitsPages), arguments: goldens)
     private func `a store of format 1 is read as it is`(golden: Golden) throws {
         let volume = MemoryVolume(contents: try contents(golden.testDescription))
         let reader = try ReadOnlyStore(volume)

@@ -49,8 +49,8 @@ extension LogTuning {
         tuning.largeByteCount = 60
         tuning.opsFrameByteCount = 30
         tuning.segmentByteCount = 400
-        tuning.sealedByteCountMin = 0
         tuning.sealedFrameByteCount = 100
+        tuning.mergedByteCountMax = 0
         (tuning.sealsInBackground, tuning.checkpointsInBackground) = (false, false)
         tuning.pastByteCountMin = 65_536
         return tuning

@@ -213,7 +213,7 @@ import Testing
         let early = try RootRecord.list(volume)
         try store.committer.log?.endSegment(with: store.graph.transaction)
         try add(store, 600)
-        try #require(store.committer.sealing).whileNoneIsSealed { _ = try $0.seal(TransactionNumber(rawValue: 1)) }
+        try #require(store.committer.sealing).whileNoneIsSealed { sealer, _ in _ = try sealer.seal(TransactionNumber(rawValue: 1)) }
         let index = try #require(try SegmentReader(volume, path: "log/00000000000000000001.log").index)
         #expect(index.joints?.map(\.transactionCount) == [4, 7, 10] && index.transactionCount == 12)
         for number in early {

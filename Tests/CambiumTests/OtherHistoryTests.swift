@@ -8,7 +8,7 @@ import Testing
 @Suite struct OtherHistoryTests {
     private static let tuning: LogTuning = {
         var tuning = LogTuning.tiny
-        (tuning.segmentByteCount, tuning.largeByteCount, tuning.sealedByteCountMin) = (1 << 20, 500, .max)
+        (tuning.segmentByteCount, tuning.largeByteCount, tuning.sealsSegments) = (1 << 20, 500, false)
         return tuning
     }()
 
@@ -44,7 +44,7 @@ import Testing
         try store.checkpoint()
         if isSealed {
             try store.committer.log?.endSegment(with: store.graph.transaction)
-            try #require(store.committer.sealing).whileNoneIsSealed { _ = try $0.seal(TransactionNumber(rawValue: 1)) }
+            try #require(store.committer.sealing).whileNoneIsSealed { sealer, _ in _ = try sealer.seal(TransactionNumber(rawValue: 1)) }
         }
         try add(store, 11, differing, at: place)
         try store.close()

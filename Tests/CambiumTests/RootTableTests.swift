@@ -11,7 +11,7 @@ import Testing
     /// Every table is in chunks, in several of them.
     static let tuning: LogTuning = {
         var tuning = LogTuning.tiny
-        (tuning.segmentByteCount, tuning.sealedByteCountMin) = (1 << 20, .max)
+        (tuning.segmentByteCount, tuning.sealsSegments) = (1 << 20, false)
         (tuning.recordedTableByteCountMax, tuning.tablePartByteCountMax) = (0, 300)
         return tuning
     }()

@@ -10,7 +10,7 @@ import Testing
         var tuning = LogTuning.tiny
         tuning.largeByteCount = 2000
         tuning.segmentByteCount = 3000
-        tuning.sealedByteCountMin = .max
+        tuning.sealsSegments = false
         tuning.sealedFrameByteCount = 700
         return tuning
     }()
@@ -159,7 +159,7 @@ import Testing
             #expect(code { try sealed(volume) } != nil)
             for seed in 0..<UInt64(6) {
                 let disk = MemoryVolume(contents: volume.image(seed: seed))
-                let opened = try Store.open(disk, durability: nil)
+                let opened = try Store.open(disk, durability: nil, tuning: Self.tuning)
                 #expect(opened.graph.digest() == store.graph.digest(), "operation \(operation), seed \(seed)")
                 try opened.close()
                 #expect(try Verification(disk).findings.isEmpty, "operation \(operation), seed \(seed)")
@@ -180,7 +180,7 @@ import Testing
             try segments(volume).map { try SegmentReader(volume, path: LogFileName.path($0, .segment)).isSealed }
         }
         #expect(try !kinds().contains(true))
-        tuning.sealedByteCountMin = 0
+        tuning.sealsSegments = true
         let again = try Store.open(volume, durability: nil, tuning: tuning)
         for number in 300..<600 { try again.write { try $0.insert("Note", ["id": .int(Int64(number))]) } }
         #expect(again.sealingFailure == nil)

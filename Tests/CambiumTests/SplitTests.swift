@@ -9,7 +9,7 @@ import Testing
     /// Segments of any length, with some files of ops.
     private static let tuning: LogTuning = {
         var tuning = LogTuning.tiny
-        (tuning.segmentByteCount, tuning.largeByteCount, tuning.sealedByteCountMin) = (1 << 20, 500, .max)
+        (tuning.segmentByteCount, tuning.largeByteCount, tuning.sealsSegments) = (1 << 20, 500, false)
         return tuning
     }()
 
@@ -131,7 +131,7 @@ import Testing
         let sealing = try #require(again.committer.sealing)
         let path = LogFileName.path(TransactionNumber(rawValue: 1), .segment)
         var whole: [UInt8]?
-        try sealing.whileNoneIsSealed { sealer in
+        try sealing.whileNoneIsSealed { sealer, _ in
             _ = try sealer.seal(TransactionNumber(rawValue: 1))
             whole = volume.contents[path]
             _ = try sealer.split(TransactionNumber(rawValue: 1), after: anchor)

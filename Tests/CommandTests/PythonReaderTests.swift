@@ -37,12 +37,12 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `sealed segments and files of ops are read the same way`() throws {
+    func `sealed and merged segments and files of ops are read the same way`() throws {
         let place = try Workplace()
         let path = place.directory.appending(path: "sealed").path
         var tuning = LogTuning()
         (tuning.largeByteCount, tuning.opsFrameByteCount, tuning.segmentByteCount) = (300, 100, 2000)
-        (tuning.sealedByteCountMin, tuning.sealedFrameByteCount, tuning.sealsInBackground) = (0, 500, false)
+        (tuning.mergedByteCountMax, tuning.sealedFrameByteCount, tuning.sealsInBackground) = (4000, 500, false)
         let schema = try Schema(SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("text", .string) } })
         let volume = SystemVolume(root: path)
         try volume.createDirectory("")
@@ -54,7 +54,10 @@ import Testing
         }
         #expect(store.sealingFailure == nil)
         try store.close()
+        let count = try volume.list("log").count
+        for _ in 0..<4 { try Store.open(volume, durability: nil, tuning: tuning).close() }
         let names = try volume.list("log")
+        #expect(names.count < count - 3)
         #expect(names.filter { $0.hasSuffix(".ops") }.count > 20 && names.filter { $0.hasSuffix(".log") }.count > 3)
         let outcome = try read(place, "sealed")
         #expect(outcome.code == 0, "\(outcome.errors)")

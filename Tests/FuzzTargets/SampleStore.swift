@@ -76,7 +76,7 @@ struct SampleStore {
         files = volume.contents
         var tuning = LogTuning()
         (tuning.largeByteCount, tuning.opsFrameByteCount, tuning.segmentByteCount) = (250, 100, 200)
-        (tuning.sealedByteCountMin, tuning.sealedFrameByteCount, tuning.sealsInBackground) = (0, 100, false)
+        (tuning.mergedByteCountMax, tuning.sealedFrameByteCount, tuning.sealsInBackground) = (0, 100, false)
         cutFiles = try Self.made(tuning).contents
     }
 

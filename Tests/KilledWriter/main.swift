@@ -26,7 +26,7 @@ let durability: Durability = arguments[4] == "synced" ? .synced : .buffered(ever
 var tuning = LogTuning()
 (tuning.largeByteCount, tuning.opsFrameByteCount, tuning.segmentByteCount) = (20_000, 5_000, 60_000)
 (tuning.checkpointByteCount, tuning.closingCheckpointByteCount) = (50_000, 0)
-(tuning.sealedByteCountMin, tuning.sealedFrameByteCount) = (0, 8_000)
+(tuning.mergedByteCountMax, tuning.sealedFrameByteCount) = (200_000, 8_000)
 let volume = SystemVolume(root: arguments[1])
 try volume.createDirectory("")
 // A store whose making was interrupted before its first transaction is made again.

@@ -413,7 +413,8 @@ class Store:
         self.id_bytes, checksum, verdict = self.id(), 0, "clean"
         _, head_segment, head_position = self.head(self.id_bytes)
         names = sorted(name for name in os.listdir(os.path.join(self.path, "log")) if re.fullmatch(r"\d{20}\.log", name))
-        require(names and (not head_segment or "%020d.log" % head_segment in names), "no segments, or not that which HEAD names")
+        require(names, "no segments")
+        has_head = not head_segment or "%020d.log" % head_segment in names
         covered, is_sealed = 0, False
         for name in names:
             if int(name[:20]) <= covered:
@@ -438,6 +439,7 @@ class Store:
             if segment.kind in (SEALED, RETIRED):
                 require(x == stop, "a sealed segment that does not verify to its end")
                 checksum, covered, is_sealed = sealed_checksum, len(self.leaves), True
+                has_head = has_head or segment.number < head_segment <= covered  # it was merged
                 continue
             is_sealed = False
             self.where = "log/%s at %d" % (name, x)
@@ -448,6 +450,7 @@ class Store:
                     require(not segment.durable_beyond(x), "a frame behind it says that the log was durable beyond here")
                     verdict = "torn tail"
         require(not is_sealed, "a sealed segment that none follows")
+        require(has_head, "the segment that HEAD names is missing")
         return {"transactions": len(self.leaves), "root": tree_root(self.leaves).hex(), "verdict": verdict}
 
 

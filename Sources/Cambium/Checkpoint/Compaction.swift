@@ -73,8 +73,14 @@ extension Committer {
         // Kept moments hold roots that may have to go.
         past?.forget()
         if isDryRun { return try checkpointer.compact(anchor, archive, isDryRun: true, sealing) { _ in } }
-        guard let archive else { return try compact(anchor, nil, checkpointer, sealing) }
-        return try archive.withLock(beside: checkpointer.volume) { try compact(anchor, archive, checkpointer, sealing) }
+        let compaction =
+            if let archive {
+                try archive.withLock(beside: checkpointer.volume) { try compact(anchor, archive, checkpointer, sealing) }
+            } else {
+                try compact(anchor, nil, checkpointer, sealing)
+            }
+        sealing.tidy()
+        return compaction
     }
 
     private func compact(
@@ -95,7 +101,7 @@ extension Committer {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
             try writeOthers()
             try log?.endSegment(with: transaction)
-            if let full = log?.takeFullSegment() { sealing?.add(full) }
+            if let ended = log?.takeEndedSegment() { sealing?.add(ended) }
         }
     }
 
@@ -152,8 +158,9 @@ extension Checkpointer {
                     try compare(anchor, with: reader)
                     try endSegment(anchor)
                 }
-                try sealing.whileNoneIsSealed { sealer in
+                try sealing.whileNoneIsSealed { sealer, openSegment in
                     if isDryRun { return try measure(upTo: anchor, after: retiredEnd, archive, reader, &compaction) }
+                    try sealer.removeCovered(before: openSegment)
                     try retire(upTo: anchor, after: retiredEnd, archive, reader, sealer, &compaction)
                 }
                 let dropped = roots.filter { $0 < anchor }
@@ -173,7 +180,6 @@ extension Checkpointer {
         upTo anchor: TransactionNumber, after retiredEnd: TransactionNumber, _ archive: SegmentArchive?, _ reader: LogReader,
         _ sealer: SegmentSealer, _ compaction: inout Compaction
     ) throws {
-        try sealer.removeCovered()
         // The last segment may have transactions after the anchor, too.
         if retiredEnd < anchor, let last = try LogReader.segments(volume, upTo: anchor).last {
             compaction.logByteCount += try sealer.split(last, after: anchor)
@@ -185,6 +191,13 @@ extension Checkpointer {
         // The last one that was retired may have files of ops, if that was interrupted.
         let begin = segments.last { $0 <= retiredEnd } ?? .none
         segments.removeAll { $0 < begin }
+        if archive != nil {
+            // The archive need not read a sealed segment to know where it ends.
+            for segment in segments {
+                guard let size = try sealer.seal(segment) else { continue }
+                compaction.logByteCount += size.before - size.after
+            }
+        }
         // All of it before the first one is retired: where it fails, nothing is gone.
         try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: false, reader)
         for segment in segments {
@@ -241,6 +254,8 @@ extension Checkpointer {
             if error.code == .notFound { return }
             throw error
         }
+        // The same: what leads from the earlier checkpoint to this one was retired in part, and no sound one is between.
+        if try before.flaws.isEmpty && before.transaction < reader.retiredEnd() { return }
         var replay = try Replay(before)
         _ = try replay.run(reader, makesDurable: true) { $0.number > anchor }
         guard replay.timeline.head.digest() == stored.timeline.head.digest() else {

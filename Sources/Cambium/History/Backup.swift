@@ -78,7 +78,10 @@ public struct Backup: Sendable, Equatable {
         var backup = Backup()
         (backup.byteCount, backup.checkpointCount) = (copy.byteCount, copy.rootCount)
         // Looks at all that is behind the checkpoint, and notes that the log is closed.
-        let store = try Store.open(volume, durability: nil)
+        var tuning = LogTuning.standard
+        // The copy has the segments of the store.
+        tuning.sealsSegments = false
+        let store = try Store.open(volume, durability: nil, tuning: tuning)
         backup.transaction = store.graph.transaction
         try store.close()
         return backup

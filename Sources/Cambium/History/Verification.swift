@@ -69,7 +69,7 @@ public struct Verification: Sendable {
         var replay = try Replay(stored)
         if stored.transaction != .none {
             // The tree has the retired transactions too.
-            _ = try reader.scan { record in
+            _ = try reader.scan(makesDurable: true) { record in
                 guard record.number <= stored.transaction else { return }
                 try tree.append(record)
                 count += 1

@@ -155,7 +155,7 @@ extension Committer {
         guard let log, let checkpointer, log.lastTransaction != stored else { return nil }
         try writeOthers()
         let position = try log.endPosition()
-        if let full = log.takeFullSegment() { sealing?.add(full) }
+        if let ended = log.takeEndedSegment() { sealing?.add(ended) }
         let graph = timeline.head
         timeline.confirm(graph)
         show(graph)

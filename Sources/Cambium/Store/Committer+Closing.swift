@@ -38,7 +38,7 @@ extension Committer {
             stopTimer()
         }
         checkpointer?.end()
-        sealing?.close()
+        sealing?.abandon()
         lock?.unlock()
     }
 

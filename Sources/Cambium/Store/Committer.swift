@@ -80,7 +80,7 @@ final class Committer: @unchecked Sendable {
         if !isClosed { giveUpLock() }
     }
 
-    /// Why a segment could not be sealed; nil where none was tried in vain.
+    /// Why segments could not be sealed or merged; `nil` if nothing failed.
     var sealingFailure: CambiumError? { sealing?.failure }
 
     /// The newest graph that is as durable as the store promises.
@@ -205,7 +205,7 @@ final class Committer: @unchecked Sendable {
                 requestDigest: author.requestDigest, clockLag: ownTime.distance(to: lastTime) + (record?.metadata.clockLag ?? .zero))
             if !log.hasRoom(for: encoded) { try writeOthers() }
             try log.stage(metadata, encoded, salt: record?.saltBytes)
-            if let full = log.takeFullSegment() { sealing?.add(full) }
+            if let ended = log.takeEndedSegment() { sealing?.add(ended) }
         }
         leases.expire(at: now)
         let isSynced = level == .synced

@@ -175,8 +175,8 @@ extension Store {
         stored.timeline.limit(to: PageCapacity(chunkCountMax: tuning.chunkCountMax))
         let log = try LogWriter(reader, end, keepsRoom: durability == .synced, tuning: tuning) { surroundings.randomBytes(16) }
         Heap.giveBack()
-        let sealing = Sealing(SegmentSealer(log), inBackground: tuning.sealsInBackground)
-        for segment in log.sealableSegments(end) { sealing.add(segment) }
+        let sealing = Sealing(log, tuning)
+        sealing.tidy()
         // Who writes knows which chunks are in use, and must be able to drop the root.
         stored.pages?.giveUpShare()
         let checkpointer = try Checkpointer(

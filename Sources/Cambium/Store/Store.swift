@@ -248,8 +248,8 @@ public final class Store: Sendable {
         try committer.close()
     }
 
-    /// Why a full segment could not be sealed, which happens behind the back of who writes; it is as it was, and the next opening
-    /// tries again. Nil where nothing failed.
+    /// Why segments of the log could not be sealed or merged in the background. They are as they were, and the next opening tries again.
+    /// `nil` if nothing failed.
     public var sealingFailure: CambiumError? { committer.sealingFailure }
 
     /// How many superseded versions readers hold, the bytes of pages that only they reach, those of all pages, and the memory taken for

@@ -6,13 +6,21 @@ public struct ArchivedVolume: Volume {
     private let archive: any Volume
     /// The files that the archive has in the place of the store's.
     private let paths: Set<String>
+    /// The segments of the store in whose place those of the archive are.
+    private let hidden: Set<String>
+    private let reader: LogReader
+    /// The last transaction that was retired of the store.
+    private let retiredEnd: TransactionNumber
 
     public var name: String { store.name }
 
+    /// How often the segments of the store are listed again because a writer merges them.
+    private static let listingCountMax = 10
+
     /// Reads what the archive has of what was retired, and compares it with what the store has left of it.
     ///
-    /// Throws `.notFound` where there is no store or no archive, or a segment is missing there; `.conflict` where the archive is another
-    /// store's; `.damaged` where what it has is not what was retired. Complexity: O(bytes that were retired).
+    /// Throws `.notFound` where there is no store or no archive, or transactions are missing there; `.conflict` where the archive is
+    /// another store's; `.damaged` where what it has is not what was retired. Complexity: O(bytes that were retired).
     public init(_ store: any Volume, archive: any Volume) throws {
         try self.init(store, SegmentArchive(reading: archive, of: StoreSettings.read(store).store))
     }
@@ -20,24 +28,64 @@ public struct ArchivedVolume: Volume {
     /// Throws `.notFound` and `.damaged` as the other one.
     public init(_ store: any Volume, _ source: SegmentArchive) throws {
         let reader = try LogReader(store)
-        let end = try reader.retiredEnd()
-        let retired = try LogReader.segments(store, upTo: end)
-        var paths = Set<String>()
-        for (place, segment) in retired.enumerated() {
-            let last = place + 1 < retired.count ? TransactionNumber(rawValue: retired[place + 1].rawValue - 1) : end
-            paths.formUnion(try source.paths(inPlaceOf: segment, to: last, of: store))
+        var listed = try reader.segments()
+        var end = try reader.retiredEnd()
+        var found = Result { try Self.paths(reader, source, listed, end) }
+        for _ in 1..<Self.listingCountMax {
+            // A writer may have merged segments.
+            guard case .failure(let error as CambiumError) = found, error.code == .notFound, try reader.segments() != listed else { break }
+            (listed, end) = (try reader.segments(), try reader.retiredEnd())
+            found = Result { try Self.paths(reader, source, listed, end) }
         }
-        (self.store, self.archive, self.paths) = (store, source.volume, paths)
+        paths = try found.get()
+        hidden = try Self.hidden(by: paths, of: source, listed, end)
+        (self.store, archive, self.reader, retiredEnd) = (store, source.volume, reader, end)
+    }
+
+    /// - Parameters:
+    ///   - listed: the segments of the store.
+    ///   - end: the last transaction of those that were retired.
+    private static func paths(
+        _ reader: LogReader, _ source: SegmentArchive, _ listed: [TransactionNumber], _ end: TransactionNumber
+    ) throws -> Set<String> {
+        var paths = Set<String>()
+        var covered = TransactionNumber.none
+        for segment in listed where segment > covered && segment <= end {
+            covered = try SegmentRecords(reader.volume, segment).sealedEnd ?? covered
+            paths.formUnion(try source.paths(inPlaceOf: segment, to: min(covered, end), of: reader.volume))
+        }
+        return paths
+    }
+
+    /// The segments of the store that the archive stands for. Throws `.damaged` if the archive ends inside of one.
+    private static func hidden(
+        by paths: Set<String>, of source: SegmentArchive, _ listed: [TransactionNumber], _ retiredEnd: TransactionNumber
+    ) throws -> Set<String> {
+        var end = retiredEnd
+        for path in paths where path.hasSuffix(LogFileName.Suffix.segment.rawValue) {
+            guard let name = LogFileName.parse(String(path.dropFirst(LogReader.directory.count + 1))) else { continue }
+            end = max(end, try SegmentRecords(source.volume, name.number).sealedEnd ?? end)
+        }
+        guard end == .none || listed.contains(end.next) else {
+            throw CambiumError(
+                .damaged,
+                "The archive goes on to transaction \(end), and no segment of the store follows it. Compact the store to a later moment "
+                    + "with this archive.",
+                place: .init(file: "\(source.volume.name)/\(LogReader.directory)"))
+        }
+        return Set(listed.filter { $0 <= end }.map { LogFileName.path($0, .segment) }).subtracting(paths)
+    }
+
+    private var isCompacted: CambiumError {
+        CambiumError(.ioFailure, "The store was compacted while it was read together with its archive; do it again.")
     }
 
     public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         guard mode == .read else { throw refusal }
         if paths.contains(path) { return try archive.open(path, .read) }
+        if hidden.contains(path) { throw CambiumError(.notFound, "The archive has it in another segment.", place: .init(file: path)) }
         let file = try store.open(path, .read)
-        if path.hasPrefix(LogReader.directory + "/"), try Self.isRetired(file) {
-            throw CambiumError(
-                .ioFailure, "The store was compacted while it was read together with its archive; do it again.", place: .init(file: path))
-        }
+        if path.hasPrefix(LogReader.directory + "/"), try Self.isRetired(file) { throw isCompacted }
         return file
     }
 
@@ -48,19 +96,22 @@ public struct ArchivedVolume: Volume {
     }
 
     public func list(_ directory: String) throws(CambiumError) -> [String] {
-        var names = Set(try store.list(directory))
         let prefix = directory + "/"
+        var names = Set(try store.list(directory).filter { !hidden.contains(prefix + $0) })
+        // What is retired by now may be in a segment that has another name.
+        if directory == LogReader.directory, try reader.retiredEnd() != retiredEnd { throw isCompacted }
         names.formUnion(paths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     public func exists(_ path: String) throws(CambiumError) -> Bool {
         if paths.contains(path) { return true }
+        if hidden.contains(path) { return false }
         return try store.exists(path)
     }
 
     public func kind(of path: String) throws(CambiumError) -> FileKind? {
-        try paths.contains(path) ? archive.kind(of: path) : store.kind(of: path)
+        try paths.contains(path) ? archive.kind(of: path) : hidden.contains(path) ? nil : store.kind(of: path)
     }
 
     public func share(_ path: String) throws(CambiumError) -> any VolumeLock { try store.share(path) }

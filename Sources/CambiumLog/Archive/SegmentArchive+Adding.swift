@@ -55,20 +55,24 @@ extension SegmentArchive {
 
     /// Makes segments, and the files of their ops, durable in the archive as they are in a log, and reads them there.
     ///
-    /// What is there already is read and compared, and replaced only if it is damaged. Throws `.conflict` where the archive has another
-    /// history of the store, `.damaged` where the log is, `.ioFailure`; then some of it may be in the archive. Complexity: O(bytes).
+    /// What is there already is read and compared, transaction by transaction, and replaced only if it is damaged: the archive may have the
+    /// transactions in other segments, from before the log merged them. Throws `.conflict` where the archive has another history of the
+    /// store, or goes on after the last of the segments; `.damaged` where the log is, `.ioFailure`; then some of it may be in the
+    /// archive. Complexity: O(bytes).
     ///
+    /// - Parameter segments: neighbours, ascending.
     /// - Returns: the segments that were not there in whole, and the bytes of the files that were made.
     public func add(_ segments: [TransactionNumber], from source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {
-            let files = try files(of: segment, in: source)
+            let isLast = segment == segments.last
+            let files = try files(of: segment, in: source, isLast: isLast)
             // Who put them there need not have waited for the disk.
             for path in files.present { try sync(path) }
             if files.lacking.isEmpty { continue }
             segmentCount += 1
             for path in files.lacking { byteCount += try put(path, from: source) }
-            if let path = try self.files(of: segment, in: source).lacking.first {
+            if let path = try self.files(of: segment, in: source, isLast: isLast).lacking.first {
                 throw CambiumError(.ioFailure, "What was written is not what is read.", place: .init(file: "\(volume.name)/\(path)"))
             }
         }
@@ -76,11 +80,11 @@ extension SegmentArchive {
         return (segmentCount, byteCount)
     }
 
-    /// What `add` would do. Throws as that does.
+    /// What `add` would do. Throws as that does, but not because the archive goes on after the segments: others may follow them.
     public func measure(_ segments: [TransactionNumber], of source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {
-            let lacking = try files(of: segment, in: source).lacking
+            let lacking = try files(of: segment, in: source, isLast: false).lacking
             if !lacking.isEmpty { segmentCount += 1 }
             for path in lacking { byteCount += try source.byteCount(of: path) }
         }
@@ -111,14 +115,20 @@ extension SegmentArchive {
         }
     }
 
-    /// The files of a segment in a log, by whether the archive has them as they are there; none where the segment was retired before.
-    private func files(of segment: TransactionNumber, in source: any Volume) throws -> (lacking: [String], present: [String]) {
+    /// The files of a segment in a log, by whether the archive has what is in them; none where the segment was retired before. Those that
+    /// are present are named as in the archive, where other segments may have the transactions.
+    private func files(
+        of segment: TransactionNumber, in source: any Volume, isLast: Bool
+    ) throws -> (lacking: [String], present: [String]) {
         var records = try SegmentRecords(source, segment)
         if records.isRetired { return ([], []) }
-        var archived = try archived(segment)
+        // Nil where the archive lacks something, or has it damaged.
+        var archived: ArchivedRecords? = ArchivedRecords(volume, try Self.segments(volume))
         var (lacking, present): ([String], [String]) = ([], [])
+        var last = segment
         while let record = try records.next() {
-            if archived != nil { archived = try next(archived, record) }
+            last = record.number
+            archived = try next(archived, record, records)
             guard case .file(let file) = record.payload else { continue }
             if try has(file) {
                 present.append(file.path)
@@ -127,37 +137,64 @@ extension SegmentArchive {
                 lacking.append(file.path)
             }
         }
-        if archived != nil { archived = try next(archived, nil) }
-        let path = LogFileName.path(segment, .segment)
-        guard let archived else { return (lacking + [path], present) }
-        guard archived.lastChecksum == records.lastChecksum else { throw conflict(segment, segment) }
-        return (lacking, present + [path])
+        if let found = archived, try isDamaged({ try checkEnd(found, records, last, isLast: isLast) }) { archived = nil }
+        if let archived { return (lacking, present + archived.segments.map { LogFileName.path($0, .segment) }) }
+        try checkReplaceable(segment, upTo: last)
+        return (lacking + [LogFileName.path(segment, .segment)], present)
     }
 
-    /// Goes on to the transaction that has to be the next one; nil where the archive's is damaged.
-    private func next(_ archived: SegmentRecords?, _ record: LogRecord?) throws -> SegmentRecords? {
+    /// Goes on to a transaction. Returns `nil` where the archive's is damaged or missing.
+    ///
+    /// - Parameter records: those of the log's segment.
+    private func next(_ archived: ArchivedRecords?, _ record: LogRecord, _ records: SegmentRecords) throws -> ArchivedRecords? {
         guard var archived else { return nil }
-        let other: LogRecord?
-        do throws(CambiumError) { other = try archived.next() } catch {
-            guard error.code == .damaged else { throw error }
+        var other: LogRecord?
+        var checksum: UInt32?
+        if try isDamaged({
+            other = try archived.record(record.number)
+            checksum = try archived.endChecksum()
+        }) {
             return nil
         }
-        switch (record, other) {
-        case (nil, nil): return archived
-        case (let record?, let other?) where other.isSame(as: record): return archived
-        default: throw conflict(archived.first, record?.number ?? other?.number ?? archived.first)
+        guard let other else { return nil }
+        guard other.isSame(as: record) else { throw conflict(archived.segments.last ?? record.number, record.number) }
+        // Where a segment of the archive ends within the log's, that one was merged of it and others.
+        if let checksum, let told = records.checksum(after: record.number), told != checksum {
+            throw conflict(archived.segments.last ?? record.number, record.number)
         }
+        return archived
     }
 
-    /// Nil where there is none that can be read, or what is there has lost its ops.
-    private func archived(_ segment: TransactionNumber) throws -> SegmentRecords? {
-        guard try volume.exists(LogFileName.path(segment, .segment)) else { return nil }
-        do throws(CambiumError) {
-            let records = try SegmentRecords(volume, segment)
-            return records.isRetired ? nil : records
-        } catch {
-            guard error.code == .damaged else { throw error }
-            return nil
+    /// Throws `.conflict` if what the archive has is followed by another transaction than the log's segment.
+    private func checkEnd(_ archived: ArchivedRecords, _ records: SegmentRecords, _ last: TransactionNumber, isLast: Bool) throws {
+        // Whoever reads the archive with the store needs a segment of the store that follows.
+        if isLast, try archived.endChecksum() == nil { throw goesOn(archived.segments.last ?? last, after: last) }
+        guard try archived.checksum() == records.lastChecksum else { throw conflict(archived.segments.last ?? last, last) }
+    }
+
+    /// Throws `.conflict` if a file of the archive has transactions that the one to replace it does not have.
+    private func checkReplaceable(_ segment: TransactionNumber, upTo last: TransactionNumber) throws {
+        var end: TransactionNumber?
+        guard try volume.exists(LogFileName.path(segment, .segment)) else { return }
+        if try isDamaged({ end = try SegmentRecords(volume, segment).sealedEnd }) { return }
+        if let end, end > last { throw goesOn(segment, after: last) }
+    }
+
+    private func goesOn(_ segment: TransactionNumber, after last: TransactionNumber) -> CambiumError {
+        CambiumError(
+            .conflict,
+            "The archive has transactions after \(last), which stay in the log: a compaction to a later moment was interrupted, or the "
+                + "archive is of a copy of the store. Compact to a later moment, or choose another place for the archive.",
+            place: .init(file: "\(volume.name)/\(LogFileName.path(segment, .segment))"))
+    }
+
+    /// Whether a call throws `.damaged`.
+    private func isDamaged(_ body: () throws -> Void) throws -> Bool {
+        do {
+            try body()
+            return false
+        } catch let error as CambiumError where error.code == .damaged {
+            return true
         }
     }
 

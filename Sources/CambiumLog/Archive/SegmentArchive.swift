@@ -63,58 +63,83 @@ public struct SegmentArchive: Sendable {
     /// What an archive has beside what somebody adds to it.
     private static let names: Set = [LogWriter.lockFileName, LogReader.directory]
 
-    private static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
+    static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
         try volume.list(LogReader.directory).compactMap { name in
             LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
         }
     }
 
-    /// The transactions that were retired and whose segments the archive does not have. It is looked at names only.
+    /// The transactions that were retired and that no segment of the archive has, by its name and its index.
     ///
     /// Complexity: O(files).
     public func missing(of source: any Volume) throws -> [ClosedRange<TransactionNumber>] {
         let retiredEnd = try LogReader(source).retiredEnd()
-        let retired = try LogReader.segments(source, upTo: retiredEnd)
-        let names = Set(try Self.segments(volume))
+        var gaps: [ClosedRange<TransactionNumber>] = []
+        var next = TransactionNumber(rawValue: 1)
+        for range in try ranges() where next <= retiredEnd {
+            if range.lowerBound > next { gaps.append(next...min(TransactionNumber(rawValue: range.lowerBound.rawValue - 1), retiredEnd)) }
+            next = max(next, range.upperBound.next)
+        }
+        return next <= retiredEnd ? gaps + [next...retiredEnd] : gaps
+    }
+
+    /// What the segments of the archive have, ascending. One that is open, or cannot be read, has all up to the next one.
+    private func ranges() throws -> [ClosedRange<TransactionNumber>] {
+        let listed = try Self.segments(volume)
         var ranges: [ClosedRange<TransactionNumber>] = []
-        for (place, segment) in retired.enumerated() where !names.contains(segment) {
-            let end = place + 1 < retired.count ? TransactionNumber(rawValue: retired[place + 1].rawValue - 1) : retiredEnd
-            if let last = ranges.last, last.upperBound.next == segment {
-                ranges[ranges.count - 1] = last.lowerBound...end
-            } else {
-                ranges.append(segment...end)
-            }
+        for (place, segment) in listed.enumerated() {
+            // What is damaged is told when it is needed.
+            let records = try? SegmentRecords(volume, segment)
+            if records?.isRetired == true { continue }
+            let following = place + 1 < listed.count ? TransactionNumber(rawValue: listed[place + 1].rawValue - 1) : nil
+            ranges.append(segment...max(segment, records?.sealedEnd ?? following ?? end(of: records)))
         }
         return ranges
+    }
+
+    /// The last transaction of the last segment, which is an open one or cannot be read. What is damaged is told when it is needed.
+    private func end(of records: SegmentRecords?) -> TransactionNumber {
+        guard var records else { return TransactionNumber(rawValue: Format.transactionMax) }
+        var last = records.first
+        while let record = try? records.next() { last = record.number }
+        return last
     }
 
     // MARK: Reading
 
     /// The files that are to be read in the place of a segment that was retired: each of their transactions is the one whose hash is left.
     ///
-    /// Throws `.notFound` where the archive does not have the segment, `.damaged` where it, or what it tells, is not what was retired.
-    /// Complexity: O(bytes).
+    /// Throws `.notFound` where the archive does not have the transactions, `.damaged` where it, or what it tells, is not what was
+    /// retired. Complexity: O(bytes).
     func paths(inPlaceOf segment: TransactionNumber, to end: TransactionNumber, of source: any Volume) throws -> [String] {
-        let path = LogFileName.path(segment, .segment)
-        func lost(_ what: String) -> CambiumError {
+        var kept = try SegmentRecords(source, segment)
+        var whole = ArchivedRecords(volume, try Self.segments(volume))
+        var paths: [String] = []
+        var place = LogFileName.path(segment, .segment)
+        func lost() -> CambiumError {
             CambiumError(
-                .notFound, "What transactions \(segment) to \(end) did is not in the archive: \(what).",
-                place: .init(file: "\(volume.name)/\(path)"))
+                .notFound, "What transactions \(segment) to \(end) did is not in the archive: no segment there has all of it.",
+                place: .init(file: "\(volume.name)/\(place)"))
         }
-        guard try volume.exists(path) else { throw lost("there is no such file") }
-        var (kept, whole) = (try SegmentRecords(source, segment), try SegmentRecords(volume, segment))
-        if whole.isRetired { throw lost("the segment is retired there, too") }
-        var paths = [path]
+        func damage(_ message: String) -> CambiumError { CambiumError(.damaged, message, place: .init(file: "\(volume.name)/\(place)")) }
         while let record = try kept.next() {
-            guard let other = try whole.next(), try other.retired().isSame(as: record) else {
-                throw whole.damage("Transaction \(record.number) is not the one that was retired.")
+            guard let other = try whole.record(record.number) else {
+                // The segment that should have it has this name, unless it was cut in another way.
+                place = LogFileName.path(record.number, .segment)
+                throw lost()
+            }
+            if let segment = whole.segments.last { place = LogFileName.path(segment, .segment) }
+            guard try other.retired().isSame(as: record) else {
+                throw damage("Transaction \(record.number) is not the one that was retired.")
             }
             if case .file(let file) = other.payload { paths.append(file.path) }
+            // A segment of the archive ends here: the retired one, which has all of them, lists where they ended.
+            if let checksum = try whole.endChecksum(), checksum != kept.checksum(after: record.number) {
+                throw damage("The segment does not end as the one that was retired.")
+            }
         }
         // Checksums go on from those of the header, which so is the same, too.
-        guard try whole.next() == nil, kept.lastChecksum == whole.lastChecksum else {
-            throw whole.damage("The segment does not end as the one that was retired.")
-        }
-        return paths
+        guard try whole.checksum() == kept.lastChecksum else { throw damage("The segment does not end as the one that was retired.") }
+        return whole.segments.map { LogFileName.path($0, .segment) } + paths
     }
 }

@@ -8,6 +8,8 @@ struct SegmentPart {
     private var following: [TransactionNumber]
     private let range: ClosedRange<TransactionNumber>
     private var reader: SegmentReader?
+    /// The time of the last transaction that was read, and the store of its segment.
+    private var before: (time: Int64, store: [UInt8])?
     /// The transactions of the last frame that are still to be returned, the next one last.
     private var rest: [LogRecord] = []
     /// The last transaction before each joint, and the joint's checksum: of joints, and of the ends of segments.
@@ -35,6 +37,7 @@ struct SegmentPart {
                 continue
             }
             if let reader, reader.jointOffset != nil { note(reader.last, reader.lastChecksum) }
+            if let reader, let last = records.last { before = (last.metadata.time.microsecondsSince1970, reader.header.store) }
             rest = records.filter { range.contains($0.number) }.reversed()
         }
         return rest.popLast()
@@ -43,10 +46,11 @@ struct SegmentPart {
     private mutating func openNext() throws(CambiumError) {
         guard let segment = following.popLast() else { return }
         var next = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
-        if let before = joints.last {
-            guard before.transaction.next == segment, before.checksum == next.header.previousChecksum else {
-                throw CambiumError(.damaged, "The segment does not follow the one before.", place: .init(file: next.path))
-            }
+        if let joint = joints.last, let before {
+            let header = next.header
+            guard joint.transaction.next == segment, joint.checksum == header.previousChecksum, header.firstTransaction == segment,
+                header.store == before.store, header.creationTime >= before.time
+            else { throw CambiumError(.damaged, "The segment does not follow the one before.", place: .init(file: next.path)) }
         }
         byteCount += next.byteCount
         for joint in next.index?.joints ?? [] {

@@ -36,6 +36,13 @@ struct Tree: Sendable, Equatable {
         }
     }
 
+    /// The segments, except the last one, that differ from those of another tree, or are only in one of the two.
+    func closedSegments(with other: Tree) -> [String] {
+        let paths = Set(nodes.keys).union(other.nodes.keys).filter { $0.hasPrefix("log/") && $0.hasSuffix(".log") }
+        let last = other.nodes.keys.filter(paths.contains).max()
+        return paths.filter { $0 != last && nodes[$0] != other.nodes[$0] }
+    }
+
     private mutating func add(_ root: String, _ directory: String) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: directory.isEmpty ? root : root + "/" + directory) {
             let path = directory.isEmpty ? name : directory + "/" + name

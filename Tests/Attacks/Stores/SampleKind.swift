@@ -23,7 +23,7 @@ enum SampleKind: String, CaseIterable, Sendable {
         (tuning.closingCheckpointByteCount, tuning.checkpointByteCount) = (.max, .max)
         if [.sealed, .compacted, .archived, .unclosed].contains(self) {
             (tuning.largeByteCount, tuning.opsFrameByteCount) = (1500, 600)
-            (tuning.segmentByteCount, tuning.sealedByteCountMin, tuning.sealedFrameByteCount) = (900, 0, 500)
+            (tuning.segmentByteCount, tuning.mergedByteCountMax, tuning.sealedFrameByteCount) = (900, 0, 500)
         }
         return tuning
     }

@@ -42,7 +42,13 @@ extension RecoveryCase {
         return head.segment != segment.header.firstTransaction || head.position != segment.bytes.count
     }
 
-    private var namesWhatIsMissing: Bool { head.map { !segments.contains($0.segment.rawValue) } ?? false }
+    private var namesWhatIsMissing: Bool { head.map { !segments.contains($0.segment.rawValue) && !isMerged($0.segment) } ?? false }
+
+    /// Whether the sealed segment before the last one has a transaction with which another segment began, before it was merged.
+    private func isMerged(_ segment: TransactionNumber) -> Bool {
+        guard let earlier, before == .sealed, last != .missing else { return false }
+        return segment.rawValue <= earlier.lastTransaction
+    }
 
     var row: RecoveryRow {
         let saysSo = headSaysSo(beyond: image)

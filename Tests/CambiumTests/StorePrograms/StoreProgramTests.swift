@@ -5,7 +5,7 @@ import Testing
     /// The seeds to run: `CAMBIUM_SEED` is the first, `CAMBIUM_STORE_PROGRAMS` how many.
     private static let seeds: Range<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
-        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 4
+        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 8
         return first..<first + (environment["CAMBIUM_STORE_PROGRAMS"].flatMap(UInt64.init) ?? 3)
     }()
 

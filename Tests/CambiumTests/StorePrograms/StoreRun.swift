@@ -62,6 +62,7 @@ struct StoreRun {
         tuning = random.isTrue(2, outOf: 3) ? .tiny : .standard
         // Everything that happens is to follow from the seed.
         (tuning.sealsInBackground, tuning.checkpointsInBackground) = (false, false)
+        tuning.mergedByteCountMax = random.pick([0, 900, 4_000, tuning.mergedByteCountMax, 1 << 20]) ?? 0
         tuning.newestRootCount = Int.random(in: 1...2, using: &random)
         tuning.recordedTableByteCountMax = seed % 2 == 0 ? 0 : 4096
         tuning.tablePartByteCountMax = [64, 1000, 65_536][Int(seed % 3)]

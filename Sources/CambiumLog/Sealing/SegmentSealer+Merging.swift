@@ -1,0 +1,77 @@
+import CambiumBytes
+public import CambiumModel
+
+/// Neighbouring segments that get no more frames and become one.
+public struct SegmentRun: Sendable, Equatable {
+    /// By their first transactions, ascending.
+    public private(set) var segments: [TransactionNumber]
+    public private(set) var byteCount: Int
+    /// Whether they are retired segments.
+    public let isRetired: Bool
+
+    init(_ segment: TransactionNumber, byteCount: Int, isRetired: Bool) {
+        (segments, self.byteCount, self.isRetired) = ([segment], byteCount, isRetired)
+    }
+
+    /// Adds the segment before the first one if it has at most twice the bytes of those that there are. Returns false if it does not.
+    mutating func add(_ segment: TransactionNumber, byteCount: Int, isRetired: Bool, byteCountMax: Int) -> Bool {
+        guard isRetired == self.isRetired, byteCount <= 2 * self.byteCount, byteCount + self.byteCount <= byteCountMax else { return false }
+        segments.insert(segment, at: 0)
+        self.byteCount += byteCount
+        return true
+    }
+}
+
+extension SegmentSealer {
+    /// The open segments before one, ascending, with their bytes. Complexity: O(segments) files are looked at.
+    public func openSegments(before end: TransactionNumber) throws -> [(segment: TransactionNumber, byteCount: Int)] {
+        try closed(before: end).filter { $0.kind == .open }.map { ($0.segment, $0.byteCount) }
+    }
+
+    /// The runs of segments to merge, the newest one first. Segments that could not be sealed stay by themselves.
+    ///
+    /// From the newest segment backwards, a segment joins the run if it has at most twice the bytes of the run so far. So each byte is
+    /// written again O(log n) times, and n small segments become O(log n). Complexity: O(segments) files are looked at.
+    public func mergeableRuns(before end: TransactionNumber) throws -> [SegmentRun] {
+        if mergedByteCountMax <= 0 { return [] }
+        var runs: [SegmentRun] = []
+        var run: SegmentRun?
+        for (segment, kind, byteCount) in try closed(before: end).reversed() {
+            let isRetired = kind == .retired
+            if kind.isSealed, run?.add(segment, byteCount: byteCount, isRetired: isRetired, byteCountMax: mergedByteCountMax) == true {
+                continue
+            }
+            if let run { runs.append(run) }
+            run = kind.isSealed ? SegmentRun(segment, byteCount: byteCount, isRetired: isRetired) : nil
+        }
+        if let run { runs.append(run) }
+        return runs.filter { $0.segments.count > 1 }
+    }
+
+    private func closed(before end: TransactionNumber) throws(CambiumError)
+        -> [(segment: TransactionNumber, kind: Format.FileKind, byteCount: Int)]
+    {
+        var found: [(segment: TransactionNumber, kind: Format.FileKind, byteCount: Int)] = []
+        for segment in try LogReader.segments(volume) where segment < end {
+            let reader = try FrameReader(volume, path: LogFileName.path(segment, .segment))
+            found.append((segment, reader.header.kind, reader.byteCount))
+        }
+        return found
+    }
+
+    /// Makes one segment of several, under the name of the first one.
+    ///
+    /// The index lists the checksum of each joint, and of the end of each segment, so checkpoints fit as before. Throws as `seal`. A crash
+    /// leaves the segments as they were, or the merged one and some that it covers. Complexity: O(bytes), memory for one frame.
+    ///
+    /// - Returns: the bytes that the one takes less than the others.
+    @discardableResult
+    public func merge(_ run: SegmentRun) throws -> Int {
+        guard let first = run.segments.first, let last = run.segments.last, first < last else { return 0 }
+        let header = try reader(of: first).header
+        let range = first...(try range(of: reader(of: last)).upperBound)
+        let byteCount = try write(run.segments, range, header, run.isRetired ? .retired : .sealed)
+        try removeNow(Array(run.segments.dropFirst()))
+        return run.byteCount - byteCount
+    }
+}

@@ -1,0 +1,72 @@
+import CambiumBytes
+public import CambiumModel
+
+extension SegmentSealer {
+    /// Makes two sealed segments of one, so that the second one begins after a transaction. Does nothing if another segment does.
+    ///
+    /// A joint has to follow the transaction. Throws as `seal`. A crash leaves the segment, perhaps beside the second part, which it
+    /// covers, or both parts. Covered segments have to be removed before.
+    ///
+    /// - Parameter segment: the number of its first transaction. Another segment must follow it.
+    /// - Returns: the bytes that the two segments take less than the one; 0 if nothing was done.
+    public func split(_ segment: TransactionNumber, after last: TransactionNumber) throws -> Int {
+        if try LogReader.segments(volume).contains(last.next) { return 0 }
+        let before = try LogReader.byteCount(volume, segment)
+        try seal(segment)
+        var reader = try reader(of: segment)
+        guard let end = reader.sealedEnd, last >= segment, last < end else { return before - reader.byteCount }
+        let header = reader.header
+        guard let checksum = reader.index?.checksum(after: last.rawValue - segment.rawValue + 1) else {
+            throw CambiumError(.damaged, "The segment has no joint after transaction \(last).", place: .init(file: reader.path))
+        }
+        reader.skip(to: last)
+        guard let record = try reader.nextFrame()?.first(where: { $0.number == last }) else {
+            throw CambiumError(.damaged, "A frame does not verify, so the segment stays as it is.", place: .init(file: reader.path))
+        }
+        let second = SegmentHeader(
+            store: header.store, firstTransaction: last.next, creationTime: record.metadata.time.microsecondsSince1970,
+            saltSeed: header.saltSeed, previousChecksum: checksum)
+        _ = try write([segment], last.next...end, second, .sealed)
+        _ = try write([segment], segment...last, header, .sealed)
+        return try before - LogReader.byteCount(volume, segment) - LogReader.byteCount(volume, last.next)
+    }
+
+    /// Removes segments whose transactions the sealed segment before them has, too: an interrupted splitting or merging left them.
+    ///
+    /// Throws `.damaged` if they are not the same there. Complexity: O(segments) if there are none.
+    ///
+    /// - Parameter end: the segment that is written to, by its first transaction. It and those after it are left alone.
+    public func removeCovered(before end: TransactionNumber) throws {
+        var segments = try LogReader.segments(volume).filter { $0 < end }[...]
+        while let segment = segments.popFirst(), !segments.isEmpty {
+            let reader = try FrameReader(volume, path: LogFileName.path(segment, .segment))
+            guard reader.header.kind.isSealed, let last = try self.reader(of: segment).sealedEnd else { continue }
+            let covered = segments.prefix { $0 <= last }
+            segments = segments.dropFirst(covered.count)
+            if !covered.isEmpty { try remove(Array(covered), coveredBy: segment) }
+        }
+    }
+
+    /// Removes segments that another one has, too, after the comparison with it.
+    private func remove(_ covered: [TransactionNumber], coveredBy segment: TransactionNumber) throws {
+        for other in covered {
+            let reader = try reader(of: other)
+            let range = try range(of: reader)
+            var (part, same) = (SegmentPart(volume, [segment], range), SegmentPart(volume, [other], range))
+            while let record = try same.next() {
+                guard let wanted = try part.next(), wanted.isSame(as: record) else {
+                    throw CambiumError(.damaged, "The segment is not the same in the one that covers it.", place: .init(file: reader.path))
+                }
+            }
+        }
+        try removeNow(covered)
+    }
+
+    /// Removes segments, the last one first, so that those that are left are neighbours.
+    func removeNow(_ covered: [TransactionNumber]) throws {
+        // The name of the segment that has their transactions must not be lost with theirs.
+        try volume.syncDirectory(LogReader.directory)
+        for other in covered.reversed() { try volume.remove(LogFileName.path(other, .segment)) }
+        try volume.syncDirectory(LogReader.directory)
+    }
+}

@@ -1,0 +1,215 @@
+import CambiumBytes
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// Readers without a lock, wherever they are while another process merges segments.
+@Suite struct MergeReaderTests {
+    /// A store with six segments, and another process that takes it over and merges the first five or all six.
+    private final class Scene: Sendable {
+        let volume = WatchedVolume()
+        private let process: Guarded<Store>
+
+        init() throws { process = Guarded(try Merging.made(volume.memory)) }
+
+        var store: Store { process.withLock { $0 } }
+
+        /// A process dies with a torn tail. The next one merges everything before the segment that it begins.
+        func takeOver(_ number: Int) throws {
+            let next = try Merging.takeOver(store, volume.memory, number)
+            process.withLock { $0 = next }
+        }
+
+        func check(_ numbers: [UInt64]) throws {
+            #expect(numbers == Array(1...UInt64(numbers.count)) && numbers.count >= 19)
+            #expect(store.sealingFailure == nil)
+        }
+    }
+
+    @Test func `a reader that stands at any transaction sees each one once while all before the last are merged`() throws {
+        for standing in 1...19 {
+            let scene = try Scene()
+            var numbers: [UInt64] = []
+            _ = try LogReader(scene.volume).scan(makesDurable: true) { record in
+                numbers.append(record.number.rawValue)
+                if numbers.count == standing { try scene.takeOver(100) }
+                // What was merged is merged again, with what was written since.
+                if numbers.count == standing + 1 { try scene.takeOver(101) }
+            }
+            try scene.check(numbers)
+            #expect(numbers.count == 21, "standing at \(standing)")
+        }
+    }
+
+    @Test func `a reader that lists the log while segments are merged sees each transaction once`() throws {
+        for listing in 0..<8 {
+            for first in [1, 7, 9, 18] as [UInt64] {
+                let scene = try Scene()
+                let reader = try LogReader(scene.volume)
+                scene.volume.beforeListing.withLock { $0 = Array(repeating: {}, count: listing) + [{ try scene.takeOver(100) }] }
+                var numbers: [UInt64] = []
+                _ = try reader.scan(from: TransactionNumber(rawValue: first), makesDurable: true) { numbers.append($0.number.rawValue) }
+                #expect(numbers.count >= 20 - Int(first) && numbers == Array(first..<first + UInt64(numbers.count)), "\(listing), \(first)")
+            }
+        }
+    }
+
+    @Test func `followers that began at any time go on over segments that are merged`() throws {
+        let scene = try Scene()
+        var followers = [try StoreFollower(scene.volume)]
+        for number in 200..<212 {
+            if number % 3 == 0 { try scene.takeOver(number) } else { try Merging.add(scene.store, number) }
+            if number % 4 == 1 { try scene.store.checkpoint() }
+            followers.append(try StoreFollower(scene.volume))
+            // Some look every time, and some now and then.
+            for (place, follower) in followers.enumerated() where (number + place) % 3 == 0 { try follower.advance() }
+        }
+        for (place, follower) in followers.enumerated() {
+            try follower.advance()
+            #expect(follower.graph.export == scene.store.graph.export, "follower \(place)")
+        }
+        #expect(try LogReader.segments(scene.volume).count <= 4)
+    }
+
+    @Test func `a follower that was told of a segment that is merged before it is opened finds what it has`() throws {
+        let scene = try Scene()
+        let follower = try StoreFollower(scene.volume)
+        for number in 300..<306 {
+            // Two processes in between: the segment that follows the one of the follower comes and goes.
+            try scene.takeOver(number)
+            try scene.takeOver(number + 50)
+            #expect(try follower.advance() == 2)
+            #expect(follower.graph.export == scene.store.graph.export)
+        }
+    }
+
+    @Test func `moments, verification and repair beside a merging see no damage`() throws {
+        for listing in 0..<7 {
+            func scene() throws -> Scene {
+                let scene = try Scene()
+                scene.volume.beforeListing.withLock { $0 = Array(repeating: {}, count: listing) + [{ try scene.takeOver(100) }] }
+                return scene
+            }
+            for number in [1, 4, 8, 11, 18] as [UInt64] {
+                let moment = try ReadOnlyStore(scene().volume, point: .transaction(TransactionNumber(rawValue: number)))
+                #expect(moment.graph.objectCount == Int(number) - 1, "listing \(listing), moment \(number)")
+            }
+            let verification = try Verification(scene().volume)
+            #expect(verification.isSound && verification.transactionCount >= 19, "listing \(listing): \(verification.findings)")
+            let repair = try Repair(scene().volume, to: MemoryVolume(), surroundings: fixedSurroundings(seed: 4))
+            #expect(repair.findings == [] && repair.transactionCount >= 19, "listing \(listing): \(repair.findings)")
+        }
+    }
+
+    @Test func `a backup beside a merging is a store as it was at a moment`() throws {
+        for listing in 0..<9 {
+            for count in 1...2 {
+                let scene = try Scene()
+                let reader = try LogReader(scene.volume)
+                scene.volume.beforeListing.withLock { hooks in
+                    hooks = Array(repeating: {}, count: listing)
+                    for number in 0..<count { hooks.append { try scene.takeOver(100 + number) } }
+                }
+                let copy = MemoryVolume()
+                let backup = try Backup(reader, to: copy)
+                let verification = try Verification(copy)
+                #expect(verification.findings == [] && backup.transaction.rawValue >= 19, "listing \(listing): \(verification.findings)")
+                #expect(verification.transactionCount == Int(backup.transaction.rawValue))
+                let opened = try Merging.open(copy, 8)
+                #expect(opened.recovery.notes == [] && opened.graph.objectCount == Int(backup.transaction.rawValue) - 1)
+            }
+        }
+    }
+
+    // MARK: HEAD
+
+    /// A store whose segments were merged, with the HEAD from when one of them was written to.
+    private func withOlderHead() throws -> (contents: [String: [UInt8]], export: String) {
+        let volume = MemoryVolume()
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: Merging.apart)
+        var head: [UInt8]?
+        for segment in 0..<4 {
+            for number in 0..<3 { try Merging.add(store, segment * 10 + number) }
+            if segment == 2 { head = volume.contents[Head.fileName] }
+            try store.committer.log?.endSegment(with: store.graph.transaction)
+        }
+        try Merging.add(store, 90)
+        let export = store.graph.export
+        store.abandon()
+        try Merging.open(volume).abandon()
+        var contents = volume.contents
+        // HEAD is not synced when a segment is begun, so a loss of power may keep an earlier one.
+        contents[Head.fileName] = head
+        return (contents, export)
+    }
+
+    @Test func `HEAD may name a segment that was merged with those before it`() throws {
+        let (contents, export) = try withOlderHead()
+        let volume = MemoryVolume(contents: contents)
+        let head = try #require(try Head.read(volume, store: StoreSettings.read(volume).store).head)
+        #expect(try head.segment.rawValue == 8 && LogReader.segments(volume).map(\.rawValue) == [1, 14])
+        #expect(try ReadOnlyStore(volume).graph.export == export && StoreFollower(volume).graph.export == export)
+        #expect(try Verification(volume).findings == [])
+        let store = try Merging.open(volume)
+        #expect(store.graph.export == export && store.recovery.notes == [])
+        try Merging.add(store, 91)
+        try store.close()
+        #expect(try Verification(volume).findings == [])
+    }
+
+    @Test func `a segment that HEAD names, and that no other one has, is missing`() throws {
+        let (contents, _) = try withOlderHead()
+        // Another name for the log's last segment: nothing has the transactions between.
+        var lacking = contents
+        lacking["log/00000000000000000001.log"] = nil
+        #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: lacking)) } == .damaged)
+        // An open segment before it has no more than it says.
+        let volume = MemoryVolume()
+        let store = try Merging.made(volume)
+        store.abandon()
+        var files = volume.contents
+        let head = Head(
+            sequence: 1000, segment: TransactionNumber(rawValue: 7), position: 96, lastTransaction: TransactionNumber(rawValue: 7),
+            isClosed: false)
+        files[Head.fileName] = head.encode(store: try StoreSettings.read(volume).store)
+        #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: files)) } == .damaged)
+        #expect(code { _ = try Merging.open(MemoryVolume(contents: files)) } == .damaged)
+    }
+
+    // MARK: Damage
+
+    @Test func `damage in a merged segment is found, and everything else is saved`() throws {
+        let volume = MemoryVolume()
+        let store = try Merging.made(volume)
+        store.abandon()
+        try Merging.open(volume).abandon()
+        let path = "log/00000000000000000001.log"
+        let index = try #require(try SegmentReader(volume, path: path).index)
+        var offset = Format.Segment.headerByteCount
+        var first: UInt64 = 1
+        let roots = try RootRecord.list(volume).map(\.rawValue)
+        #expect(index.entries.count > 4)
+        for entry in index.entries {
+            var contents = volume.contents
+            contents[path]?[offset + entry.byteCount / 2] ^= 1
+            let damaged = MemoryVolume(contents: contents)
+            #expect(try !Verification(damaged).isSound)
+            let target = MemoryVolume()
+            let repair = try Repair(damaged, to: target, surroundings: fixedSurroundings(seed: 5))
+            let end = first + UInt64(entry.transactionCount)
+            #expect(!repair.findings.isEmpty && repair.missing.first?.lowerBound.rawValue == first, "the frame with transaction \(first)")
+            // The state of the next checkpoint stands for what is missing.
+            if let checkpoint = roots.filter({ $0 >= end - 1 }).min() {
+                #expect(repair.transactionCount == 19 && repair.missing.last?.upperBound.rawValue == checkpoint, "\(repair.missing)")
+                #expect(try ReadOnlyStore(target).graph.export == store.graph.export, "the frame with transaction \(first)")
+            } else {
+                #expect(repair.missing.last?.upperBound.rawValue == 19, "\(repair.missing)")
+            }
+            offset += entry.byteCount
+            first = end
+        }
+    }
+}
