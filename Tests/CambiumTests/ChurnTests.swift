@@ -66,4 +66,34 @@ import Testing
         #expect(try Store.open(volume, durability: nil, tuning: tuning).graph.digest() == digest)
         #expect(try Verification(volume).isSound)
     }
+
+    /// The bytes of disk that all files of a store take.
+    private func diskByteCount(_ directory: String) throws -> Int {
+        let files = try #require(FileManager.default.enumerator(atPath: directory))
+        return try files.reduce(0) { sum, name in
+            var status = stat()
+            let path = directory + "/" + (try #require(name as? String))
+            try #require(lstat(path, &status) == 0)
+            return status.st_mode & S_IFMT == S_IFREG ? sum + 512 * Int(status.st_blocks) : sum
+        }
+    }
+
+    @Test(.enabled(if: LongTests.areWanted))
+    func `after a hundred generations and a compaction the disk has little more than the live pages`() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-churn-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let store = try Store.create(
+            at: directory, schema: Notes.schema, durability: .buffered(every: .seconds(3600)), surroundings: fixedSurroundings())
+        for generation in 0..<100 {
+            try add(store, generation * 2000..<(generation + 1) * 2000)
+            try thin(store)
+        }
+        _ = try store.compact(.checkpoints(1))
+        #expect(store.graph.objectCount == 3 * 2000 && store.pageFindings == [])
+        let (pages, disk) = (store.memory.pageByteCount, try diskByteCount(directory))
+        print("churn: \(pages) bytes of live pages, \(disk) bytes on disk")
+        #expect(Double(disk) <= 1.3 * Double(pages) + Double(1 << 20), "\(pages) bytes of live pages, \(disk) bytes on disk")
+        try store.close()
+        #expect(try Verification(SystemVolume(root: directory)).isSound)
+    }
 }

@@ -87,13 +87,21 @@ extension Committer {
         _ anchor: CompactionAnchor, _ archive: SegmentArchive?, _ checkpointer: Checkpointer, _ sealing: Sealing
     ) throws -> Compaction {
         let before = try PageFile.byteCount(checkpointer.volume)
-        let isPacked = try pack(.thorough, stepCountMax: .max)
+        var isPacked = try pack(.thorough, stepCountMax: .max)
         _ = try store(again: isPacked)
+        // Packing leaves holes in the chunks that are open. The checkpoint has ended these, so they can be emptied too.
+        for _ in 0..<Self.packingRoundCountMax where isPacked {
+            isPacked = try pack(.thorough, stepCountMax: .max)
+            if isPacked { _ = try store(again: true) }
+        }
         var compaction = try checkpointer.compact(anchor, archive, isDryRun: false, sealing, endSegment)
         try checkpointer.reclaimChunks(whileNobodyWrites: whileNobodyWrites)
         compaction.storedByteCount = before - (try PageFile.byteCount(checkpointer.volume))
         return compaction
     }
+
+    /// How often pages are packed and stored once more. Each round has little to do beside the one before.
+    private static let packingRoundCountMax = 3
 
     /// Has what follows begin another segment, if the one that is written to has a transaction.
     private func endSegment(with transaction: TransactionNumber) throws {
