@@ -3,7 +3,7 @@ import CambiumModel
 
 /// The roots that are kept, and the chunks that they have. Only while none is being made by others.
 extension Checkpointer {
-    /// Drops the roots that the policy does not keep, but for those that somebody reads, and the one that stands for what was retired.
+    /// Drops the roots that the policy does not keep. Roots that somebody reads stay, and so does the one that stands for the retired log.
     func dropRoots() throws -> Int {
         let retiredEnd = try LogReader(volume).retiredEnd()
         let numbers = try RootRecord.list(volume)

@@ -14,7 +14,7 @@ struct RootTree {
         (self.tree, end) = (tree, LogReader.Prefix(root))
     }
 
-    /// Reads the log up to a position whose transactions are durable, beside who writes. Throws if the disk refuses.
+    /// Reads the log up to a position whose transactions are durable. Writers go on meanwhile. Throws if the disk refuses.
     ///
     /// Complexity: O(bytes of the log since the last checkpoint with a tree).
     mutating func advance(to position: LogReader.Prefix, in volume: any Volume) throws {
@@ -24,7 +24,7 @@ struct RootTree {
             try known.append(LogReader(volume), after: end, upTo: position.transaction)
             (self.tree, end) = (known.tree, position)
         } catch let error as CambiumError where [.damaged, .notFound, .unsupportedFormat].contains(error.code) {
-            // What is corrupt stays so. Another attempt would read all of it again.
+            // A corrupt log stays corrupt. Another attempt would read all of it again.
             self.tree = nil
         }
     }

@@ -100,7 +100,7 @@ struct StoredGraph {
             return try PageFile.root(reader.volume, store: reader.settings.store, number).map { $0.record.time > time } ?? false
         } catch {
             guard error.code == .notFound else { throw error }
-            return true  // Who writes has dropped it since.
+            return true  // A writer has dropped it since.
         }
     }
 

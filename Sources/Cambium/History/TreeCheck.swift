@@ -22,7 +22,7 @@ struct TreeCheck {
             do throws(CambiumError) {
                 expected[number] = try PageFile.tree(reader.volume, store: reader.settings.store, number)
             } catch {
-                // Who writes has dropped it since.
+                // A writer has dropped it since.
                 guard error.code == .notFound else { throw error }
             }
         }

@@ -135,7 +135,7 @@ public struct Verification: Sendable {
         } catch let error as CambiumError where error.code == .damaged {
             damage("the checkpoint of transaction \(number): \(error)")
         } catch let error as CambiumError where error.code == .notFound {
-            return  // Who writes has dropped it since.
+            return  // A writer has dropped it since.
         }
     }
 }

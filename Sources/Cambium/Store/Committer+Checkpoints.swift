@@ -20,7 +20,7 @@ extension Committer {
         guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
         let begin = TickClock.now
         do {
-            // What is synced now is not synced while the lock is held.
+            // So the sync under the lock has little to wait for.
             try syncLog()
             let receipt = try checkpointer.make(
                 take: { try writing.hold(as: .checkpoint) { try snapshot(unlessAt: again ? nil : checkpointer.transaction) } },

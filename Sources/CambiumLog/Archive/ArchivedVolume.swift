@@ -98,7 +98,7 @@ public struct ArchivedVolume: Volume {
     public func list(_ directory: String) throws(CambiumError) -> [String] {
         let prefix = directory + "/"
         var names = Set(try store.list(directory).filter { !hidden.contains(prefix + $0) })
-        // What is retired by now may be in a segment that has another name.
+        // A segment that was retired since may have another name.
         if directory == LogReader.directory, try reader.retiredEnd() != retiredEnd { throw isCompacted }
         names.formUnion(paths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
