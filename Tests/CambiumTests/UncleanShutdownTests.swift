@@ -33,7 +33,8 @@ import Testing
             }
             // A tail that is cut off is followed by a segment, which is made again where it has no frames; the one before may be sealed.
             #expect(sizes.allSatisfy { $0 <= byteCount(files) + (isTorn ? Format.Segment.headerByteCount + 50 : 0) })
-            #expect(sizes.suffix(Self.roundCount - 2).allSatisfy { $0 == sizes.last })
+            // A process that dies early has not sealed the segment before: the store grows at most once more, when a later one seals it.
+            #expect(Set(sizes.dropFirst(2)).count <= 2 && zip(sizes, sizes.dropFirst()).allSatisfy { $0 <= $1 })
             #expect(try Store.open(MemoryVolume(contents: contents), durability: nil).graph.schema.entities.count == 4)
         }
     }
