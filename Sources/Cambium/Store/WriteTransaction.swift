@@ -83,14 +83,24 @@ public struct WriteTransaction: ~Copyable {
     /// Changes several attributes of an object in one op.
     public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
         guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { throw missing(id) }
-        var own = values
-        for (index, (attribute, value)) in values.enumerated() {
-            let checked = try check(attribute, value, entity)
-            if checked !== attribute { own[index].0 = checked }
-        }
+        var areCurrent = true
+        for (attribute, value) in values where try check(attribute, value, entity) !== attribute { areCurrent = false }
         try checkUsable()
-        let changed = try draft.set(own, at: place)
+        var changed = draft.takeAssignments()
+        defer { draft.giveBack(&changed) }
+        if areCurrent {
+            try draft.set(values, at: place, &changed)
+        } else {
+            try draft.set(try current(values, entity), at: place, &changed)
+        }
         if !changed.isEmpty, recording == .ops { ops.append(.set(id, changed)) }
+    }
+
+    /// The values with the attributes of the entity as the schema has it now.
+    private func current(_ values: [(Attribute, Value)], _ entity: Entity) throws(CambiumError) -> [(Attribute, Value)] {
+        var current: [(Attribute, Value)] = []
+        for (attribute, value) in values { current.append((try check(attribute, value, entity), value)) }
+        return current
     }
 
     /// Deletes objects and what their delete rules reach.

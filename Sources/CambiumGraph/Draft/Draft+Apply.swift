@@ -122,7 +122,7 @@ extension Draft {
             if assigned.cell.isNull, reader.rows(table.index).isNull(row, assigned.slot, kind) { continue }
             assigned.cell.withCell { store(table.index, row, assigned.slot, kind, $0) }
         }
-        giveBack(&cells)
+        space.spareCells.giveBack(&cells)
         for index in table.indexes { addToIndex(table, index, row) }
         pending.noteObject(table.index, row)
     }
@@ -133,7 +133,7 @@ extension Draft {
         let table = layout.tables[Int(place.table)]
         var cells = try takeCells(assignments, entity, table)
         store(cells, at: place, table)
-        giveBack(&cells)
+        space.spareCells.giveBack(&cells)
         if assignments.contains(where: { $0.value.isNull && entity.attribute($0.property)?.isOptional == false }) {
             pending.noteObject(table.index, place.row)
         }
@@ -144,13 +144,14 @@ extension Draft {
     ///
     /// Throws as `apply`. Complexity: O(values), O(bytes) for text and data.
     ///
-    /// - Returns: the assignments of the op; empty if nothing changes.
-    package mutating func set(_ values: [(Attribute, Value)], at place: ObjectPlace) throws(CambiumError) -> [Assignment] {
+    /// - Parameter changed: receives the assignments of the op; none if nothing changes.
+    package mutating func set(
+        _ values: [(Attribute, Value)], at place: ObjectPlace, _ changed: inout [Assignment]
+    ) throws(CambiumError) {
         let table = layout.tables[Int(place.table)]
-        var (changed, cells) = ([Assignment](), [AssignedCell]())
+        var cells = space.spareCells.take()
+        defer { space.spareCells.giveBack(&cells) }
         changed.reserveCapacity(values.count)
-        swap(&cells, &assignedCells)
-        defer { giveBack(&cells) }
         cells.reserveCapacity(values.count)
         var losesMandatory = false
         for (attribute, value) in values {
@@ -162,14 +163,18 @@ extension Draft {
             cells.append(assigned)
             if value.isNull, !attribute.isOptional { losesMandatory = true }
         }
-        if changed.isEmpty { return [] }
+        if changed.isEmpty { return }
         try checkCapacity()
         try atomically { draft throws(CambiumError) in
             draft.store(cells, at: place, table)
             if losesMandatory { draft.pending.noteObject(table.index, place.row) }
         }
-        return changed
     }
+
+    /// An array for the assignments of an op, which the caller gives back for its memory.
+    package func takeAssignments() -> [Assignment] { space.spareAssignments.take() }
+
+    package func giveBack(_ assignments: inout [Assignment]) { space.spareAssignments.giveBack(&assignments) }
 
     private func holds(_ assigned: AssignedCell, _ table: TableLayout, _ row: UInt32) -> Bool {
         assigned.cell.withCell { reader.rows(table.index).equals(row, assigned.slot, table.columns[assigned.slot], $0) }
@@ -184,8 +189,7 @@ extension Draft {
     private mutating func takeCells(
         _ assignments: [Assignment], _ entity: Entity, _ table: TableLayout
     ) throws(CambiumError) -> [AssignedCell] {
-        var cells: [AssignedCell] = []
-        swap(&cells, &assignedCells)
+        var cells = space.spareCells.take()
         for assignment in assignments {
             guard let attribute = entity.attribute(assignment.property) else {
                 throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute with the number \(assignment.property.rawValue).")
@@ -193,11 +197,6 @@ extension Draft {
             cells.append(AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(assignment.value, attribute)))
         }
         return cells
-    }
-
-    private mutating func giveBack(_ cells: inout [AssignedCell]) {
-        cells.removeAll(keepingCapacity: true)
-        swap(&cells, &assignedCells)
     }
 
     // MARK: Digests

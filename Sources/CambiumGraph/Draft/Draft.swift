@@ -31,8 +31,6 @@ public struct Draft: ~Copyable {
     private var failure: (any Error)?
     /// Whether the change under way has written to a page.
     private var hasWritten = false
-    /// What the op under way will store, kept between ops for its memory.
-    var assignedCells: [AssignedCell] = []
     private var superseded: PageList
     private var born: PageList
     private var isPublished = false

@@ -1,4 +1,5 @@
 import CambiumBytes
+import CambiumModel
 
 #if canImport(Glibc)
     import Glibc
@@ -43,6 +44,10 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var cursorEnd = 0
     /// Empty lists of pages whose memory the next draft uses.
     @exclusivity(unchecked) private var spareLists: [PageList] = []
+    /// For what the op under way stores.
+    @exclusivity(unchecked) var spareCells = SpareArray<AssignedCell>()
+    /// For what the op under way assigns.
+    @exclusivity(unchecked) var spareAssignments = SpareArray<Assignment>()
     let memory: PageMemory
     /// Whose files have room for chunks that the budget has no memory for; nil where there are none.
     @exclusivity(unchecked) var storage: (any PageStorage)?
