@@ -43,6 +43,7 @@ extension LogWriter {
         let bytes = next.encode()
         let path = LogFileName.path(next.firstTransaction, .segment)
         try make(path, bytes)
+        self.path = path
         header = next
         headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
         codec = TransactionCodec(time: time)

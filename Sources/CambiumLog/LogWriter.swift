@@ -11,6 +11,8 @@ public final class LogWriter: @unchecked Sendable {
     let settings: StoreSettings
     let makeSaltSeed: () -> [UInt8]
     var file: any VolumeFile
+    /// Of the segment that is written to.
+    @exclusivity(unchecked) var path: String
     var headFile: any VolumeFile
     /// Whether HEAD has slots of version 1.
     var isHeadOfOldestFormat: Bool
@@ -87,7 +89,8 @@ public final class LogWriter: @unchecked Sendable {
         // An older HEAD may be of a copy that went on in another way.
         headTree = end.headFlaw == nil ? reader.head?.tree : nil
         headTime = end.lastTime
-        file = try volume.open(LogFileName.path(tail.header.firstTransaction, .segment), .update)
+        path = LogFileName.path(tail.header.firstTransaction, .segment)
+        file = try volume.open(path, .update)
         headFile = try volume.open(Head.fileName, try volume.exists(Head.fileName) ? .update : .create)
         if let head = reader.head, head.isClosed, reader.flaws.isEmpty, end.headFlaw == nil, end.verdict == .clean,
             !tail.header.kind.isSealed, lastTransaction != .none, try file.byteCount() == tail.position

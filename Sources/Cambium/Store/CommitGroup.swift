@@ -62,10 +62,13 @@ final class CommitGroup: @unchecked Sendable {
         if !isWaiting { listener(outcome) }
     }
 
-    func settle(_ outcome: Outcome) {
+    /// Has all who wait know the outcome.
+    ///
+    /// - Parameter sleeperCount: how many threads wait, besides the calling one.
+    func settle(_ outcome: Outcome, sleeperCount: Int) {
         self.outcome = outcome
         word.value = Word.settled
-        word.wakeAll()
+        if sleeperCount > 0 { word.wakeAll() }
         let waiting = listeners.withLock { listeners in
             defer { listeners = nil }
             return listeners

@@ -1,0 +1,148 @@
+internal import CambiumLog
+import CambiumModel
+import Dispatch
+
+/// How transactions become durable, and how those who wait for them hear of it.
+extension Committer {
+    /// Sleeps until a commit is as durable as it has to be.
+    func settle(_ pending: Pending) throws(CambiumError) -> Receipt {
+        guard let group = pending.group else { return try pending.result.get() }
+        if pending.leads { lead(as: group) }
+        while true {
+            if let outcome = group.wait() { return try pending.result(of: outcome).get() }
+            lead(as: group)
+        }
+    }
+
+    /// How a commit ended; nil while that is not known.
+    func outcome(_ pending: Pending) -> Result<Receipt, CambiumError>? {
+        guard let group = pending.group else { return pending.result }
+        return group.outcomeIfSettled.map(pending.result(of:))
+    }
+
+    /// Calls `body` when a commit is as durable as it has to be, on some thread that must not be kept.
+    func whenSettled(_ pending: Pending, _ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) {
+        guard let group = pending.group else { return body(pending.result) }
+        group.notify { outcome in body(pending.result(of: outcome)) }
+    }
+
+    /// Writes the open group and syncs; then has the group that came together meanwhile led by somebody.
+    ///
+    /// - Parameter own: the group that the calling thread waits in; `nil` if it waits in none.
+    func lead(as own: CommitGroup? = nil) {
+        let (group, begun) = writing.hold(as: .sync) { () -> (CommitGroup, Result<LogWriter.PendingSync?, CambiumError>) in
+            let group = openGroup
+            openGroup = CommitGroup()
+            return (group, Result { () throws(CambiumError) in try begin(group) })
+        }
+        let sync: LogWriter.PendingSync?
+        switch begun {
+        case .success(let pending): sync = pending
+        case .failure(let error): return settle(group, as: .failure(error), by: own)
+        }
+        let synced = sync.map { ($0, $0.run()) }
+        let (outcome, failed, next, hasThreads) = writing.hold(as: .sync) {
+            if sync != nil { metrics.noteSync() }
+            noteLogged()
+            let (outcome, failed, next) = end(group, synced)
+            // Others may join the next group as soon as the lock is free.
+            return (outcome, failed, next, next.map { $0.threadCount > 0 } ?? false)
+        }
+        settle(group, as: outcome, by: own)
+        if let failed { settle(failed, as: outcome, by: own) }
+        guard let next else { return }
+        if hasThreads { next.chooseLeader() } else { queue.async { self.lead() } }
+    }
+
+    private func settle(_ group: CommitGroup, as outcome: CommitGroup.Outcome, by own: CommitGroup?) {
+        metrics.waitingCommitCount.subtract(group.threadCount + group.listenerCount, ordering: .relaxed)
+        group.settle(outcome, sleeperCount: group.threadCount - (own === group ? 1 : 0))
+    }
+
+    /// Only while `writing` is held.
+    func noteLogged() {
+        if let log { metrics.loggedByteCount.store(log.appendedByteCount + opsFileByteCount, ordering: .relaxed) }
+    }
+
+    /// Hands a group's transactions to the kernel. What has to be synced for them to be durable; nil where all of it is.
+    private func begin(_ group: CommitGroup) throws(CambiumError) -> LogWriter.PendingSync? {
+        guard let log else { return nil }
+        stopTimer()
+        // Where this fails, those who were staged are told so by their frame's fate; others of the group wait for the sync all the same.
+        _ = writeStaged(group)
+        do {
+            return try log.beginSync()
+        } catch {
+            // All in the time that the lock is held: whoever commits next builds on what is left, and leads.
+            rollBack()
+            isSyncing = false
+            throw error
+        }
+    }
+
+    /// Takes note of how a sync ended. Returns the group that fails with it, and the one that has to be led next.
+    private func end(
+        _ group: CommitGroup, _ synced: (LogWriter.PendingSync, LogWriter.SyncOutcome)?
+    ) -> (outcome: CommitGroup.Outcome, failed: CommitGroup?, next: CommitGroup?) {
+        let outcome = synced.flatMap { log?.endSync($0.0, $0.1) } ?? .success(())
+        switch outcome {
+        case .success:
+            lastSyncTime.store(surroundings.now().microsecondsSince1970, ordering: .relaxed)
+            if let graph = group.graph {
+                // Packing may have made another version of the same transaction since.
+                let newest = timeline.head
+                let isPacked = newest.transaction == graph.transaction
+                timeline.confirm(isPacked ? newest : graph)
+                show(graph)
+                if isPacked { showPacked(newest) }
+            }
+            isSyncing = !openGroup.isEmpty
+            return (outcome, nil, isSyncing ? openGroup : nil)
+        case .failure:
+            // Who came meanwhile built on what is lost; what they staged stays unwritten, because the writer is poisoned.
+            rollBack()
+            let failed = openGroup
+            openGroup = CommitGroup()
+            isSyncing = false
+            return (outcome, failed, nil)
+        }
+    }
+
+    /// Hands what is staged to the kernel. Only while `writing` is held.
+    ///
+    /// Where that fails the staged transactions are taken back, and whoever waits for one of them is told when its group is settled.
+    /// What was written before stays, and so do those who wait for it.
+    ///
+    /// - Parameter group: the one that those who are staged have joined.
+    /// - Returns: the bytes of the frame.
+    func writeStaged(_ group: CommitGroup) -> Result<Int, CambiumError> {
+        guard let log else { return .success(0) }
+        do throws(CambiumError) {
+            let byteCount = try log.write()
+            fate.isWritten = true
+            fate = FrameFate()
+            writtenGraph = nil
+            group.byteCount += byteCount
+            if durability != .synced { timeline.confirm(timeline.head) }
+            return .success(byteCount)
+        } catch {
+            fate.failure = error
+            fate = FrameFate()
+            if let graph = writtenGraph {
+                writtenGraph = nil
+                timeline.rollBack(to: graph)
+                if group.graph != nil { group.graph = graph }
+            }
+            return .failure(error)
+        }
+    }
+
+    /// Hands what is staged to the kernel before something else, which fails with it. Only while `writing` is held.
+    func writeOthers() throws(CambiumError) {
+        guard case .failure(let error) = writeStaged(openGroup) else { return }
+        // What may or may not be in the log are the others' transactions.
+        guard error.code == .outcomeUnknown else { throw error }
+        throw CambiumError(
+            .ioFailure, "Transactions before this one could not be written, so nothing of it was. \(error.message)", underlying: error)
+    }
+}
