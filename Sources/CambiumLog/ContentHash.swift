@@ -8,6 +8,20 @@ package struct ContentHash {
 
     package mutating func add(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
 
+    mutating func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { hash.update(bufferPointer: $0) } }
+
     /// 32 bytes.
-    package func finish() -> [UInt8] { Array(hash.finalize()) }
+    package func finish() -> [UInt8] { finish(32) }
+
+    /// The first bytes of the hash.
+    func finish(_ byteCount: Int) -> [UInt8] {
+        // As a sequence, the digest would be copied twice, byte by byte.
+        hash.finalize().withUnsafeBytes { [UInt8](UnsafeRawBufferPointer(rebasing: $0.prefix(byteCount))) }
+    }
+
+    static func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var hash = ContentHash()
+        hash.add(bytes)
+        return hash.finish()
+    }
 }

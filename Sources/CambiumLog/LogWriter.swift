@@ -10,12 +10,12 @@ public final class LogWriter: @unchecked Sendable {
     public let volume: any Volume
     let settings: StoreSettings
     let makeSaltSeed: () -> [UInt8]
-    var file: any VolumeFile
+    @exclusivity(unchecked) var file: any VolumeFile
     /// Of the segment that is written to.
     @exclusivity(unchecked) var path: String
-    var headFile: any VolumeFile
+    @exclusivity(unchecked) var headFile: any VolumeFile
     /// Whether HEAD has slots of version 1.
-    var isHeadOfOldestFormat: Bool
+    @exclusivity(unchecked) var isHeadOfOldestFormat: Bool
     /// What HEAD says of the tree.
     @exclusivity(unchecked) var headTree: Head.Tree?
     @exclusivity(unchecked) var header: SegmentHeader
@@ -26,8 +26,8 @@ public final class LogWriter: @unchecked Sendable {
     /// The joint that the log ends with, by its offset; `nil` if the log ends with transactions.
     @exclusivity(unchecked) var jointOffset: Int?
     @exclusivity(unchecked) var durablePosition: Int
-    var headSequence: UInt64
-    var headTime: Int64
+    @exclusivity(unchecked) var headSequence: UInt64
+    @exclusivity(unchecked) var headTime: Int64
     @exclusivity(unchecked) var poison: CambiumError?
     @exclusivity(unchecked) var writer = ByteWriter(capacity: 1024)
     /// The last frame; kept for its memory.

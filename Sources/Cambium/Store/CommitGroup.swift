@@ -18,15 +18,15 @@ final class CommitGroup: @unchecked Sendable {
     typealias Outcome = Result<Void, CambiumError>
 
     /// The newest graph of the group.
-    var graph: Graph?
-    var transactionCount = 0
+    @exclusivity(unchecked) var graph: Graph?
+    @exclusivity(unchecked) var transactionCount = 0
     /// How many threads have joined that will call `wait`.
-    var threadCount = 0
+    @exclusivity(unchecked) var threadCount = 0
     /// How many wait by a listener.
-    var listenerCount = 0
+    @exclusivity(unchecked) var listenerCount = 0
     /// Bytes of the frame that the transactions were written in.
-    var byteCount = 0
-    private var outcome = Outcome.success(())
+    @exclusivity(unchecked) var byteCount = 0
+    @exclusivity(unchecked) private var outcome = Outcome.success(())
     private let listeners = Guarded<[@Sendable (Outcome) -> Void]?>([])
     private let word = WaitWord(Word.waiting)
 
@@ -82,7 +82,7 @@ final class CommitGroup: @unchecked Sendable {
 /// SENDABLE: it is written while the store's writing lock is held, and read when the group is settled.
 final class FrameFate: @unchecked Sendable {
     /// Whether the system has the bytes of the frame.
-    var isWritten = false
+    @exclusivity(unchecked) var isWritten = false
     /// Why it was not written.
-    var failure: CambiumError?
+    @exclusivity(unchecked) var failure: CambiumError?
 }

@@ -10,17 +10,17 @@ import CambiumBytes
 final class PageMemory {
     let budget: MemoryBudget
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
-    private var regionCursor: UnsafeMutableRawPointer?
-    private var regionChunksLeft = 0
+    @exclusivity(unchecked) private var regionCursor: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var regionChunksLeft = 0
     /// Whether the system was asked to supply the memory of the region before it is touched.
-    private var isRegionPrepared = false
+    @exclusivity(unchecked) private var isRegionPrepared = false
     /// Regions that were taken ahead of their use.
-    private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
-    private var preparation: MemoryPreparation?
+    @exclusivity(unchecked) private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
+    @exclusivity(unchecked) private var preparation: MemoryPreparation?
     /// What is kept supplied ahead of its use.
-    private var keptByteCount = 0
+    @exclusivity(unchecked) private var keptByteCount = 0
     /// Bytes of memory that are nobody's file.
-    private(set) var heapByteCount = 0
+    @exclusivity(unchecked) private(set) var heapByteCount = 0
 
     init(budget: MemoryBudget) { self.budget = budget }
 

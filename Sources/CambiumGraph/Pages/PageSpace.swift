@@ -14,7 +14,7 @@ import CambiumModel
 final class PageSpace: @unchecked Sendable {
     let chunks: Chunks
     /// Permanent pages that stand for leaves without content; born at 0 and never released.
-    private(set) var constants = ConstantPages()
+    @exclusivity(unchecked) private(set) var constants = ConstantPages()
     // One thread at a time allocates and releases: no access to what follows overlaps another.
     @exclusivity(unchecked) private(set) var liveGranules = 0
     @exclusivity(unchecked) var chunkCount = 0

@@ -45,7 +45,7 @@ public struct LogRecord: Sendable {
 
     /// 32 bytes: the transaction's leaf in the tree. Throws `.damaged` and `.ioFailure` where a file of ops cannot be read.
     public func leafHash() throws -> [UInt8] {
-        Array(Leaf.hash(number, metadata, commitment: try commitment()))
+        Leaf.hash(number, metadata, commitment: try commitment())
     }
 
     /// 32 bytes: the hash of the salt and the ops, which no other transaction has, of this log or any other. A copy of the transaction in
@@ -54,7 +54,7 @@ public struct LogRecord: Sendable {
         if case .redacted(let commitment) = payload { return commitment }
         var commitment = Leaf.Commitment(salt: salt.bytes(number))
         try payload.forEachPart { commitment.add($0) }
-        return Array(commitment.finish())
+        return commitment.finish()
     }
 }
 

@@ -1,11 +1,11 @@
 import CambiumBytes
 import CambiumModel
-import Crypto
 
 /// What the tree commits to of one transaction. FORMAT.md 5.
 enum Leaf {
-    static func hash(_ number: TransactionNumber, _ metadata: TransactionMetadata, commitment: [UInt8]) -> SHA256Digest {
-        var envelope = ByteWriter(capacity: 64)
+    /// 32 bytes.
+    static func hash(_ number: TransactionNumber, _ metadata: TransactionMetadata, commitment: [UInt8]) -> [UInt8] {
+        var envelope = ByteWriter(capacity: 128)
         envelope.writeByte(0)
         envelope.write(number.rawValue)
         envelope.write(metadata.time.microsecondsSince1970)
@@ -18,19 +18,19 @@ enum Leaf {
         if metadata.clockLag > .zero { envelope.write(metadata.clockLagMicroseconds) }
         if let digest = metadata.requestDigest { envelope.write(digest.bytes) }
         envelope.write(commitment)
-        return SHA256.hash(data: envelope.bytes)
+        return ContentHash.hash(envelope.bytes[...])
     }
 
     /// What stands for a payload in its leaf: the hash of the salt and all of its parts.
     struct Commitment {
-        private var hash = SHA256()
+        private var hash = ContentHash()
 
-        init(salt: [UInt8]) { hash.update(data: salt) }
+        init(salt: [UInt8]) { hash.add(salt[...]) }
 
-        mutating func add(_ part: ArraySlice<UInt8>) { hash.update(data: part) }
+        mutating func add(_ part: ArraySlice<UInt8>) { hash.add(part) }
 
         /// 32 bytes.
-        func finish() -> [UInt8] { Array(hash.finalize()) }
+        func finish() -> [UInt8] { hash.finish() }
     }
 
     /// The salt of a transaction that brings none of its own.
@@ -38,6 +38,8 @@ enum Leaf {
         var writer = ByteWriter(capacity: 24)
         writer.write(seed)
         writer.write(number.rawValue)
-        return Array(SHA256.hash(data: writer.bytes).prefix(Format.saltByteCount))
+        var hash = ContentHash()
+        hash.add(writer.bytes[...])
+        return hash.finish(Format.saltByteCount)
     }
 }

@@ -1,5 +1,4 @@
 import CambiumBytes
-import Crypto
 
 /// The tree of RFC 6962, section 2.1, built leaf by leaf; it keeps the roots of complete subtrees only, O(log n) of them.
 public struct MerkleTree: Sendable, Equatable {
@@ -28,13 +27,20 @@ public struct MerkleTree: Sendable, Equatable {
 
     /// 32 bytes. That of a tree without leaves is the hash of nothing.
     var root: [UInt8] {
-        guard var hash = subtrees.last else { return Array(SHA256.hash(data: [UInt8]())) }
+        guard var hash = subtrees.last else { return ContentHash().finish() }
         for subtree in subtrees.dropLast().reversed() { hash = Self.node(subtree, hash) }
         return hash
     }
 
     private static func node(_ left: [UInt8], _ right: [UInt8]) -> [UInt8] {
-        Array(SHA256.hash(data: [1] + left + right))
+        withUnsafeTemporaryAllocation(byteCount: 1 + 2 * hashByteCount, alignment: 8) { bytes in
+            bytes.storeBytes(of: 1, as: UInt8.self)
+            left.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[1...hashByteCount]).copyMemory(from: $0) }
+            right.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[(1 + hashByteCount)...]).copyMemory(from: $0) }
+            var hash = ContentHash()
+            hash.add(UnsafeRawBufferPointer(bytes))
+            return hash.finish()
+        }
     }
 }
 
