@@ -2,6 +2,9 @@ import CambiumBytes
 public import CambiumModel
 
 extension LogWriter {
+    /// Where the ops of the transaction after the last one go.
+    public func makeOpWriter() -> OpWriter { makeOpWriter(lastTransaction.next) }
+
     /// Where the ops of the next transaction go.
     ///
     /// - Parameter transaction: its number.
@@ -109,7 +112,7 @@ extension LogWriter {
         roomEnd = max(roomEnd, position + byteCount)
         jointOffset = joint == nil ? nil : position
         position += byteCount
-        appendedByteCount += byteCount
+        ownByteCount += byteCount
         lastChecksum = checksum
         clearStaged(keepsFiles: true)
         return byteCount

@@ -52,7 +52,7 @@ extension LogWriter {
         durablePosition = position
         jointOffset = nil
         namedEnd = 0
-        appendedByteCount += bytes.count
+        ownByteCount += bytes.count
     }
 
     /// Makes the file of a new segment the one that is written to.

@@ -49,8 +49,9 @@ public final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var isAsClosed = false
     /// The transactions of the segment that was ended last, if nobody has taken note of it yet.
     @exclusivity(unchecked) var endedSegment: ClosedRange<TransactionNumber>?
+    @exclusivity(unchecked) var ownByteCount = 0
     /// Bytes in frames and headers that this writer has appended.
-    @exclusivity(unchecked) public internal(set) var appendedByteCount = 0
+    public var appendedByteCount: Int { ownByteCount }
 
     /// The file whose lock the writing process has.
     public static let lockFileName = "LOCK"

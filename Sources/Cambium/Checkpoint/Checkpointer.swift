@@ -125,12 +125,14 @@ final class Checkpointer: @unchecked Sendable {
 
     // MARK: When
 
-    /// Counts the bytes that were logged, and starts a checkpoint in the background if they are many, if memory or pages are short, or if
-    /// the last checkpoint is old. Only while nobody else writes.
-    func note(_ byteCount: Int, at time: Int64, _ make: @escaping @Sendable () throws -> Void) {
+    /// Counts the bytes that were logged. Only while nobody else writes.
+    ///
+    /// - Returns: whether a checkpoint is due, because the bytes are many, memory or pages are short, or the last checkpoint is old. The caller
+    ///   then calls `makeSoon`.
+    func note(_ byteCount: Int, at time: Int64) -> Bool {
         let (budget, heap) = (timeline.budget, timeline.reservedByteCount)
         let isFull = timeline.isInReserve
-        let isDue = state.withLock { state in
+        return state.withLock { state in
             state.tailByteCount += byteCount
             if state.isQueued || !tuning.checkpointsInBackground { return false }
             let limit = max(tuning.checkpointByteCount, state.storedByteCount / 16)
@@ -141,8 +143,12 @@ final class Checkpointer: @unchecked Sendable {
             state.isQueued = true
             return true
         }
+    }
+
+    /// Has a checkpoint made that `note` has found due.
+    func makeSoon(_ make: @escaping @Sendable () throws -> Void) {
         // A block that has not begun when the store is gone holds nothing of it.
-        if isDue { queue.async { [weak self] in self?.attempt(make) } }
+        queue.async { [weak self] in self?.attempt(make) }
     }
 
     /// Makes a checkpoint before the store is closed, if the next opening would take long without it.

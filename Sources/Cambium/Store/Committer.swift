@@ -127,7 +127,7 @@ final class Committer: @unchecked Sendable {
             let level = try level(asked)
             // What is done before the closure takes no time, unless a request is looked for.
             if author.requestID != nil { writing.startCounting() }
-            if let refusal = refusal(of: author) {
+            if author.requestID != nil, let refusal = refusal(of: author) {
                 // The transaction of the request may not be durable yet.
                 var pending = join(nil, timeline.head, level, waiter)
                 pending.refusal = refusal
@@ -180,7 +180,7 @@ final class Committer: @unchecked Sendable {
 
     private func makeOpWriter() -> OpWriter {
         guard let log else { return OpWriter() }
-        return log.makeOpWriter(log.lastTransaction.next)
+        return log.makeOpWriter()
     }
 
     /// - Parameter record: the transaction of another log that this one is a copy of.
@@ -200,9 +200,14 @@ final class Committer: @unchecked Sendable {
         let ownTime = record?.metadata.time ?? now
         lastTime = max(ownTime, lastTime)
         if let log {
-            let metadata = TransactionMetadata(
-                time: lastTime, actor: author.actor, message: author.message, requestID: author.requestID,
-                requestDigest: author.requestDigest, clockLag: ownTime.distance(to: lastTime) + (record?.metadata.clockLag ?? .zero))
+            var metadata = TransactionMetadata(time: lastTime)
+            // Mostly there is no text, and to copy what is not there takes time, too.
+            if author.actor != nil { metadata.actor = author.actor }
+            if author.message != nil { metadata.message = author.message }
+            if author.requestID != nil { metadata.requestID = author.requestID }
+            metadata.requestDigest = author.requestDigest
+            if ownTime < lastTime { metadata.clockLag = ownTime.distance(to: lastTime) }
+            if let record { metadata.clockLag += record.metadata.clockLag }
             if !log.hasRoom(for: encoded) { try writeOthers() }
             try log.stage(metadata, encoded, salt: record?.saltBytes)
             if let ended = log.takeEndedSegment() { sealing?.add(ended) }
@@ -214,10 +219,11 @@ final class Committer: @unchecked Sendable {
         // Whoever holds the version before lets go of it first.
         let graph = try timeline.publish(draft, isTentative: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
         if let log, let checkpointer {
-            checkpointer.note(encoded.payload.fileByteCount + log.appendedByteCount - notedByteCount, at: time) { [weak self] in
-                _ = try self?.checkpoint()
+            let appendedByteCount = log.appendedByteCount
+            if checkpointer.note(encoded.payload.fileByteCount + appendedByteCount - notedByteCount, at: time) {
+                checkpointer.makeSoon { [weak self] in _ = try self?.checkpoint() }
             }
-            notedByteCount = log.appendedByteCount
+            notedByteCount = appendedByteCount
         }
         opsFileByteCount += encoded.payload.fileByteCount
         metrics.noteCommit()
