@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
@@ -67,10 +68,10 @@ struct RowPlan {
     private var members: [UInt32] = []
 
     mutating func removeAll() {
-        objects.removeAll(keepingCapacity: true)
-        if !extras.isEmpty { extras.removeAll(keepingCapacity: true) }
-        if !links.isEmpty { links.removeAll(keepingCapacity: true) }
-        if !targets.isEmpty { targets.removeAll(keepingCapacity: true) }
+        objects.removeFew()
+        extras.removeFew()
+        links.removeFew()
+        targets.removeFew()
     }
 
     // MARK: Doing it
@@ -84,7 +85,7 @@ struct RowPlan {
         note: (Object, ImportEntity, UInt32) -> Void
     ) throws(CambiumError) {
         try draft.checkCapacity()
-        rows.removeAll(keepingCapacity: true)
+        rows.removeFew()
         for object in objects {
             let row = try entities[object.entity].with { entity throws(CambiumError) in
                 let row: UInt32

@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
@@ -23,7 +24,7 @@ extension RowPlanner {
         let first = plan.targets.count
         if firstPending < pending.count {
             for place in firstPending..<pending.count { plan.targets.append(pending[place]) }
-            pending.removeLast(pending.count - firstPending)
+            pending.removeFew(downTo: firstPending)
         }
         let change: RowPlan.Link.Change = !isToMany ? .target : options.toMany == .append ? .append : .replace
         // A reference that was passed over leaves a to-one relationship as it is, unless it was of the wrong type.

@@ -1,3 +1,4 @@
+internal import CambiumBytes
 import CambiumJSON
 import CambiumModel
 
@@ -30,7 +31,7 @@ extension RowReader {
         let firstMember = batch.members.count
         if firstPending < pending.count {
             for place in firstPending..<pending.count { batch.members.append(pending[place]) }
-            pending.removeLast(pending.count - firstPending)
+            pending.removeFew(downTo: firstPending)
         }
         link.members = .init(firstMember..<batch.members.count)
         return link

@@ -119,7 +119,7 @@ struct RowReader {
             batch.objects[place].unknownKeys = .init(firstUnknown..<batch.unknownKeys.count)
         }
         if let failure {
-            given.removeLast(given.count - firstGiven)
+            given.removeFew(downTo: firstGiven)
             throw failure
         }
         noteKey(of: entity, firstValue)
@@ -129,7 +129,7 @@ struct RowReader {
         for number in 0..<linkCount { batch.links.append(RowBatch.Link(index: UInt16(given[firstGiven + number].index))) }
         for number in 0..<linkCount { batch.links[firstLink + number] = link(given[firstGiven + number], entity, tokens) }
         batch.objects[place].links = .init(firstLink..<firstLink + linkCount)
-        given.removeLast(linkCount)
+        given.removeFew(downTo: firstGiven)
     }
 
     /// What an object is, and the key that tells it.

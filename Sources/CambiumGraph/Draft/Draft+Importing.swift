@@ -243,8 +243,13 @@ extension Draft {
     /// found by the indexes in `finding`, in which a value is never at two objects.
     ///
     /// - Parameter deferred: gets what is checked at the end, by `check(_:)`.
+    @inline(__always)
     package mutating func takeViolation(finding: ImportDuplicates.Indexes, _ deferred: (ImportDuplicates.Entry) -> Void) -> Violation? {
-        if pending.isEmpty { return nil }
+        pending.isEmpty ? nil : takeNoted(finding, deferred)
+    }
+
+    @inline(never)
+    private mutating func takeNoted(_ finding: ImportDuplicates.Indexes, _ deferred: (ImportDuplicates.Entry) -> Void) -> Violation? {
         var first: Violation?
         for duplicate in pending.takeDuplicates() {
             if finding.contains(table: duplicate.table, index: duplicate.index) {

@@ -7,6 +7,8 @@ extension Draft {
     @inline(__always)
     func checkRoom(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
         let pageCount = serials.reduce(0) { $0 + Self.virtualPages(of: $1).count }
+        // Mostly there are enough groups that no row ever had.
+        if reader.groupCount(table.index) &+ pageCount <= TableLayout.groupCountMax { return }
         if spareGroupCount(table) < pageCount { try checkGroups(table, serials) }
     }
 

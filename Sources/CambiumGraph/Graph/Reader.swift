@@ -46,7 +46,7 @@ struct Reader {
         Int(tablePage(table).load(fromByteOffset: TablePage.liveCountOffset, as: UInt64.self))
     }
 
-    func groupCount(_ table: Int) -> Int {
+    @inline(__always) func groupCount(_ table: Int) -> Int {
         Int(tablePage(table).load(fromByteOffset: TablePage.groupCountOffset, as: UInt32.self))
     }
 

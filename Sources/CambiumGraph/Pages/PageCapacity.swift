@@ -32,8 +32,8 @@ package struct PageCapacity: Sendable {
 
 extension PageSpace {
     /// Chunks that a draft can still open.
-    var freeChunkCount: Int { emptyChunks.count + max(0, capacity.chunkCountMax - chunkCount) }
+    @inline(__always) var freeChunkCount: Int { emptyChunks.count + max(0, capacity.chunkCountMax - chunkCount) }
 
     /// Whether only the reserve for deletions is left.
-    var isInReserve: Bool { freeChunkCount < capacity.reserveChunkCount }
+    @inline(__always) var isInReserve: Bool { freeChunkCount < capacity.reserveChunkCount }
 }

@@ -1,3 +1,5 @@
+import CambiumBytes
+
 /// The memory of one array, for the next op that needs such an array.
 struct SpareArray<Element> {
     private var array: [Element] = []
@@ -16,8 +18,7 @@ struct SpareArray<Element> {
     @inline(__always)
     mutating func giveBack(_ used: inout [Element]) {
         guard used.capacity <= Self.capacityMax else { return used = [] }
-        // For the few elements of an op, this takes less time than to remove a range.
-        while used.popLast() != nil {}
+        used.removeFew()
         swap(&used, &array)
     }
 }
