@@ -127,8 +127,8 @@ final class Checkpointer: @unchecked Sendable {
 
     /// Counts the bytes that were logged. Only while nobody else writes.
     ///
-    /// - Returns: whether a checkpoint is due, because the bytes are many, memory or pages are short, or the last checkpoint is old. Then the
-    ///   caller calls `makeSoon`.
+    /// - Returns: whether a checkpoint is due, because the bytes are many, memory or pages are short, or the last checkpoint is old.
+    ///   Then the caller calls `makeSoon`.
     func note(_ byteCount: Int, at time: Int64) -> Bool {
         let (budget, heap) = (timeline.budget, timeline.reservedByteCount)
         let isFull = timeline.isInReserve
