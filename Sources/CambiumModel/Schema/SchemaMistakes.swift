@@ -13,19 +13,37 @@ struct SchemaMistakes {
     }
 }
 
-/// A place in a schema, as a JSON pointer (RFC 6901).
-struct SchemaPlace {
-    let pointer: String
+/// A place in a schema. Its text is made only if there is a mistake there, because every opening of a store reads the schema.
+struct SchemaPlace: Sendable {
+    private indirect enum Step: Sendable {
+        case top
+        case key(String, of: Step)
+        case index(Int, of: Step)
 
-    static let top = SchemaPlace(pointer: "")
+        var pointer: String {
+            switch self {
+            case .top: ""
+            case .key(let key, let parent): parent.pointer + "/" + Self.escaped(key)
+            case .index(let index, let parent): parent.pointer + "/\(index)"
+            }
+        }
 
-    subscript(_ key: String) -> SchemaPlace {
-        let escaped = key.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
-            .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
-        return SchemaPlace(pointer: pointer + "/" + escaped)
+        private static func escaped(_ key: String) -> String {
+            key.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
+                .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
+        }
     }
 
-    subscript(_ index: Int) -> SchemaPlace { SchemaPlace(pointer: pointer + "/\(index)") }
+    private let step: Step
+
+    static let top = SchemaPlace(step: .top)
+
+    /// The place as a JSON pointer (RFC 6901). O(steps from the top).
+    var pointer: String { step.pointer }
+
+    subscript(_ key: String) -> SchemaPlace { SchemaPlace(step: .key(key, of: step)) }
+
+    subscript(_ index: Int) -> SchemaPlace { SchemaPlace(step: .index(index, of: step)) }
 
     static func entity(_ name: String) -> SchemaPlace { top["entities"][name] }
 }
