@@ -103,7 +103,8 @@ final class MemoryFile: VolumeFile {
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         content.withLock { bytes in
             let start = min(offset, bytes.count)
-            return Array(bytes[start..<min(start + count, bytes.count)])
+            // An array of all bytes would share their memory, which a writer goes on in as soon as it is the only one that has it.
+            return bytes.withUnsafeBufferPointer { [UInt8](UnsafeBufferPointer(rebasing: $0[start..<min(start + count, $0.count)])) }
         }
     }
 
