@@ -181,7 +181,7 @@ extension Draft {
     }
 
     private mutating func store(_ cells: [AssignedCell], at place: ObjectPlace, _ table: TableLayout) {
-        for assigned in cells { assigned.cell.withCell { _ = set(table, place.row, assigned.slot, $0) } }
+        for assigned in cells { assigned.cell.withCell { replace(table, place.row, assigned.slot, $0) } }
         setProvenance(table.index, place.row, TableLayout.changedSlot)
     }
 

@@ -4,14 +4,18 @@ extension Draft {
     /// Stores a value in a column, and in the indexes that the column is a part of. Returns whether it differed.
     @discardableResult
     mutating func set(_ table: TableLayout, _ row: UInt32, _ slot: Int, _ cell: Cell) -> Bool {
-        let kind = table.columns[slot]
-        if reader.rows(table.index).equals(row, slot, kind, cell) { return false }
+        if reader.rows(table.index).equals(row, slot, table.columns[slot], cell) { return false }
+        replace(table, row, slot, cell)
+        return true
+    }
+
+    /// As `set`, for a value that most likely differs.
+    mutating func replace(_ table: TableLayout, _ row: UInt32, _ slot: Int, _ cell: Cell) {
         let indexes = table.indexesOfSlot[slot]
         for index in indexes { removeFromIndex(table, table.indexes[index], row) }
-        store(table.index, row, slot, kind, cell)
+        store(table.index, row, slot, table.columns[slot], cell)
         for index in indexes { addToIndex(table, table.indexes[index], row) }
         touched?.markAttributes(table.index, row)
-        return true
     }
 
     /// Stores the value of a row that is in no index yet.
