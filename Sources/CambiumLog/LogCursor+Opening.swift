@@ -113,14 +113,21 @@ extension LogCursor {
     /// - Parameter base: the position in the segment at which the reading begins; `nil` for its beginning.
     private mutating func begin(_ segment: SegmentReader, from base: LogReader.Prefix?) throws {
         var next = segment
+        begin = 0
         end.flaws += next.flaws.map(\.description)
         if base == nil {
             guard next.header.creationTime >= end.lastTime else { throw damage(next.path, 0, "The segment is older than what it follows.") }
             next.skip(to: first)
+            if let place, next.goOn(at: place, notAfter: first) {
+                end.lastTime = next.codec.time
+                begin = next.offset
+            }
         }
         end.lastTransaction = base?.transaction ?? TransactionNumber(rawValue: next.next.rawValue - 1)
-        if let base { first = max(first, base.transaction.next) }
-        begin = base == nil ? 0 : next.offset
+        if let base {
+            first = max(first, base.transaction.next)
+            begin = next.offset
+        }
         if let last = next.sealedEnd {
             // An interrupted merging or splitting left segments that this one covers.
             let covered = segments[(index + 1)...].prefix { $0 <= last }

@@ -14,6 +14,9 @@ struct LogCursor {
     let syncs: Bool
     let salvages: Bool
     var head: Head?
+    /// A place not long before the last transaction that was read beside a writer, from which a later reading goes on; at first, the place
+    /// from which this one goes on.
+    var place: SegmentPlace?
     /// The segments of the directory when it was listed last, by their first transactions, ascending.
     var listed: [TransactionNumber]
     /// As `listed`, without those that the one before covers, as far as that is known.
@@ -39,8 +42,9 @@ struct LogCursor {
     ///   - syncs: false if all that the caller acts on is durable.
     init(
         _ log: LogReader, from first: TransactionNumber, after base: LogReader.Prefix? = nil, isBesideWriter: Bool, syncs: Bool = true,
-        salvages: Bool = false
+        salvages: Bool = false, at place: SegmentPlace? = nil
     ) throws(CambiumError) {
+        self.place = place
         self.base = base
         volume = log.volume
         settings = log.settings
@@ -91,13 +95,23 @@ struct LogCursor {
 
     /// Reads what is in the current segment. What another process may still be writing is synced before it is read.
     private mutating func readFrames(_ body: (LogRecord) throws -> Void) throws {
-        var limit = Int.max
-        if isBesideWriter, isLast {
-            try reader?.refresh()
-            limit = try reader?.findEnd() ?? 0
-            if limit == reader?.offset { return }
+        guard isBesideWriter, isLast else { return try readFrames(upTo: .max, body) }
+        try reader?.refresh()
+        // Frames beyond are newer than this call, so that it ends, however fast somebody writes.
+        let byteCount = reader?.byteCount ?? 0
+        // A caller may stop soon: it should not wait until all of a large segment was verified.
+        var stepByteCount = Self.stepByteCountMin
+        while let offset = reader?.offset, offset < byteCount, let limit = try reader?.findEnd(within: stepByteCount), limit > offset {
             if syncs { try reader?.sync() }
+            place = reader?.place
+            try readFrames(upTo: limit, body)
+            stepByteCount = min(2 * stepByteCount, FrameReader.windowByteCount)
         }
+    }
+
+    private static let stepByteCountMin = 64 << 10
+
+    private mutating func readFrames(upTo limit: Int, _ body: (LogRecord) throws -> Void) throws {
         while let offset = reader?.offset, offset < limit, let records = try reader?.nextFrame() {
             // By their places: a copy of a record counts references to its parts.
             for place in records.indices {
@@ -222,7 +236,7 @@ struct LogCursor {
         head = newHead
         guard var reader else { return try hasMoved || openNext() }
         try reader.refresh()
-        if try reader.findEnd() != reader.offset { hasMoved = true }
+        if try reader.findEnd(within: 1) != reader.offset { hasMoved = true }
         self.reader = reader
         return hasMoved
     }

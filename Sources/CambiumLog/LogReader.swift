@@ -295,8 +295,20 @@ public struct LogReader: Sendable {
         from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: Prefix? = nil, makesDurable: Bool = false,
         salvages: Bool = false, _ body: (LogRecord) throws -> Void
     ) throws -> End {
+        var place: SegmentPlace?
+        return try scan(from: first, after: base, makesDurable: makesDurable, salvages: salvages, at: &place, body)
+    }
+
+    /// The same, from a place at which an earlier reading ended, if the place still leads to `first`.
+    ///
+    /// - Parameter place: receives where this reading ends, even if it throws.
+    public func scan(
+        from first: TransactionNumber, after base: Prefix?, makesDurable: Bool, salvages: Bool = false, at place: inout SegmentPlace?,
+        _ body: (LogRecord) throws -> Void
+    ) throws -> End {
         var cursor = try LogCursor(
-            self, from: base?.transaction.next ?? first, after: base, isBesideWriter: makesDurable, salvages: salvages)
+            self, from: base?.transaction.next ?? first, after: base, isBesideWriter: makesDurable, salvages: salvages, at: place)
+        defer { place = cursor.place }
         try cursor.advance(body)
         return try cursor.judge(body)
     }

@@ -11,6 +11,8 @@ struct Replay {
     private(set) var transactionCount = 0
     /// Of the last transaction.
     private(set) var lastTime: Timestamp
+    /// Where the log is read on.
+    private var place: SegmentPlace?
 
     /// Begins with a stored graph, or before the first transaction.
     init(_ stored: StoredGraph) throws(CambiumError) {
@@ -61,7 +63,8 @@ struct Replay {
         var count = 0
         var end: LogReader.End?
         do {
-            end = try reader.scan(from: first.next, after: transactionCount == 0 ? base : nil, makesDurable: true) { record in
+            let base = transactionCount == 0 ? base : nil
+            end = try reader.scan(from: first.next, after: base, makesDurable: true, at: &place) { record in
                 if moment.isBefore(record) { throw Reached() }
                 try draft.replay(record)
                 count += 1

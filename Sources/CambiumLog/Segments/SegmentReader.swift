@@ -88,10 +88,11 @@ struct SegmentReader {
     /// Looks at the file again: another process may have written since.
     mutating func refresh() throws(CambiumError) { try frames.refresh() }
 
-    /// The offset behind the last frame that verifies, from here on.
-    mutating func findEnd() throws(CambiumError) -> Int {
+    /// The offset after the last of the frames from here on that verify one after the other, and of which the last one begins within so
+    /// many bytes.
+    mutating func findEnd(within byteCount: Int) throws(CambiumError) -> Int {
         var end = offset
-        while end < indexOffset, let next = try frames.end(ofFrameAt: end) { end = next }
+        while end < indexOffset, end - offset < byteCount, let next = try frames.end(ofFrameAt: end) { end = next }
         return end
     }
 
@@ -129,6 +130,14 @@ struct SegmentReader {
         codec = TransactionCodec(time: base.time)
         pass(frame, isJoint: true)
         return true
+    }
+
+    /// Goes to a place that the segment was read up to.
+    mutating func goOn(
+        offset: Int, lastFrameChecksum: UInt32, durableOffset: Int, next: TransactionNumber, codec: TransactionCodec, jointOffset: Int?
+    ) {
+        (self.offset, self.lastFrameChecksum, self.durableOffset) = (offset, lastFrameChecksum, durableOffset)
+        (self.next, self.codec, self.jointOffset) = (next, codec, jointOffset)
     }
 
     private mutating func pass(_ frame: Frame, isJoint: Bool) {
