@@ -82,6 +82,33 @@ import Testing
         #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: contents)) } != nil)
     }
 
+    @Test func `a later moment reads no more of a large open segment than leads to it`() throws {
+        var tuning = LogTuning.standard
+        tuning.checkpointsInBackground = false
+        let volume = WatchedVolume()
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        var random = SplitMix64(seed: 1)
+        for number in 1...1000 {
+            // Half of the bytes stay when they are compressed.
+            let title = (0..<500).map { _ in String(random.next(), radix: 16) }.joined()
+            try store.write { _ = try $0.insert("Note", ["id": .int(Int64(number)), "title": .string(title)]) }
+        }
+        func readByteCount(_ past: PastGraphs, _ number: Int) throws -> Int {
+            let before = volume.readByteCount.load(ordering: .relaxed)
+            #expect(try past.graph(at: moment(number)).objectCount == number - 1)
+            return volume.readByteCount.load(ordering: .relaxed) - before
+        }
+        let logByteCount = store.metrics.loggedByteCount
+        #expect(logByteCount > 4 * FrameReader.windowByteCount)
+        let small = 64 << 10
+        let past = PastGraphs(volume)
+        #expect(try readByteCount(past, 10) <= FrameReader.windowByteCount + small)
+        _ = try readByteCount(past, 500)
+        for number in 501...510 { #expect(try readByteCount(past, number) <= 2 * FrameReader.windowByteCount + small) }
+        try store.close()
+    }
+
     @Test func `moments that are not there are told`() throws {
         let (store, volume, _) = try made(10)
         let past = PastGraphs(volume)
