@@ -47,7 +47,9 @@ import Testing
         #expect(Set(kinds).isSuperset(of: [.fixed(width: 1), .fixed(width: 8), .fixed(width: 16), .string, .rows, .numbers]))
     }
 
-    @Test func `the fingerprint of a layout stays what it is in stored checkpoints`() throws {
+    /// Not for the small pages that other tests run with, which no stored checkpoint has.
+    @Test(.enabled(if: PageLayout.fanOut == 128))
+    func `the fingerprint of a layout stays what it is in stored checkpoints`() throws {
         let layout = GraphLayout(try Schema(SchemaDefinition(json: Array(Self.schema.utf8))), hasIndexes: false)
         #expect(layout.fingerprint == 13_078_183_426_800_234_587)
     }
