@@ -55,7 +55,7 @@ extension SegmentArchive {
 
     /// Makes segments, and the files of their ops, durable in the archive as they are in a log, and reads them there.
     ///
-    /// What is there already is read and compared, transaction by transaction, and replaced only if it is damaged: the archive may have the
+    /// Compares each transaction that the archive has, and replaces a segment only if it is damaged: the archive may have the
     /// transactions in other segments, from before the log merged them. Throws `.conflict` where the archive has another history of the
     /// store, or goes on after the last of the segments; `.damaged` where the log is, `.ioFailure`; then some of it may be in the
     /// archive. Complexity: O(bytes).

@@ -88,7 +88,7 @@ public struct SegmentArchive: Sendable {
         let listed = try Self.segments(volume)
         var ranges: [ClosedRange<TransactionNumber>] = []
         for (place, segment) in listed.enumerated() {
-            // What is damaged is told when it is needed.
+            // A later call that needs the segment reports the damage.
             let records = try? SegmentRecords(volume, segment)
             if records?.isRetired == true { continue }
             let following = place + 1 < listed.count ? TransactionNumber(rawValue: listed[place + 1].rawValue - 1) : nil
@@ -97,7 +97,9 @@ public struct SegmentArchive: Sendable {
         return ranges
     }
 
-    /// The last transaction of the last segment, which is an open one or cannot be read. What is damaged is told when it is needed.
+    /// The last transaction of the last segment, which is an open one or cannot be read.
+    ///
+    /// A later call that needs a damaged segment reports the damage.
     private func end(of records: SegmentRecords?) -> TransactionNumber {
         guard var records else { return TransactionNumber(rawValue: Format.transactionMax) }
         var last = records.first
