@@ -44,18 +44,41 @@ public struct ByteReader: Sendable {
 
     /// Refuses more than 10 bytes, bits past the 64th, and a last byte of zero: each value has one spelling.
     @inlinable public mutating func readVarint() throws(DecodingError) -> UInt64 {
-        let start = offset
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while true {
-            let byte = try readByte()
-            if shift == 63, byte > 1 { throw .invalid("a number of more than 64 bits", offset: start) }
-            value |= UInt64(byte & 0x7F) << shift
+        // Most numbers take one byte.
+        if position < bytes.count {
+            let byte = bytes[bytes.startIndex &+ position]
             if byte < 0x80 {
-                if byte == 0, shift > 0 { throw .invalid("a number with superfluous bytes", offset: start) }
-                return value
+                position &+= 1
+                return UInt64(byte)
             }
-            shift += 7
+        }
+        return try readLongVarint()
+    }
+
+    @usableFromInline mutating func readLongVarint() throws(DecodingError) -> UInt64 {
+        enum Outcome {
+            case value(UInt64, end: Int)
+            case truncated, tooLarge, superfluous
+        }
+        let start = position
+        let outcome = bytes.withUnsafeBufferPointer { bytes -> Outcome in
+            var (value, shift) = (UInt64(0), UInt64(0))
+            for place in start..<bytes.count {
+                let byte = bytes[place]
+                if shift == 63, byte > 1 { return .tooLarge }
+                value |= UInt64(byte & 0x7F) &<< shift
+                if byte < 0x80 { return byte == 0 && shift > 0 ? .superfluous : .value(value, end: place + 1) }
+                shift += 7
+            }
+            return .truncated
+        }
+        switch outcome {
+        case .value(let value, let end):
+            position = end
+            return value
+        case .truncated: throw .truncated(offset: bytes.count)
+        case .tooLarge: throw .invalid("a number of more than 64 bits", offset: start)
+        case .superfluous: throw .invalid("a number with superfluous bytes", offset: start)
         }
     }
 
@@ -65,10 +88,10 @@ public struct ByteReader: Sendable {
     }
 
     /// A count that must not be more than `max`.
-    public mutating func readCount(max: Int, _ name: String) throws(DecodingError) -> Int {
+    @inlinable public mutating func readCount(max: Int, _ name: @autoclosure () -> String) throws(DecodingError) -> Int {
         let start = offset
         let value = try readVarint()
-        guard value <= UInt64(max) else { throw .limitExceeded("\(name): \(value) of at most \(max)", offset: start) }
+        guard value <= UInt64(max) else { throw .limitExceeded("\(name()): \(value) of at most \(max)", offset: start) }
         return Int(value)
     }
 
@@ -80,11 +103,12 @@ public struct ByteReader: Sendable {
     }
 
     /// A length and that many bytes; no more than there are.
-    public mutating func readBlob(max: Int = .max, _ name: String) throws(DecodingError) -> ArraySlice<UInt8> {
-        try readBytes(try readCount(max: min(max, remaining), name))
+    @inlinable public mutating func readBlob(max: Int = .max, _ name: @autoclosure () -> String) throws(DecodingError) -> ArraySlice<UInt8>
+    {
+        try readBytes(try readCount(max: min(max, remaining), name()))
     }
 
-    public func finish() throws(DecodingError) {
+    @inlinable public func finish() throws(DecodingError) {
         guard isAtEnd else { throw .invalid("\(remaining) bytes too many", offset: offset) }
     }
 }

@@ -120,6 +120,7 @@ enum Format {
         static let payloadByteCountMax = bodyByteCountMax - (16 << 20)
         static let blockByteCount = 1 << 20
         static let checksumByteCount = 4
+        static let lengthByteCountMax = 5
         /// A length and a checksum.
         static let headerByteCountMax = 9
         /// Regions with fewer bytes are not worth compressing.

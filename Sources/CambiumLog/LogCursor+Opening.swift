@@ -15,6 +15,21 @@ extension LogCursor {
         }
     }
 
+    /// Whether more bytes are to be read than so many, zeros at the end of a segment included.
+    mutating func hasMore(than limit: Int) throws -> Bool {
+        guard try reader != nil || openNext(), let reader else { return false }
+        var byteCount = reader.byteCount - reader.offset
+        for segment in segments where byteCount <= limit && segment > reader.header.firstTransaction {
+            do {
+                byteCount += try volume.byteCount(of: LogFileName.path(segment, .segment))
+            } catch {
+                // A writer may have merged it with others since the directory was listed.
+                guard error.code == .notFound else { throw error }
+            }
+        }
+        return byteCount > limit
+    }
+
     private mutating func open() throws -> Bool {
         guard let base else {
             guard let next = try openSegment(at: index) else { return false }

@@ -112,13 +112,15 @@ struct LogCursor {
     private static let stepByteCountMin = 64 << 10
 
     private mutating func readFrames(upTo limit: Int, _ body: (LogRecord) throws -> Void) throws {
-        while let offset = reader?.offset, offset < limit, let records = try reader?.nextFrame() {
+        var records: [LogRecord] = []
+        while let offset = reader?.offset, offset < limit, try reader?.nextFrame(into: &records) == true {
             // By their places: a copy of a record counts references to its parts.
-            for place in records.indices {
-                if records[place].number >= first { try body(records[place]) }
-                end.lastTransaction = records[place].number
-                end.lastTime = records[place].metadata.time.microsecondsSince1970
-                end.byteCount += records[place].payload.fileByteCount
+            let span = records.span
+            for place in span.indices {
+                if span[place].number >= first { try body(span[place]) }
+                end.lastTransaction = span[place].number
+                end.lastTime = span[place].metadata.time.microsecondsSince1970
+                end.byteCount += span[place].payload.fileByteCount
             }
         }
     }

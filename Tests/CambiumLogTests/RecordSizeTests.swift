@@ -111,12 +111,12 @@ import Testing
 }
 
 extension LogWriter {
-    fileprivate static func writer(_ volume: MemoryVolume) throws -> LogWriter {
+    static func writer(_ volume: MemoryVolume) throws -> LogWriter {
         let reader = try LogReader(volume)
         return try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false) { [UInt8](repeating: 4, count: 16) }
     }
 
-    fileprivate func append(_ number: Int, _ payload: [UInt8]) throws {
+    func append(_ number: Int, _ payload: [UInt8]) throws {
         try stage(TransactionMetadata(time: Timestamp(microsecondsSince1970: 2000 + Int64(number))), EncodedOps(payload))
         try write()
     }

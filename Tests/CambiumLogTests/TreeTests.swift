@@ -33,9 +33,8 @@ import Testing
         let metadata = TransactionMetadata(time: Timestamp(microsecondsSince1970: 5), actor: "jane", message: nil, requestID: "r")
         func record(_ payload: Payload) -> LogRecord {
             LogRecord(
-                number: TransactionNumber(rawValue: 3), metadata: metadata, payload: payload, salt: .explicit(salt), file: "",
-                frameOffset: 0,
-                byteCount: 0)
+                number: TransactionNumber(rawValue: 3), metadata: metadata, payload: payload, ownSalt: salt,
+                source: LogSource(file: "", saltSeed: []), frameOffset: 0, byteCount: 0)
         }
         var hash = Leaf.Commitment(salt: salt)
         hash.add(payload[...])

@@ -35,7 +35,7 @@ struct Replay {
         let first = timeline.head.transaction
         draft.beginReplayed(first.rawValue)
         var isStopped = false
-        let end = try reader.scan(after: base, makesDurable: makesDurable) { record in
+        let end = try reader.scanAhead(after: base, makesDurable: makesDurable) { record in
             try observe(record)
             if isStopped || isPast(record) {
                 isStopped = true

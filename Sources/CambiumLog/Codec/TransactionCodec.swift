@@ -115,9 +115,10 @@ struct TransactionCodec {
         }
     }
 
-    mutating func decode(
-        _ reader: inout ByteReader
-    ) throws(DecodingError) -> (metadata: TransactionMetadata, salt: [UInt8]?, payload: StoredPayload) {
+    /// Reads a transaction into a record that has no metadata and no salt yet.
+    ///
+    /// - Returns: what stands for its ops.
+    mutating func decode(_ reader: inout ByteReader, _ record: inout LogRecord) throws(DecodingError) -> StoredPayload {
         let offset = reader.offset
         let flags = try reader.readByte()
         let places = flags & (Format.Flag.redacted | Format.Flag.opsFile)
@@ -130,21 +131,21 @@ struct TransactionCodec {
         let sum = time &+ Int64(bitPattern: delta)
         guard UInt64(bitPattern: Int64.max &- time) >= delta else { throw .invalid("a time out of range", offset: offset) }
         time = sum
-        var metadata = TransactionMetadata(time: Timestamp(microsecondsSince1970: time))
+        record.metadata.time = Timestamp(microsecondsSince1970: time)
         if flags & Format.Flag.clockLag != 0 {
-            metadata.clockLagMicroseconds = try reader.readVarint()
-            guard metadata.clockLag > .zero else { throw .invalid("a clock that was not behind", offset: offset) }
+            record.metadata.clockLagMicroseconds = try reader.readVarint()
+            guard record.metadata.clockLag > .zero else { throw .invalid("a clock that was not behind", offset: offset) }
         }
-        if flags & Format.Flag.actor != 0 { metadata.actor = try interned.decode(&reader) }
-        if flags & Format.Flag.message != 0 { metadata.message = try interned.decode(&reader) }
-        if flags & Format.Flag.requestID != 0 { metadata.requestID = try ValueCodec.decodeText(&reader) }
-        if more != nil { metadata.requestDigest = RequestDigest(try reader.readBytes(RequestDigest.byteCount)) }
-        let salt = flags & Format.Flag.salt != 0 ? Array(try reader.readBytes(Format.saltByteCount)) : nil
+        if flags & Format.Flag.actor != 0 { record.metadata.actor = try interned.decode(&reader) }
+        if flags & Format.Flag.message != 0 { record.metadata.message = try interned.decode(&reader) }
+        if flags & Format.Flag.requestID != 0 { record.metadata.requestID = try ValueCodec.decodeText(&reader) }
+        if more != nil { record.metadata.requestDigest = RequestDigest(try reader.readBytes(RequestDigest.byteCount)) }
+        if flags & Format.Flag.salt != 0 { record.ownSalt = Array(try reader.readBytes(Format.saltByteCount)) }
         if flags & Format.Flag.redacted != 0 {
-            return (metadata, salt, .redacted(commitment: Array(try reader.readBytes(Format.commitmentByteCount))))
+            return .redacted(commitment: Array(try reader.readBytes(Format.commitmentByteCount)))
         }
-        if flags & Format.Flag.opsFile != 0 { return (metadata, salt, .file(try OpsFileReference.decode(&reader))) }
-        return (metadata, salt, .present(try reader.readBlob("payload")))
+        if flags & Format.Flag.opsFile != 0 { return .file(try OpsFileReference.decode(&reader)) }
+        return .present(try reader.readBlob("payload"))
     }
 }
 

@@ -64,7 +64,7 @@ public final class OpsFile: Sendable, Equatable {
             guard let frame = try frames.frame(at: offset), frame.transactionCount > 0 else {
                 throw damage("A frame does not verify", offset)
             }
-            try body(frame.region[...])
+            try body(frame.region)
             byteCount += frame.region.count
             checksum = OpsFileReference.checksum(frame.checksum, from: checksum)
             offset = frame.end

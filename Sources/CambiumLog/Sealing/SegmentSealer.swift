@@ -157,9 +157,9 @@ extension LogRecord {
         if case .redacted = payload { return self }
         var commitment = Leaf.Commitment(salt: salt.bytes(number))
         try payload.forEachPart { commitment.add($0) }
-        return LogRecord(
-            number: number, metadata: metadata, payload: .redacted(commitment: commitment.finish()), salt: salt, file: file,
-            frameOffset: frameOffset, byteCount: byteCount)
+        var record = self
+        record.payload = .redacted(commitment: commitment.finish())
+        return record
     }
 
     /// Whether the two are the same transaction, wherever they lie.

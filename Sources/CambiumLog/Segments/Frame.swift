@@ -9,8 +9,8 @@ struct Frame {
     /// The offset up to which the writer knew the segment to be durable; 0 for none of it.
     let durableOffset: Int
     let transactionCount: Int
-    /// The transactions, uncompressed.
-    let region: [UInt8]
+    /// The transactions, uncompressed. If the file does not have them compressed, it is a part of what was read of the file at once.
+    let region: ArraySlice<UInt8>
 
     var end: Int { offset + byteCount }
 
@@ -33,49 +33,62 @@ struct Frame {
         frame.writeVarint(distance)
         frame.writeVarint(count)
         frame.write(blocks ?? region)
-        let checksum = Self.checksum(
-            headerChecksum, offset, length: frame.bytes[..<lengthByteCount],
-            body: frame.bytes[(lengthByteCount + Format.Frame.checksumByteCount)...])
+        let checksum = frame.bytes.withUnsafeBytes {
+            Self.checksum(
+                headerChecksum, offset, length: UnsafeRawBufferPointer(rebasing: $0[..<lengthByteCount]),
+                body: UnsafeRawBufferPointer(rebasing: $0[(lengthByteCount + Format.Frame.checksumByteCount)...]))
+        }
         frame.overwrite(checksum, at: lengthByteCount)
         return checksum
     }
 
     static func checksum(
-        _ headerChecksum: UInt32, _ offset: Int, length: ArraySlice<UInt8>, body: ArraySlice<UInt8>
+        _ headerChecksum: UInt32, _ offset: Int, length: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer
     ) -> UInt32 {
         var checksum = withUnsafeBytes(of: headerChecksum.littleEndian) { CRC32C.checksum($0, from: 0) }
         checksum = withUnsafeBytes(of: UInt64(offset).littleEndian) { CRC32C.checksum($0, from: checksum) }
-        checksum = length.withUnsafeBytes { CRC32C.checksum($0, from: checksum) }
-        return body.withUnsafeBytes { CRC32C.checksum($0, from: checksum) }
+        checksum = CRC32C.checksum(length, from: checksum)
+        return CRC32C.checksum(body, from: checksum)
     }
 
     // MARK: Decoding
 
     /// What a frame's first bytes say before its body is read.
     struct Start {
-        let length: ArraySlice<UInt8>
+        let lengthByteCount: Int
         let bodyByteCount: Int
         let checksum: UInt32
 
-        var headerByteCount: Int { length.count + Format.Frame.checksumByteCount }
+        var headerByteCount: Int { lengthByteCount + Format.Frame.checksumByteCount }
         var byteCount: Int { headerByteCount + bodyByteCount }
 
-        /// Throws where the bytes cannot be the beginning of a frame.
-        init(_ bytes: ArraySlice<UInt8>) throws(DecodingError) {
-            var reader = ByteReader(bytes)
-            let count = try reader.readVarint()
-            guard count >= UInt64(Format.Frame.bodyByteCountMin), count <= UInt64(Format.Frame.bodyByteCountMax) else {
-                throw .invalid("a frame of \(count) bytes", offset: 0)
+        /// Reads the first bytes of a frame, and as many after them as there are. `nil` if the bytes cannot be the beginning of a frame.
+        init?(_ bytes: UnsafeRawBufferPointer) {
+            var (count, end, isComplete) = (0, 0, false)
+            while !isComplete {
+                guard end < min(bytes.count, Format.Frame.lengthByteCountMax) else { return nil }
+                count |= Int(bytes[end] & 0x7F) << (7 * end)
+                isComplete = bytes[end] < 0x80
+                // As in `ByteReader.readVarint`, each number has one spelling.
+                if isComplete, bytes[end] == 0, end > 0 { return nil }
+                end += 1
             }
-            length = bytes.prefix(reader.offset)
-            bodyByteCount = Int(count)
-            checksum = try reader.read(UInt32.self)
+            guard count >= Format.Frame.bodyByteCountMin, count <= Format.Frame.bodyByteCountMax,
+                end + Format.Frame.checksumByteCount <= bytes.count
+            else { return nil }
+            lengthByteCount = end
+            bodyByteCount = count
+            // SAFETY: the checksum lies within the bytes.
+            checksum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self))
         }
-    }
 
-    /// Whether a body has the checksum of its frame.
-    static func verifies(_ start: Start, _ body: ArraySlice<UInt8>, at offset: Int, headerChecksum: UInt32) -> Bool {
-        start.checksum == checksum(headerChecksum, offset, length: start.length, body: body)
+        /// Whether the bytes of a whole frame have its checksum.
+        func verifies(_ frame: UnsafeRawBufferPointer, at offset: Int, headerChecksum: UInt32) -> Bool {
+            checksum
+                == Frame.checksum(
+                    headerChecksum, offset, length: UnsafeRawBufferPointer(rebasing: frame[..<lengthByteCount]),
+                    body: UnsafeRawBufferPointer(rebasing: frame[headerByteCount...]))
+        }
     }
 
     /// The offset up to which a frame says that the log was durable; nil where the body cannot be one.
@@ -96,7 +109,7 @@ struct Frame {
         let rest = try reader.readBytes(reader.remaining)
         return Frame(
             offset: offset, byteCount: start.byteCount, checksum: start.checksum, durableOffset: offset - Int(distance),
-            transactionCount: Int(count >> 1), region: count & 1 == 0 ? Array(rest) : try Blocks.decode(rest))
+            transactionCount: Int(count >> 1), region: count & 1 == 0 ? rest : try Blocks.decode(rest)[...])
     }
 }
 

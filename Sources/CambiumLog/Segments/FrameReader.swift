@@ -13,8 +13,13 @@ struct FrameReader {
     private let file: any VolumeFile
     private var window: [UInt8] = []
     private var windowOffset = 0
+    /// Up to where the frames of the window were verified that `findEnd` went through.
+    private var verifiedEnd = 0
 
-    static let windowByteCount = 1 << 20
+    /// How often the window was filled.
+    private(set) var windowCount = 0
+
+    static let windowByteCount = 256 << 10
 
     /// Throws as `SegmentHeader.read`.
     ///
@@ -42,23 +47,32 @@ struct FrameReader {
         byteCount = try file.byteCount()
         window = []
         windowOffset = 0
+        verifiedEnd = 0
     }
 
     /// The frame at an offset; nil where none verifies there.
     ///
     /// Throws `.damaged` for a frame that verifies and cannot be decoded all the same.
     mutating func frame(at offset: Int) throws(CambiumError) -> Frame? {
-        guard let (start, body) = try verified(at: offset) else { return nil }
+        guard let start = try verified(at: offset, endingBy: byteCount) else { return nil }
+        let place = offset - windowOffset
         do {
-            return try Frame.decode(start, body, at: offset)
+            return try Frame.decode(start, window[place + start.headerByteCount..<place + start.byteCount], at: offset)
         } catch {
             throw undecodable(offset, error)
         }
     }
 
-    /// The offset behind the frame at an offset; nil where none verifies there.
-    mutating func end(ofFrameAt offset: Int) throws(CambiumError) -> Int? {
-        try verified(at: offset).map { offset + $0.start.byteCount }
+    /// Verifies the frames from an offset on that end within so many bytes, or one that is longer, and reads no byte twice for that.
+    ///
+    /// - Returns: where the last of them ends; `offset` if no frame verifies there.
+    mutating func findEnd(from offset: Int, within count: Int) throws(CambiumError) -> Int {
+        let limit = min(offset + count, byteCount)
+        if limit > windowOffset + window.count { window = [] }
+        var end = offset
+        while end < limit, let start = try verified(at: end, endingBy: end == offset ? byteCount : limit) { end += start.byteCount }
+        if end > offset { verifiedEnd = end }
+        return end
     }
 
     func undecodable(_ offset: Int, _ error: DecodingError) -> CambiumError {
@@ -66,21 +80,36 @@ struct FrameReader {
             .damaged, "The frame at \(offset) verifies and cannot be decoded (\(error)).", place: .init(file: path), underlying: error)
     }
 
-    private mutating func verified(at offset: Int) throws(CambiumError) -> (start: Frame.Start, body: ArraySlice<UInt8>)? {
-        let first = try bytes(at: offset, count: Format.Frame.headerByteCountMax)
-        guard let start = try? Frame.Start(first), offset + start.byteCount <= byteCount else { return nil }  // No frame.
-        let body = try bytes(at: offset + start.headerByteCount, count: start.bodyByteCount)
-        return Frame.verifies(start, body, at: offset, headerChecksum: headerChecksum) ? (start, body) : nil
+    /// Leaves a frame in the window; nil where none verifies that ends by `limit`.
+    private mutating func verified(at offset: Int, endingBy limit: Int) throws(CambiumError) -> Frame.Start? {
+        guard offset < limit else { return nil }
+        try fill(offset, min(Format.Frame.headerByteCountMax, byteCount - offset))
+        let start = window.withUnsafeBytes { Frame.Start(UnsafeRawBufferPointer(rebasing: $0[min(offset - windowOffset, $0.count)...])) }
+        guard let start, offset + start.byteCount <= limit else { return nil }
+        try fill(offset, start.byteCount)
+        if offset + start.byteCount <= verifiedEnd { return start }
+        let place = offset - windowOffset
+        return window.withUnsafeBytes {
+            guard place + start.byteCount <= $0.count else { return false }
+            let frame = UnsafeRawBufferPointer(rebasing: $0[place..<place + start.byteCount])
+            return start.verifies(frame, at: offset, headerChecksum: headerChecksum)
+        } ? start : nil
+    }
+
+    /// Lets the window have bytes of the file, fewer if the file is shorter by now.
+    private mutating func fill(_ offset: Int, _ count: Int) throws(CambiumError) {
+        if offset >= windowOffset, offset + count <= windowOffset + window.count { return }
+        window = try file.read(at: offset, count: max(count, Self.windowByteCount))
+        windowOffset = offset
+        windowCount += 1
+        verifiedEnd = 0
     }
 
     /// Bytes of the file, fewer at its end.
     mutating func bytes(at offset: Int, count: Int) throws(CambiumError) -> ArraySlice<UInt8> {
         let end = min(offset + count, byteCount)
         guard offset < end else { return [] }
-        if offset < windowOffset || end > windowOffset + window.count {
-            window = try file.read(at: offset, count: max(end - offset, Self.windowByteCount))
-            windowOffset = offset
-        }
+        try fill(offset, end - offset)
         let start = min(offset - windowOffset, window.count)
         return window[start..<min(end - windowOffset, window.count)]
     }

@@ -23,7 +23,7 @@ struct Joint: Equatable {
     }
 
     /// Throws if the region has another length.
-    init(region: [UInt8]) throws(DecodingError) {
+    init(region: ArraySlice<UInt8>) throws(DecodingError) {
         var reader = ByteReader(region)
         transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
         time = try reader.read(Int64.self)

@@ -4,32 +4,41 @@ public import CambiumModel
 /// A transaction as it lies in the log.
 public struct LogRecord: Sendable {
     public let number: TransactionNumber
-    public let metadata: TransactionMetadata
-    public let payload: Payload
-    let salt: Salt
-    /// The file that holds it, and its frame's offset there.
-    public let file: String
+    public internal(set) var metadata: TransactionMetadata
+    public internal(set) var payload: Payload
+    /// 16 bytes: the salt that the log has for this transaction alone. Without one, the salt follows from the seed of its segment.
+    var ownSalt: [UInt8]?
+    let source: LogSource
+    /// Where its frame is in the file that holds it.
     public let frameOffset: Int
     /// Bytes of the log that are its own: those of its frame, where it is the only one in it, else its share of them; and those of
     /// the file that has its ops.
-    public let byteCount: Int
+    public internal(set) var byteCount: Int
+
+    /// The file that holds it.
+    public var file: String { source.file }
+    var salt: Salt { ownSalt.map { .explicit($0) } ?? .seed(source.saltSeed) }
 
     /// Calls `body` with each of the ops. At most those of one frame are in memory.
     ///
     /// Throws `.damaged` where they cannot be decoded, `.notFound` where they were redacted or retired; and what `body` throws.
     public func forEachOp(_ body: (Op) throws -> Void) throws {
-        if case .redacted = payload {
+        switch payload {
+        case .present(let bytes): try forEachOp(in: bytes, body)
+        case .file(let file): try file.forEachPart { try forEachOp(in: $0, body) }
+        case .redacted:
             throw CambiumError(
                 .notFound, "What transaction \(number) did was retired. Copy the store with 'cambium backup', or read it with its archive.",
                 place: .init(file: file))
         }
-        try payload.forEachPart { part in
-            do {
-                try OpCodec.forEach(in: part, body)
-            } catch let error as DecodingError {
-                throw CambiumError(
-                    .damaged, "Transaction \(number) cannot be decoded (\(error)).", place: .init(file: file), underlying: error)
-            }
+    }
+
+    private func forEachOp(in part: ArraySlice<UInt8>, _ body: (Op) throws -> Void) throws {
+        do {
+            try OpCodec.forEach(in: part, body)
+        } catch let error as DecodingError {
+            throw CambiumError(
+                .damaged, "Transaction \(number) cannot be decoded (\(error)).", place: .init(file: file), underlying: error)
         }
     }
 
@@ -55,6 +64,30 @@ public struct LogRecord: Sendable {
         var commitment = Leaf.Commitment(salt: salt.bytes(number))
         try payload.forEachPart { commitment.add($0) }
         return commitment.finish()
+    }
+}
+
+extension LogRecord {
+    /// Begins a record whose metadata and ops are to be decoded.
+    init(number: TransactionNumber, source: LogSource, frameOffset: Int, byteCount: Int) {
+        self.number = number
+        self.source = source
+        self.frameOffset = frameOffset
+        self.byteCount = byteCount
+        metadata = TransactionMetadata(time: .min)
+        payload = .present([])
+    }
+}
+
+/// What transactions have in common that were read from a file at once.
+final class LogSource: Sendable {
+    let file: String
+    /// 16 bytes.
+    let saltSeed: [UInt8]
+
+    init(file: String, saltSeed: [UInt8]) {
+        self.file = file
+        self.saltSeed = saltSeed
     }
 }
 

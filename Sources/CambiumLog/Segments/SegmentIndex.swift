@@ -113,8 +113,9 @@ struct SegmentIndex: Equatable {
         }
     }
 
-    private static func decode(_ region: [UInt8], offset indexOffset: Int, hasJoints: Bool) throws(DecodingError) -> SegmentIndex {
-        var reader = ByteReader(region[...])
+    private static func decode(_ region: ArraySlice<UInt8>, offset indexOffset: Int, hasJoints: Bool) throws(DecodingError) -> SegmentIndex
+    {
+        var reader = ByteReader(region)
         var index = SegmentIndex(previousChecksum: try reader.read(UInt32.self))
         // No frame has fewer than 8 bytes.
         let count = try reader.readCount(max: (indexOffset - Format.Segment.headerByteCount) / 8, "frames")

@@ -22,6 +22,9 @@ struct SegmentReader {
     private let indexOffset: Int
     /// How many frames of a sealed segment are before `offset`, and when the first transaction of the last of them was.
     private var told: (frameCount: Int, time: Int64)
+    /// Of the frames that do not come from another segment, and that were read from the file at once.
+    private var source: LogSource
+    private var sourceWindow = 0
 
     /// Throws as `SegmentHeader.read`, and `.damaged` if the file is not a segment.
     ///
@@ -30,6 +33,7 @@ struct SegmentReader {
     init(_ volume: any Volume, path: String, salvages: Bool = false) throws(CambiumError) {
         self.volume = volume
         frames = try FrameReader(volume, path: path, salvages: salvages)
+        source = LogSource(file: path, saltSeed: frames.header.saltSeed)
         next = frames.header.firstTransaction
         codec = TransactionCodec(time: frames.header.creationTime)
         told = (0, frames.header.creationTime)
@@ -88,12 +92,10 @@ struct SegmentReader {
     /// Looks at the file again: another process may have written since.
     mutating func refresh() throws(CambiumError) { try frames.refresh() }
 
-    /// The offset after the last of the frames from here on that verify one after the other, and of which the last one begins within so
-    /// many bytes.
+    /// The offset after the last of the frames from here on that verify one after the other and end within so many bytes; the first of
+    /// them may be longer.
     mutating func findEnd(within byteCount: Int) throws(CambiumError) -> Int {
-        var end = offset
-        while end < indexOffset, end - offset < byteCount, let next = try frames.end(ofFrameAt: end) { end = next }
-        return end
+        offset < indexOffset ? try frames.findEnd(from: offset, within: byteCount) : offset
     }
 
     /// Goes to the frame with a transaction, as far as the segment has an index that leads there.
@@ -149,25 +151,35 @@ struct SegmentReader {
 
     /// The records of the next frame, which are none if it is a joint; nil where no frame verifies at `offset`, and at the end.
     ///
-    /// Throws `.damaged` for a frame that verifies and cannot be decoded all the same.
+    /// Throws as `nextFrame(into:)`.
     mutating func nextFrame() throws(CambiumError) -> [LogRecord]? {
-        guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return nil }
-        let records: [LogRecord]
+        var records: [LogRecord] = []
+        return try nextFrame(into: &records) ? records : nil
+    }
+
+    /// Replaces records by those of the next frame, which are none if it is a joint, and keeps the memory of the array.
+    ///
+    /// Throws `.damaged` for a frame that verifies and cannot be decoded all the same.
+    ///
+    /// - Returns: false where no frame verifies at `offset`, and at the end.
+    mutating func nextFrame(into records: inout [LogRecord]) throws(CambiumError) -> Bool {
+        records.removeAll(keepingCapacity: true)
+        guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return false }
         do {
             if frame.transactionCount == 0, !isSealed, header.hasJoints {
                 try check(Joint(region: frame.region))
                 codec = TransactionCodec(time: codec.time)
                 pass(frame, isJoint: true)
-                return []
+                return true
             }
             if isSealed { codec = TransactionCodec(time: header.creationTime) }
-            records = try self.records(frame)
+            try decode(frame, into: &records)
         } catch {
             throw frames.undecodable(offset, error)
         }
         try compare(frame, records)
         pass(frame, isJoint: false)
-        return records
+        return true
     }
 
     /// Throws unless a joint says what the transactions before it say, and follows one of them.
@@ -203,34 +215,34 @@ struct SegmentReader {
         told = (told.frameCount + 1, time)
     }
 
-    private mutating func records(_ frame: Frame) throws(DecodingError) -> [LogRecord] {
+    private mutating func decode(_ frame: Frame, into records: inout [LogRecord]) throws(DecodingError) {
         guard frame.transactionCount > 0 else { throw .invalid("a frame without transactions", offset: 0) }
         var reader = ByteReader(frame.region)
-        var records: [LogRecord] = []
         // A count is no reason to take memory for more than a frame mostly has.
         records.reserveCapacity(min(frame.transactionCount, 4096))
         // The transactions of a frame may come from another segment, which was merged into this one.
-        let saltSeed = isSealed && header.hasJoints ? Array(try reader.readBytes(Format.saltByteCount)) : header.saltSeed
+        if sourceWindow != frames.windowCount {
+            source = LogSource(file: path, saltSeed: header.saltSeed)
+            sourceWindow = frames.windowCount
+        }
+        let source =
+            isSealed && header.hasJoints
+            ? LogSource(file: path, saltSeed: Array(try reader.readBytes(Format.saltByteCount))) : source
         let share = frame.byteCount / frame.transactionCount
-        for _ in 0..<frame.transactionCount {
-            let (metadata, salt, stored) = try codec.decode(&reader)
-            var byteCount = share
-            let payload: Payload
-            switch stored {
-            case .present(let bytes): payload = .present(bytes)
-            case .redacted(let commitment): payload = .redacted(commitment: commitment)
+        for place in records.count..<records.count + frame.transactionCount {
+            records.append(LogRecord(number: next, source: source, frameOffset: frame.offset, byteCount: share))
+            // In its place: a record is large to copy.
+            let payload = try codec.decode(&reader, &records[place])
+            switch payload {
+            case .present(let bytes): records[place].payload = .present(bytes)
+            case .redacted(let commitment): records[place].payload = .redacted(commitment: commitment)
             case .file(let reference):
-                payload = .file(OpsFile(volume: volume, store: header.store, transaction: next, reference: reference))
-                byteCount += reference.fileByteCount
+                records[place].payload = .file(OpsFile(volume: volume, store: header.store, transaction: next, reference: reference))
+                records[place].byteCount += reference.fileByteCount
             }
-            records.append(
-                LogRecord(
-                    number: next, metadata: metadata, payload: payload, salt: salt.map { .explicit($0) } ?? .seed(saltSeed),
-                    file: path, frameOffset: frame.offset, byteCount: byteCount))
             next = next.next
         }
         try reader.finish()
-        return records
     }
 
     /// Whether nothing but zeros is behind `offset`: room that a writer kept for more.

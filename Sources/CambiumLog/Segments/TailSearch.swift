@@ -38,17 +38,20 @@ struct TailSearch {
     /// Complexity: O(bytes log bytes).
     func durableOffsetTold() -> Int {
         var told = 0
-        for place in bytes.indices {
-            // Most bytes begin no frame: nil says it all.
-            guard bytes[place] != 0, let start = try? Frame.Start(bytes[place...].prefix(Format.Frame.headerByteCountMax)) else { continue }
-            let bodyStart = place + start.headerByteCount
-            let end = bodyStart + start.bodyByteCount
-            guard end <= bytes.count, let durable = Frame.durableOffset(bytes[bodyStart..<end], at: offset + place), durable > offset,
-                durable > told
-            else { continue }
-            let beforeBody = Frame.checksum(headerChecksum, offset + place, length: start.length, body: [])
-            let ofBody = prefix(end) ^ CRC32C.combined(prefix(bodyStart), 0, secondByteCount: start.bodyByteCount)
-            if CRC32C.combined(beforeBody, ofBody, secondByteCount: start.bodyByteCount) == start.checksum { told = durable }
+        bytes.withUnsafeBytes { all in
+            for place in all.indices where all[place] != 0 {
+                // Most bytes begin no frame.
+                guard let start = Frame.Start(UnsafeRawBufferPointer(rebasing: all[place...])) else { continue }
+                let bodyStart = place + start.headerByteCount
+                let end = bodyStart + start.bodyByteCount
+                guard end <= all.count, let durable = Frame.durableOffset(bytes[bodyStart..<end], at: offset + place), durable > offset,
+                    durable > told
+                else { continue }
+                let length = UnsafeRawBufferPointer(rebasing: all[place..<place + start.lengthByteCount])
+                let beforeBody = Frame.checksum(headerChecksum, offset + place, length: length, body: .init(start: nil, count: 0))
+                let ofBody = prefix(end) ^ CRC32C.combined(prefix(bodyStart), 0, secondByteCount: start.bodyByteCount)
+                if CRC32C.combined(beforeBody, ofBody, secondByteCount: start.bodyByteCount) == start.checksum { told = durable }
+            }
         }
         return told
     }

@@ -76,7 +76,7 @@ public struct TransactionMetadata: Sendable, Equatable {
     /// By how much the system's clock was behind `time`, because it had gone back; zero mostly. Whole microseconds.
     public var clockLag: Duration
 
-    public init(
+    @inlinable public init(
         time: Timestamp, actor: String? = nil, message: String? = nil, requestID: String? = nil, requestDigest: RequestDigest? = nil,
         clockLag: Duration = .zero
     ) {

@@ -95,8 +95,8 @@ import Testing
             let metadata = TransactionMetadata(time: Timestamp(microsecondsSince1970: SegmentImage.time - 5 + Int64(number)))
             try writer.append(
                 LogRecord(
-                    number: TransactionNumber(rawValue: number), metadata: metadata, payload: .present([]), salt: .seed(header.saltSeed),
-                    file: "", frameOffset: 0, byteCount: 0))
+                    number: TransactionNumber(rawValue: number), metadata: metadata, payload: .present([]),
+                    source: LogSource(file: "", saltSeed: header.saltSeed), frameOffset: 0, byteCount: 0))
         }
         _ = try writer.finish(joints: [], checksum: end)
         var forged = images

@@ -1,0 +1,82 @@
+import CambiumBytes
+import CambiumModel
+import Testing
+
+@testable import CambiumLog
+
+/// A log that is long enough to be read by a thread of its own.
+@Suite struct LogReadAheadTests {
+    private static let settings = StoreSettings(store: [UInt8](0..<16), creationTime: 1000, durability: .synced)
+    private static let path = LogFileName.path(TransactionNumber(rawValue: 1), .segment)
+    private static let count = 50
+
+    /// Transactions whose payloads cannot be compressed, each of them durable.
+    private func log() throws -> MemoryVolume {
+        let volume = MemoryVolume()
+        try LogWriter.create(volume, Self.settings, saltSeed: [UInt8](repeating: 3, count: 16))
+        let writer = try LogWriter.writer(volume)
+        var random = Seeded(seed: 5)
+        for number in 1...Self.count {
+            try writer.append(number, (0..<50_000).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+            try writer.sync()
+        }
+        return volume
+    }
+
+    private typealias Seen = (numbers: [TransactionNumber], payloads: [Payload], end: LogReader.End?, failure: CambiumError?)
+
+    private func seen(_ scan: ((LogRecord) throws -> Void) throws -> LogReader.End) -> Seen {
+        var seen: Seen = ([], [], nil, nil)
+        do {
+            seen.end = try scan { record in
+                seen.numbers.append(record.number)
+                seen.payloads.append(record.payload)
+            }
+        } catch {
+            seen.failure = error as? CambiumError
+        }
+        return seen
+    }
+
+    private func compare(_ volume: MemoryVolume) throws -> Seen {
+        let reader = try LogReader(volume)
+        var cursor = try LogCursor(reader, from: TransactionNumber(rawValue: 1), isBesideWriter: false)
+        #expect(try cursor.hasMore(than: LogReadAhead.byteCountMin))
+        let (here, ahead) = (seen { try reader.scan($0) }, seen { try reader.scanAhead(after: nil, makesDurable: false, $0) })
+        #expect(here.numbers == ahead.numbers && here.payloads == ahead.payloads)
+        #expect(here.end?.lastTransaction == ahead.end?.lastTransaction && here.end?.byteCount == ahead.end?.byteCount)
+        #expect(here.failure?.code == ahead.failure?.code && here.failure?.description == ahead.failure?.description)
+        return ahead
+    }
+
+    @Test func `a long log that is read ahead is the same`() throws {
+        let seen = try compare(log())
+        #expect(seen.numbers.count == Self.count && seen.end?.lastTransaction.rawValue == UInt64(Self.count) && seen.failure == nil)
+    }
+
+    @Test func `damage is told after all that verifies before it`() throws {
+        let volume = try log()
+        for place in [3, 20, 40] {
+            var files = volume.contents
+            files[Self.path]?[place * 50_000] ^= 4
+            let seen = try compare(MemoryVolume(contents: files))
+            #expect(seen.failure?.code == .damaged && seen.end == nil)
+            #expect(seen.numbers.count < place && seen.numbers.count >= place - 2)
+        }
+    }
+
+    @Test func `what the caller throws ends the reading`() throws {
+        struct Enough: Error {}
+        let reader = try LogReader(try log())
+        for stop in [1, 7, Self.count] {
+            var count = 0
+            #expect(throws: Enough.self) {
+                _ = try reader.scanAhead(after: nil, makesDurable: false) { _ in
+                    count += 1
+                    if count == stop { throw Enough() }
+                }
+            }
+            #expect(count == stop)
+        }
+    }
+}
