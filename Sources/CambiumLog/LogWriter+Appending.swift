@@ -184,12 +184,13 @@ extension LogWriter {
 
     // MARK: Positions
 
-    /// Makes everything that was written durable, and returns the end of the log as a position that a checkpoint can name. Nothing may be
-    /// staged.
+    /// Returns the end of the log as a position that a checkpoint can name. Nothing may be staged.
+    ///
+    /// - Parameter syncs: whether everything that was written is made durable. Otherwise the caller syncs before it names the position.
     ///
     /// Writes a joint, unless the log ends with one or at the beginning of a segment. A full segment, and one of format 1, is followed by
     /// another one instead. Throws as `write` and `sync`.
-    public func endPosition() throws(CambiumError) -> LogPosition {
+    public func endPosition(syncs: Bool = true) throws(CambiumError) -> LogPosition {
         try checkPoison()
         precondition(!hasStaged, "What is staged is written first: the position follows it.")
         if header.firstTransaction <= lastTransaction, position >= tuning.segmentByteCount || !header.hasJoints { try rotate() }
@@ -199,7 +200,7 @@ extension LogWriter {
             _ = try appendFrame(Joint(transaction: lastTransaction, time: lastTime))
             codec = TransactionCodec(time: lastTime)
         }
-        try sync()
+        if syncs { try sync() }
         return LogPosition(jointOffset: jointOffset ?? 0, checksum: lastChecksum)
     }
 

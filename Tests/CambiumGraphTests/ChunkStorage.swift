@@ -41,7 +41,7 @@ final class ChunkStorage: ChunkSource, PageStorage, @unchecked Sendable {
 
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool { false }
 
-    func discard(_ chunks: Range<Int>) {}
+    func discard(_ chunks: Range<Int>) -> (@Sendable () -> Void)? { nil }
 
     func suppliesSameChunks(as other: any ChunkSource) -> Bool { other === self }
 

@@ -24,7 +24,9 @@ import Testing
             let memory = PageFileMemory(volume, pageFile)
             for chunk in 4..<8 { try #require(memory.memory(ofChunk: chunk)).storeBytes(of: chunk, as: Int.self) }
             let neighbours = try (5..<8).map { try #require(memory.memory(ofChunk: $0)) }
-            memory.discard(4..<5)
+            let release = memory.discard(4..<5)
+            #expect(release != nil)
+            release?()
             let again = try #require(memory.memory(ofChunk: 4))
             #expect(again.load(as: Int.self) == 0)
             again.storeBytes(of: 44, as: Int.self)
@@ -42,8 +44,9 @@ import Testing
             var stepCount = 0
             while !rest.isDone {
                 let lentCount = space.memories.count { $0 == .lent }
-                space.release(&rest)
+                space.take(&rest)
                 #expect(space.memories.count { $0 == .lent } - lentCount <= 16)
+                #expect(rest.taken.allSatisfy { !space.emptyChunks.contains(UInt32($0)) })
                 // A writer opens ten of them.
                 for _ in 0..<10 {
                     let last = space.emptyChunks.popLast()
@@ -51,6 +54,7 @@ import Testing
                     space.giveMemory(chunk)
                     #expect(space.memories[chunk] == .heap)
                 }
+                rest.releaseTaken()
                 stepCount += 1
             }
             #expect(stepCount > 4 && space.memories.count { $0 == .lent } >= space.emptyChunks.count - 40)
@@ -160,6 +164,9 @@ import Testing
 extension PageSpace {
     fileprivate func releaseAll(_ rest: ChunkRelease) {
         var rest = rest
-        while !rest.isDone { release(&rest) }
+        while !rest.isDone {
+            take(&rest)
+            rest.releaseTaken()
+        }
     }
 }

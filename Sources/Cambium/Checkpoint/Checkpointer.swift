@@ -193,8 +193,11 @@ final class Checkpointer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - take: takes the snapshot, while nobody writes; nil where there is nothing new.
+    ///   - makeDurable: makes the log durable up to the position that the snapshot names.
     ///   - whileNobodyWrites: calls its closure then.
-    func make(take: () throws -> Snapshot?, whileNobodyWrites: (() -> Void) -> Void) throws -> CheckpointReceipt {
+    func make(
+        take: () throws -> Snapshot?, makeDurable: () throws -> Void, whileNobodyWrites: (() -> Void) -> Void
+    ) throws -> CheckpointReceipt {
         try making.hold {
             try checkNotEnded()
             // The last checkpoint failed. If its root is there nevertheless, it has its table.
@@ -208,6 +211,8 @@ final class Checkpointer: @unchecked Sendable {
             inFile.formUnion(snapshot.frozen.inFile)
             let isWrittenAgain = hasFailed
             hasFailed = true
+            try makeDurable()
+            snapshot.frozen.disk.run()
             let written = try write(snapshot, inFile: isWrittenAgain ? [] : inFile)
             hasFailed = false
             guard let byteCount = written else {
@@ -246,7 +251,9 @@ final class Checkpointer: @unchecked Sendable {
         whileNobodyWrites { rest = timeline.beginReuse(owners, keepsSpares: keepsSpares) }
         holdsTableChunks = false
         while var step = rest, !step.isDone {
-            whileNobodyWrites { timeline.release(&step) }
+            whileNobodyWrites { timeline.take(&step) }
+            // The system may take long, so others may write.
+            step.releaseTaken()
             rest = step
         }
     }

@@ -20,11 +20,11 @@ extension Committer {
         guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
         let begin = TickClock.now
         do {
-            // So the sync under the lock has little to wait for.
+            // So a sync under the lock has little to wait for.
             try syncLog()
             let receipt = try checkpointer.make(
                 take: { try writing.hold(as: .checkpoint) { try snapshot(unlessAt: again ? nil : checkpointer.transaction) } },
-                whileNobodyWrites: whileNobodyWrites)
+                makeDurable: syncLog, whileNobodyWrites: whileNobodyWrites)
             // A checkpoint that is there already takes no bytes.
             if receipt.byteCount > 0 { metrics.upkeep.withLock { $0.noteCheckpoint(ticks: TickClock.ticks(since: begin)) } }
             return receipt
@@ -34,10 +34,14 @@ extension Committer {
         }
     }
 
-    /// Waits until every transaction that was committed before is durable. The lock is free meanwhile.
+    /// Waits until every transaction that was committed before is durable, and so is all else that was written to the log. The lock is free
+    /// meanwhile. Throws `.notWritable` if the store was closed.
     private func syncLog() throws(CambiumError) {
-        let pending = writing.hold(as: .checkpoint) { isClosed ? nil : join(nil, timeline.head, .synced, .thread) }
-        if let pending { _ = try settle(pending) }
+        let pending = try writing.hold(as: .checkpoint) { () throws(CambiumError) in
+            if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+            return join(nil, timeline.head, .synced, .thread)
+        }
+        _ = try settle(pending)
     }
 
     /// Whether the newest transaction is in a checkpoint.
@@ -120,6 +124,7 @@ extension Committer {
         // A version that readers see is not taken back.
         if timeline.head.transaction == graph.transaction { timeline.confirm(timeline.head) }
         try timeline.pack(&plan) { showPacked($0) }
+        timeline.prepareNext()
     }
 
     /// Shows a graph in the place of one of the same transaction, whose pages are others.
@@ -154,7 +159,8 @@ extension Committer {
         if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
         guard let log, let checkpointer, log.lastTransaction != stored else { return nil }
         try writeOthers()
-        let position = try log.endPosition()
+        // Readers are shown what cannot be taken back. What only the kernel has of the log need not be durable before the root is.
+        let position = try log.endPosition(syncs: timeline.isTentative)
         if let ended = log.takeEndedSegment() { sealing?.add(ended) }
         let graph = timeline.head
         timeline.confirm(graph)

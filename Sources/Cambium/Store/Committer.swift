@@ -218,6 +218,7 @@ final class Committer: @unchecked Sendable {
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged(openGroup).get())
         // Whoever holds the version before lets go of it first.
         let graph = try timeline.publish(draft, isTentative: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
+        timeline.prepareNext()
         if let log, let checkpointer {
             let appendedByteCount = log.appendedByteCount
             if checkpointer.note(encoded.payload.fileByteCount + appendedByteCount - notedByteCount, at: time) {

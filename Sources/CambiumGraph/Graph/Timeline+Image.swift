@@ -44,6 +44,8 @@ package struct FrozenPages: Sendable {
     package let inFile: [Int]
     /// The chunks for the table, ascending.
     package let tables: [Int]
+    /// The disk space that these had. Released before anything is stored there.
+    package let disk: DiskRelease
 }
 
 extension Timeline {
@@ -98,7 +100,7 @@ extension Timeline {
         // In a frozen chunk a page that was released looks as it did: it must not be told twice.
         precondition(!isTentative, "What may be taken back is not frozen.")
         reclaim()
-        let tables = try takeTableChunks(tableChunkCount)
+        let (tables, disk) = try takeTableChunks(tableChunkCount)
         let version = head.version
         var live = (0..<space.chunkCount).map { space.live[$0] }
         // What only older versions reach is not in the image.
@@ -107,11 +109,13 @@ extension Timeline {
         }
         let fresh = space.freeze(epoch: version.epoch).filter { live[$0] > 0 }
         let image = PageImage(epoch: version.epoch, directory: version.directory, live: live)
-        return FrozenPages(image: image, fresh: fresh, inFile: fresh.filter { space.memories[$0].isStorage }, tables: tables)
+        return FrozenPages(image: image, fresh: fresh, inFile: fresh.filter { space.memories[$0].isStorage }, tables: tables, disk: disk)
     }
 
     /// Each chunk that is taken may be a new one, for which the table has another entry.
-    private func takeTableChunks(_ countOf: (_ chunkCount: Int) throws(CambiumError) -> Int) throws(CambiumError) -> [Int] {
+    private func takeTableChunks(
+        _ countOf: (_ chunkCount: Int) throws(CambiumError) -> Int
+    ) throws(CambiumError) -> (tables: [Int], disk: DiskRelease) {
         var tables: [Int] = []
         while true {
             let count = try countOf(space.chunkCount) - tables.count
@@ -122,7 +126,8 @@ extension Timeline {
             tables += taken
         }
         if !tables.isEmpty { noteTotals() }
-        return tables.sorted()
+        tables.sort()
+        return (tables, space.discard(tables))
     }
 
     /// The bytes of a frozen chunk. Any thread.
@@ -135,23 +140,30 @@ extension Timeline {
     /// that is not needed soon. Before the first draft, or while nobody waits. Complexity: O(chunks).
     package func reuse(_ owners: ChunkOwners) {
         var rest = beginReuse(owners, keepsSpares: true)
-        while !rest.isDone { release(&rest) }
+        while !rest.isDone {
+            take(&rest)
+            rest.releaseTaken()
+        }
     }
 
     /// As `reuse`, except for releasing anything. Only while nobody writes. Complexity: O(chunks).
     ///
     /// - Parameter keepsSpares: whether some MiB of empty chunks keep their memory and disk space for the next changes.
-    /// - Returns: what `release` has to be called for until it is done.
+    /// - Returns: what `take` and `releaseTaken` have to be called for by turns until it is done.
     package func beginReuse(_ owners: ChunkOwners, keepsSpares: Bool) -> ChunkRelease {
         defer { noteTotals() }
         return space.reuse(owners, spareCount: keepsSpares ? PageSpace.spareChunkCount : 0)
     }
 
-    /// Releases the memory and the disk space of a MiB of empty chunks. Only while nobody writes; others may write before the next call.
-    package func release(_ rest: inout ChunkRelease) {
-        space.release(&rest)
+    /// Takes a MiB of empty chunks for `ChunkRelease.releaseTaken`, and puts back those that were taken before. Only while nobody writes;
+    /// others may write before the next call.
+    package func take(_ rest: inout ChunkRelease) {
+        space.take(&rest)
         noteTotals()
     }
+
+    /// Has memory for the next changes supplied by another thread. Only while nobody writes. Complexity: O(1).
+    package func prepareNext() { space.memory.prepareNext() }
 
     /// The chunks that versions have and that are mapped from a file: from the one that the timeline was opened with, and from the one
     /// that its storage has. Only while nobody writes. Complexity: O(chunks).

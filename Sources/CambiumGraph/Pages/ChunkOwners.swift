@@ -21,18 +21,42 @@ package struct ChunkOwners: Sendable {
 }
 
 /// Empty chunks whose memory and disk space are to be released, and how far that is.
+///
+/// The system may take long to release disk space. So a few chunks at a time are taken from those that writers may open, are released while
+/// others write, and are put back.
 package struct ChunkRelease {
     let spareCount: Int
     /// The next place among the empty chunks, from the one that is opened last.
     var next = 0
+    /// The chunks that were taken, ascending.
+    var taken: [Int] = []
+    /// The addresses of those that have memory of the heap, or of a file in its place.
+    var memory: [(base: UnsafeMutableRawPointer, isFile: Bool)] = []
+    var disk = DiskRelease()
     package internal(set) var isDone: Bool
 
     init(spareCount: Int, isDone: Bool) { (self.spareCount, self.isDone) = (spareCount, isDone) }
+
+    /// Releases what was taken. Any thread, while others write.
+    package func releaseTaken() {
+        for (base, isFile) in memory {
+            if isFile { PageMemory.map(PageLayout.chunkByteCount, at: base) } else { PageMemory.letGo(base) }
+        }
+        disk.run()
+    }
 
     /// Chunks that are released in one step: 1 MiB.
     static let stepCountMax = 16
     /// Chunks that are looked at in one step.
     static let lookCountMax = 4096
+}
+
+/// Disk space that nobody needs.
+package struct DiskRelease: Sendable {
+    var steps: [@Sendable () -> Void] = []
+
+    /// Releases it. Any thread, while nobody stores or maps its chunks.
+    package func run() { for step in steps { step() } }
 }
 
 /// The one rule by which chunks are used again.
@@ -52,9 +76,9 @@ extension PageSpace {
         self.owners = owners
         tableChunks = []
         let open = Set(openChunks.map(Int.init))
-        // A storage takes disk space ahead of the chunks that there are.
-        if spareCount == 0 { storage?.discard(chunkCount..<chunkCount + PageSpace.spareChunkCount) }
         let end = min(chunkCount, capacity.chunkCountMax)
+        // A storage takes disk space ahead of the chunks that there are. A writer may open those at any time, so it is released at once.
+        if spareCount == 0 { storage?.discard(chunkCount..<chunkCount + PageSpace.spareChunkCount)?() }
         return setEmpty((0..<end).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
     }
 

@@ -12,10 +12,10 @@ final class PageMemory {
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     @exclusivity(unchecked) private var regionCursor: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var regionChunksLeft = 0
-    /// Whether the system was asked to supply the memory of the region before it is touched.
-    @exclusivity(unchecked) private var isRegionPrepared = false
-    /// Regions that were taken ahead of their use.
-    @exclusivity(unchecked) private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
+    /// Up to where the system was asked to supply the memory of the region before it is touched.
+    @exclusivity(unchecked) private var suppliedEnd: UnsafeMutableRawPointer?
+    /// Regions that were taken ahead of their use, of which the first bytes are supplied.
+    @exclusivity(unchecked) private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)] = []
     @exclusivity(unchecked) private var preparation: MemoryPreparation?
     /// What is kept supplied ahead of its use.
     @exclusivity(unchecked) private var keptByteCount = 0
@@ -45,33 +45,43 @@ final class PageMemory {
     /// regions ask for huge pages: first touch of fresh memory costs more than anything else that a bulk load does.
     private func addRegion(isForced: Bool) -> Bool {
         let isPrepared = !preparedRegions.isEmpty
-        // What is not touched yet counts, so it is a small part of the budget.
-        var byteCount = max(Self.regionByteCountMin, min(heapByteCount, 64 << 20, budget.byteCount / 16) & ~(Self.regionByteCountMin - 1))
+        var byteCount = nextRegionByteCount
         if !isPrepared, byteCount > budget.leftByteCount {
             if !isForced, budget.leftByteCount < Self.regionByteCountMin { return false }
             let left = budget.leftByteCount & ~(Self.regionByteCountMin - 1)
             byteCount = left > 0 ? left : PageLayout.chunkByteCount
         }
-        isRegionPrepared = isPrepared
         let region = isPrepared ? preparedRegions.removeFirst() : mapRegion(byteCount)
         regionCursor = region.base
         regionChunksLeft = region.byteCount / PageLayout.chunkByteCount
+        suppliedEnd = region.base + region.suppliedByteCount
         return true
+    }
+
+    /// What is not touched yet counts, so it is a small part of the budget.
+    private var nextRegionByteCount: Int {
+        max(Self.regionByteCountMin, min(heapByteCount, 64 << 20, budget.byteCount / 16) & ~(Self.regionByteCountMin - 1))
+    }
+
+    /// The memory of the region that was not handed out, and how much of that the system was asked for.
+    private var regionRest: (base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)? {
+        guard let regionCursor, let suppliedEnd else { return nil }
+        return (regionCursor, regionChunksLeft * PageLayout.chunkByteCount, max(0, suppliedEnd - regionCursor))
     }
 
     private static let regionByteCountMin = 262_144
 
-    private func mapRegion(_ byteCount: Int) -> (base: UnsafeMutableRawPointer, byteCount: Int) {
+    private func mapRegion(_ byteCount: Int) -> (base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int) {
         // A huge page lies at a multiple of its size. The system maps memory there only if the length is such a multiple, too.
         let isHuge = byteCount >= Self.hugePageByteCount
         let whole = byteCount + PageLayout.slackByteCount + (isHuge ? Self.hugePageByteCount : 0)
         let first = Self.map(whole)
         regions.append((first, whole))
         take(byteCount)
-        if !isHuge { return (first, byteCount) }
+        if !isHuge { return (first, byteCount, 0) }
         let base = first.alignedUp(toMultipleOf: Self.hugePageByteCount)
         madvise(base, byteCount, MADV_HUGEPAGE)
-        return (base, byteCount)
+        return (base, byteCount, 0)
     }
 
     private static let hugePageByteCount = 2 << 20
@@ -99,9 +109,12 @@ final class PageMemory {
 
     /// Lets the system have the memory of a chunk that nobody reads, until it is touched again.
     func lend(_ base: UnsafeMutableRawPointer) {
-        madvise(base, PageLayout.chunkByteCount, MADV_DONTNEED)
+        Self.letGo(base)
         noteGone(chunkCount: 1)
     }
+
+    /// Lets the system have the memory of a chunk. Any thread.
+    static func letGo(_ base: UnsafeMutableRawPointer) { madvise(base, PageLayout.chunkByteCount, MADV_DONTNEED) }
 
     /// Takes what was lent. False where the budget has none left.
     ///
@@ -127,21 +140,54 @@ final class PageMemory {
         if byteCount < Self.preparedByteCountMin || preparation?.isDone == false { return }
         let missing = min(byteCount - freeByteCount - unusedByteCount, budget.leftByteCount / 2)
         var ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
-        if !isRegionPrepared, let regionCursor { ranges.append((regionCursor, regionChunksLeft * PageLayout.chunkByteCount)) }
-        if missing >= Self.preparedByteCountMin {
-            preparedRegions.append(mapRegion((missing + (2 << 20) - 1) & ~((2 << 20) - 1)))
-            ranges += preparedRegions.suffix(1)
+        if let rest = regionRest, rest.suppliedByteCount < rest.byteCount {
+            ranges.append((rest.base + rest.suppliedByteCount, rest.byteCount - rest.suppliedByteCount))
+            suppliedEnd = rest.base + rest.byteCount
         }
-        if ranges.isEmpty { return }
-        isRegionPrepared = true
-        finishPreparing()
-        preparation = MemoryPreparation(ranges)
+        for place in preparedRegions.indices where preparedRegions[place].suppliedByteCount < preparedRegions[place].byteCount {
+            let region = preparedRegions[place]
+            ranges.append((region.base + region.suppliedByteCount, region.byteCount - region.suppliedByteCount))
+            preparedRegions[place].suppliedByteCount = region.byteCount
+        }
+        if missing >= Self.preparedByteCountMin {
+            let region = mapRegion((missing + (2 << 20) - 1) & ~((2 << 20) - 1))
+            preparedRegions.append((region.base, region.byteCount, region.byteCount))
+            ranges.append((region.base, region.byteCount))
+        }
+        if !ranges.isEmpty { supply(ranges) }
     }
 
     /// Has some MiB supplied for who goes on and on, whatever is free in chunks.
     func prepareAhead() {
         if unusedByteCount < Self.aheadByteCount { prepare(byteCount: Self.aheadByteCount + Self.preparedByteCountMin, freeByteCount: 0) }
     }
+
+    /// Has the memory that the next changes come to supplied, if huge pages are used: the first touch of one may take milliseconds,
+    /// in which a writer would hold the lock. Complexity: O(1), and a thread for each 2 or 4 MiB.
+    func prepareNext() {
+        // The next region has huge pages if there is so much memory already.
+        guard heapByteCount >= Self.hugePageByteCount, preparation?.isDone ?? true, preparedRegions.isEmpty, let rest = regionRest
+        else { return }
+        if min(rest.suppliedByteCount, rest.byteCount) >= nextByteCount / 2 { return }
+        if rest.byteCount >= nextByteCount / 2 {
+            let byteCount = min(rest.byteCount - rest.suppliedByteCount, nextByteCount)
+            suppliedEnd = rest.base + rest.suppliedByteCount + byteCount
+            supply([(rest.base + rest.suppliedByteCount, byteCount)])
+        } else if budget.leftByteCount >= 2 * nextRegionByteCount {
+            var region = mapRegion(nextRegionByteCount)
+            region.suppliedByteCount = min(region.byteCount, nextByteCount)
+            preparedRegions.append(region)
+            supply([(region.base, region.suppliedByteCount)])
+        }
+    }
+
+    private func supply(_ ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)]) {
+        finishPreparing()
+        preparation = MemoryPreparation(ranges)
+    }
+
+    /// A huge page, or two if that is little beside what there is.
+    private var nextByteCount: Int { (heapByteCount < 32 << 20 ? 1 : 2) * Self.hugePageByteCount }
 
     /// Keeps as much supplied from now on, within bounds, as something took that may be done again.
     func expect(byteCount: Int) {

@@ -22,8 +22,10 @@ package protocol PageStorage: AnyObject, Sendable {
     func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
     /// Maps chunks of the file in the place of memory with the same content. Returns `false` if it cannot.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
-    /// Releases the disk space of chunks that nobody needs, until they are stored or mapped again.
-    func discard(_ chunks: Range<Int>)
+    /// Takes note that chunks which nobody needs have no disk space until they are stored or mapped again.
+    ///
+    /// - Returns: what releases the disk space. Any thread may call it while nobody stores or maps the chunks. `nil` if they have none.
+    func discard(_ chunks: Range<Int>) -> (@Sendable () -> Void)?
 }
 
 /// The memory of a chunk.
@@ -131,38 +133,66 @@ extension PageSpace {
         return ChunkRelease(spareCount: spareCount, isDone: empty.count <= spareCount)
     }
 
-    /// Releases the memory and the disk space of some empty chunks: what was needed once is not kept for ever. Chunks that were opened
-    /// meanwhile are none of them.
+    /// Takes some empty chunks whose memory and disk space are to be released: what was needed once is not kept for ever. Chunks that were
+    /// opened meanwhile are none of them. Puts back the chunks that were taken before, which have been released since.
     ///
-    /// Complexity: bounded, whatever is left.
-    func release(_ rest: inout ChunkRelease) {
-        var (chunks, lookCount): ([Int], Int) = ([], 0)
+    /// Complexity: bounded, whatever is left, and O(empty chunks) moves of memory.
+    func take(_ rest: inout ChunkRelease) {
+        putBack(&rest)
         let end = max(0, emptyChunks.count - rest.spareCount)
-        while rest.next < end, chunks.count < ChunkRelease.stepCountMax, lookCount < ChunkRelease.lookCountMax {
-            let chunk = Int(emptyChunks[rest.next])
-            if mayLend(chunk) { chunks.append(chunk) }
-            rest.next += 1
+        var (taken, lookCount): ([Int], Int) = ([], 0)
+        while rest.next < end - taken.count, taken.count < ChunkRelease.stepCountMax, lookCount < ChunkRelease.lookCountMax {
             lookCount += 1
+            let chunk = Int(emptyChunks[rest.next])
+            if mayLend(chunk) {
+                emptyChunks.remove(at: rest.next)
+                taken.append(chunk)
+            } else {
+                rest.next += 1
+            }
         }
-        rest.isDone = rest.next >= end
-        chunks.sort()
-        for chunk in chunks { lend(chunk) }
-        discard(chunks)
+        rest.isDone = taken.isEmpty && rest.next >= end
+        rest.taken = taken.sorted()
+        rest.memory = []
+        for chunk in rest.taken where memories[chunk] == .heap || memories[chunk] == .file {
+            if let base = chunks[chunk: chunk] { rest.memory.append((base, isFile: memories[chunk] == .file)) }
+        }
+        rest.disk = discard(rest.taken)
     }
 
-    /// Releases the disk space of chunks, neighbours together.
+    private func putBack(_ rest: inout ChunkRelease) {
+        for chunk in rest.taken {
+            switch memories[chunk] {
+            case .heap:
+                memory.noteGone(chunkCount: 1)
+                memories[chunk] = .lent
+            case .file: memories[chunk] = .lent
+            default: memories[chunk] = .none
+            }
+        }
+        // Where they were, but before the chunks that keep what they have.
+        rest.next = min(rest.next, emptyChunks.count)
+        emptyChunks.insert(contentsOf: rest.taken.map(UInt32.init), at: rest.next)
+        rest.next += rest.taken.count
+        rest.taken = []
+    }
+
+    /// Takes note that chunks have no disk space, neighbours together.
     ///
     /// - Parameter chunks: ascending.
-    func discard(_ chunks: [Int]) {
+    func discard(_ chunks: [Int]) -> DiskRelease {
+        var release = DiskRelease()
         var discarded = 0..<0
+        func end() { if !discarded.isEmpty, let step = storage?.discard(discarded) { release.steps.append(step) } }
         for chunk in chunks {
             if chunk != discarded.upperBound {
-                storage?.discard(discarded)
+                end()
                 discarded = chunk..<chunk
             }
             discarded = discarded.lowerBound..<chunk + 1
         }
-        storage?.discard(discarded)
+        end()
+        return release
     }
 
     func mayLend(_ chunk: Int) -> Bool {

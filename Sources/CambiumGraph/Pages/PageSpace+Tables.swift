@@ -5,6 +5,8 @@ extension PageSpace {
     /// They are the empty chunks that would be opened last, and then new ones. The reserve for deletions is left alone: a graph that has
     /// nearly used up its pages has its tables in chunks beyond those that pages may have.
     ///
+    /// What is not written there must take no disk space, so a page that comes there later takes its own.
+    ///
     /// - Returns: them, ascending; `nil` if there are not enough. Complexity: O(empty chunks).
     func takeTableChunks(_ count: Int) -> [Int]? {
         let spareCount = min(count, max(0, freeChunkCount - capacity.reserveChunkCount))
@@ -18,10 +20,7 @@ extension PageSpace {
             return nil
         }
         tableChunks.formUnion(taken)
-        taken.sort()
-        // What is not written there takes no disk space, so a page that comes there later takes its own.
-        discard(taken)
-        return taken
+        return taken.sorted()
     }
 
     private func takeEmptyChunks(_ count: Int) -> [Int] {

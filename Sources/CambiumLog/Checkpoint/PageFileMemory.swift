@@ -73,12 +73,16 @@ public final class PageFileMemory: @unchecked Sendable {
         return file.replace(base, offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
     }
 
-    /// Releases the disk space of chunks. If the disk cannot release it, the file keeps it.
-    public func discard(_ chunks: Range<Int>) {
+    /// Takes note that chunks have no disk space until they are stored or mapped again. Returns what releases it: on any thread, while
+    /// nobody stores or maps the chunks. If the disk cannot release it, the file keeps it.
+    public func discard(_ chunks: Range<Int>) -> (@Sendable () -> Void)? {
         // A file without a name that nobody has opened has no disk space.
-        if chunks.isEmpty || (pageFile == nil && file == nil) { return }
+        if chunks.isEmpty || (pageFile == nil && file == nil) { return nil }
         if ahead.overlaps(chunks) { ahead = 0..<0 }
-        try? opened()?.discard(offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
+        guard let file = try? opened() else { return nil }  // The file that is not there has no disk space.
+        return {
+            try? file.discard(offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
+        }
     }
 
     /// The window is made at its first use. A process whose address space is limited gets a smaller one, or none.
