@@ -19,7 +19,11 @@ struct FrameReader {
     /// How often the window was filled.
     private(set) var windowCount = 0
 
+    /// The bytes that are read at once: more after a frame that is larger, because such frames mostly follow one another.
+    private var windowByteCount = Self.windowByteCount
+
     static let windowByteCount = 256 << 10
+    private static let windowByteCountMax = 4 << 20
 
     /// Throws as `SegmentHeader.read`.
     ///
@@ -99,7 +103,8 @@ struct FrameReader {
     /// Lets the window have bytes of the file, fewer if the file is shorter by now.
     private mutating func fill(_ offset: Int, _ count: Int) throws(CambiumError) {
         if offset >= windowOffset, offset + count <= windowOffset + window.count { return }
-        window = try file.read(at: offset, count: max(count, Self.windowByteCount))
+        if count > windowByteCount { windowByteCount = min(2 * count, Self.windowByteCountMax) }
+        window = try file.read(at: offset, count: max(count, windowByteCount))
         windowOffset = offset
         windowCount += 1
         verifiedEnd = 0
