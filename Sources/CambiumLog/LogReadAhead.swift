@@ -5,10 +5,19 @@ import CambiumModel
 final class LogReadAhead: Sendable {
     /// Bytes of log from which on there is a thread. More than a writer keeps as zeros at the end of a segment.
     static let byteCountMin = 2 << 20
-    /// Batches that wait for the caller.
+    /// Batches that wait for the caller, and the bytes of ops of all that it was not done with when the next one came.
     private static let batchCountMax = 2
+    private static let pendingByteCountMax = 32 << 20
+    private static let batchByteCountMax = 8 << 20
 
-    private let queue = BoundedQueue<[LogRecord]>(countMax: batchCountMax)
+    /// Transactions that were read at once, or some of them.
+    private struct Batch {
+        var records: [LogRecord] = []
+        /// Bytes of ops.
+        var byteCount = 0
+    }
+
+    private let queue = BoundedQueue<Batch>(countMax: batchCountMax, weightMax: pendingByteCountMax)
     private let outcome = Guarded<Result<LogReader.End, any Error>?>(nil)
     private let scan: @Sendable ((LogRecord) throws -> Void) throws -> LogReader.End
 
@@ -22,7 +31,10 @@ final class LogReadAhead: Sendable {
             queue.close()
             thread.join()
         }
-        while let batch = queue.take() { for place in batch.indices { try body(batch[place]) } }
+        while let batch = queue.take() {
+            for place in batch.records.indices { try body(batch.records[place]) }
+            queue.giveBack(weight: batch.byteCount)
+        }
         guard let outcome = outcome.withLock({ $0 }) else { throw CambiumError(.ioFailure, "The log was not read to its end.") }
         return try outcome.get()
     }
@@ -30,21 +42,22 @@ final class LogReadAhead: Sendable {
     private func read() {
         struct Closed: Error {}
         // Two threads that count references to the same bytes slow each other down: a batch has the records of one reading of the file.
-        var batch: [LogRecord] = []
+        var batch = Batch()
         func hand() throws {
             guard queue.waitForRoom() else { throw Closed() }
-            queue.put(batch)
-            batch = []
+            queue.put(batch, weight: batch.byteCount)
+            batch = Batch()
         }
         let result = Result {
             try scan { record in
-                if let last = batch.last, last.source !== record.source { try hand() }
-                batch.append(record)
+                if let last = batch.records.last, last.source !== record.source || batch.byteCount >= Self.batchByteCountMax { try hand() }
+                batch.records.append(record)
+                if case .present(let bytes) = record.payload { batch.byteCount += bytes.count }
             }
         }
         outcome.withLock { $0 = result }
         // If the queue is closed, the caller has failed, and takes no more.
-        if !batch.isEmpty, queue.waitForRoom() { queue.put(batch) }
+        if !batch.records.isEmpty, queue.waitForRoom() { queue.put(batch, weight: batch.byteCount) }
         queue.end()
     }
 }

@@ -211,8 +211,8 @@ final class Checkpointer: @unchecked Sendable {
             inFile.formUnion(snapshot.frozen.inFile)
             let isWrittenAgain = hasFailed
             hasFailed = true
-            try makeDurable()
             snapshot.frozen.disk.run()
+            try makeDurable()
             let written = try write(snapshot, inFile: isWrittenAgain ? [] : inFile)
             hasFailed = false
             guard let byteCount = written else {

@@ -21,7 +21,7 @@ extension Committer {
         let begin = TickClock.now
         do {
             // So a sync under the lock has little to wait for.
-            try syncLog()
+            if !(writing.hold { isClosed }) { try syncLog() }
             let receipt = try checkpointer.make(
                 take: { try writing.hold(as: .checkpoint) { try snapshot(unlessAt: again ? nil : checkpointer.transaction) } },
                 makeDurable: syncLog, whileNobodyWrites: whileNobodyWrites)
@@ -35,13 +35,12 @@ extension Committer {
     }
 
     /// Waits until every transaction that was committed before is durable, and so is all else that was written to the log. The lock is free
-    /// meanwhile. Throws `.notWritable` if the store was closed.
+    /// meanwhile. If the store is being closed, the log stays open as long as a checkpoint is made.
     private func syncLog() throws(CambiumError) {
-        let pending = try writing.hold(as: .checkpoint) { () throws(CambiumError) in
-            if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
-            return join(nil, timeline.head, .synced, .thread)
-        }
+        let pending = writing.hold(as: .checkpoint) { join(nil, timeline.head, .synced, .thread) }
         _ = try settle(pending)
+        // A sync of others may have failed meanwhile. Then what this one says is not to be believed.
+        _ = try writing.hold(as: .checkpoint) { () throws(CambiumError) in try log?.beginSync() }
     }
 
     /// Whether the newest transaction is in a checkpoint.
@@ -67,6 +66,7 @@ extension Committer {
     /// Commits the digest of the newest graph, from the digest of an earlier one. The op names the transaction right before its own: a
     /// replay can compare no other.
     func record(_ known: KnownDigest, _ author: Author) throws -> Receipt {
+        defer { withExtendedLifetime(known) {} }
         let pending = try commit(author, nil, checks: .none, waiter: .thread, as: .digest, for: "recordDigest") { transaction in
             var known = known
             known.advance(to: transaction.draft.original)
@@ -95,9 +95,7 @@ extension Committer {
         let begin = TickClock.now
         var found = MetricsRecord.Upkeep()
         var (hasGained, vainCount) = (false, 0)
-        while found.packingStepCount < stepCountMax, vainCount < Self.vainPlanCountMax,
-            let survey = writing.hold(as: .packing, { isClosed ? nil : timeline.survey(limits) }), var plan = PackingPlan(graph, survey)
-        {
+        while found.packingStepCount < stepCountMax, vainCount < Self.vainPlanCountMax, var plan = packingPlan(limits) {
             while !plan.isDone, found.packingStepCount < stepCountMax {
                 try writing.hold(as: .packing) { try step(&plan) }
                 found.packingStepCount += 1
@@ -110,6 +108,17 @@ extension Committer {
         }
         metrics.upkeep.withLock { $0.notePacking(found, ticks: TickClock.ticks(since: begin)) }
         return hasGained
+    }
+
+    /// A plan that is made while others write; `nil` if nothing is to be gained, or if the store was closed.
+    private func packingPlan(_ limits: PackingLimits) -> PackingPlan? {
+        guard let survey = writing.hold(as: .packing, { isClosed ? nil : timeline.survey(limits) }) else { return nil }
+        var planned: Graph? = graph
+        let plan = planned.flatMap { PackingPlan($0, survey) }
+        // The lock orders this reading before writers that use the pages again. Counts of references do, too, but the thread sanitizer does
+        // not see them.
+        writing.hold(as: .packing) { planned = nil }
+        return plan
     }
 
     /// Steps of packing before a checkpoint: some hundred thousand rows, or 256 MiB of pages.

@@ -5,6 +5,9 @@ import CambiumModel
 struct KnownDigest {
     private(set) var graph: Graph
     private(set) var digest: GraphDigest
+    /// The graphs before, which are kept as long as this is. Writers use the pages of a graph again as soon as nobody holds it. The thread
+    /// sanitizer does not see that counts of references order the two, so it is to see that a lock does.
+    private var followed: [Graph] = []
 
     /// How often the digest follows the writers before the lock is taken. Each round has as much to do as was committed during the one
     /// before it, so the last ones are short.
@@ -28,6 +31,7 @@ struct KnownDigest {
     /// Complexity: O(what has changed).
     mutating func advance(to newer: Graph) {
         digest = newer.digest(after: digest, of: graph)
+        followed.append(graph)
         graph = newer
     }
 }

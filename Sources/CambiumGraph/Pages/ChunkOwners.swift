@@ -28,9 +28,11 @@ package struct ChunkRelease {
     let spareCount: Int
     /// The next place among the empty chunks, from the one that is opened last.
     var next = 0
-    /// The chunks that were taken, ascending.
-    var taken: [Int] = []
-    /// The addresses of those that have memory of the heap, or of a file in its place.
+    /// The chunks that were taken, as they stood.
+    var taken: [UInt32] = []
+    /// Those of them that have something to release, ascending.
+    var released: [Int] = []
+    /// The addresses of those of these that have memory of the heap, or of a file in its place.
     var memory: [(base: UnsafeMutableRawPointer, isFile: Bool)] = []
     var disk = DiskRelease()
     package internal(set) var isDone: Bool

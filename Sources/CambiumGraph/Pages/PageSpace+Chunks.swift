@@ -140,28 +140,27 @@ extension PageSpace {
     func take(_ rest: inout ChunkRelease) {
         putBack(&rest)
         let end = max(0, emptyChunks.count - rest.spareCount)
-        var (taken, lookCount): ([Int], Int) = ([], 0)
-        while rest.next < end - taken.count, taken.count < ChunkRelease.stepCountMax, lookCount < ChunkRelease.lookCountMax {
-            lookCount += 1
-            let chunk = Int(emptyChunks[rest.next])
-            if mayLend(chunk) {
-                emptyChunks.remove(at: rest.next)
-                taken.append(chunk)
-            } else {
-                rest.next += 1
-            }
+        let lookEnd = min(end, rest.next + ChunkRelease.lookCountMax)
+        while rest.next < lookEnd, !mayLend(Int(emptyChunks[rest.next])) { rest.next += 1 }
+        // Writers may have opened chunks, so that fewer are left than were looked at.
+        if rest.next >= lookEnd {
+            rest.isDone = rest.next >= end
+            return
         }
-        rest.isDone = taken.isEmpty && rest.next >= end
-        rest.taken = taken.sorted()
+        // Neighbours, so that the chunks after them are moved once. Some of them may have nothing to release.
+        let places = rest.next..<min(rest.next + ChunkRelease.stepCountMax, end)
+        rest.taken = Array(emptyChunks[places])
+        emptyChunks.removeSubrange(places)
+        rest.released = rest.taken.map { Int($0) }.filter { mayLend($0) }.sorted()
         rest.memory = []
-        for chunk in rest.taken where memories[chunk] == .heap || memories[chunk] == .file {
+        for chunk in rest.released where memories[chunk] == .heap || memories[chunk] == .file {
             if let base = chunks[chunk: chunk] { rest.memory.append((base, isFile: memories[chunk] == .file)) }
         }
-        rest.disk = discard(rest.taken)
+        rest.disk = discard(rest.released)
     }
 
     private func putBack(_ rest: inout ChunkRelease) {
-        for chunk in rest.taken {
+        for chunk in rest.released {
             switch memories[chunk] {
             case .heap:
                 memory.noteGone(chunkCount: 1)
@@ -172,9 +171,9 @@ extension PageSpace {
         }
         // Where they were, but before the chunks that keep what they have.
         rest.next = min(rest.next, emptyChunks.count)
-        emptyChunks.insert(contentsOf: rest.taken.map(UInt32.init), at: rest.next)
+        emptyChunks.insert(contentsOf: rest.taken, at: rest.next)
         rest.next += rest.taken.count
-        rest.taken = []
+        (rest.taken, rest.released, rest.memory, rest.disk) = ([], [], [], DiskRelease())
     }
 
     /// Takes note that chunks have no disk space, neighbours together.

@@ -97,7 +97,9 @@ struct SegmentIndex: Equatable {
         guard bytes == Self.trailer(told, reader.headerChecksum) else {
             throw damage("is not led to by the end of the file", trailerOffset)
         }
-        guard let frame = try reader.frame(at: told), frame.end == trailerOffset, frame.transactionCount == 0 else {
+        guard told >= Format.Segment.headerByteCount, let frame = try reader.frame(at: told), frame.end == trailerOffset,
+            frame.transactionCount == 0
+        else {
             throw damage("does not verify", told)
         }
         do {
