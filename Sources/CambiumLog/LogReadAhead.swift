@@ -5,7 +5,7 @@ import CambiumModel
 final class LogReadAhead: Sendable {
     /// Bytes of log from which on there is a thread. More than a writer keeps as zeros at the end of a segment.
     static let byteCountMin = 2 << 20
-    /// Batches that wait for the caller, and the bytes of ops of all that it was not done with when the next one came.
+    /// Batches that wait for the caller, and the bytes of their ops and of those that the caller uses.
     private static let batchCountMax = 2
     private static let pendingByteCountMax = 32 << 20
     private static let batchByteCountMax = 8 << 20

@@ -39,7 +39,7 @@ extension Committer {
     private func syncLog() throws(CambiumError) {
         let pending = writing.hold(as: .checkpoint) { join(nil, timeline.head, .synced, .thread) }
         _ = try settle(pending)
-        // A sync of others may have failed meanwhile. Then what this one says is not to be believed.
+        // If another thread's sync failed meanwhile, the log may lack bytes although this sync succeeded. Then this throws.
         _ = try writing.hold(as: .checkpoint) { () throws(CambiumError) in try log?.beginSync() }
     }
 

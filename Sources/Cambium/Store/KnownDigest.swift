@@ -5,8 +5,8 @@ import CambiumModel
 struct KnownDigest {
     private(set) var graph: Graph
     private(set) var digest: GraphDigest
-    /// The graphs before, which are kept as long as this is. Writers use the pages of a graph again as soon as nobody holds it. The thread
-    /// sanitizer does not see that counts of references order the two, so it is to see that a lock does.
+    /// The earlier graphs. They are held until the writer's lock was taken, because writers use the pages of a graph again if nobody holds
+    /// it. The thread sanitizer sees the order that a lock makes; it does not see the order that counts of references make.
     private var followed: [Graph] = []
 
     /// How often the digest follows the writers before the lock is taken. Each round has as much to do as was committed during the one

@@ -32,7 +32,7 @@ package struct ChunkRelease {
     var taken: [UInt32] = []
     /// Those of them that have something to release, ascending.
     var released: [Int] = []
-    /// The addresses of those of these that have memory of the heap, or of a file in its place.
+    /// The addresses of the released chunks that have memory of the heap, or of a file in its place.
     var memory: [(base: UnsafeMutableRawPointer, isFile: Bool)] = []
     var disk = DiskRelease()
     package internal(set) var isDone: Bool

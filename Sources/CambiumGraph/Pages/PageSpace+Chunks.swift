@@ -126,22 +126,22 @@ extension PageSpace {
     /// - Parameters:
     ///   - empty: ascending.
     ///   - spareCount: how many of them keep their memory and their disk space.
-    /// - Returns: those that lose it, which `release` has to see to.
+    /// - Returns: those that lose it. The caller calls `take` and `releaseTaken` by turns until that is done.
     func setEmpty(_ empty: [Int], spareCount: Int = PageSpace.spareChunkCount) -> ChunkRelease {
         // Those that are opened first are at the end.
         emptyChunks = empty.reversed().map(UInt32.init)
         return ChunkRelease(spareCount: spareCount, isDone: empty.count <= spareCount)
     }
 
-    /// Takes some empty chunks whose memory and disk space are to be released: what was needed once is not kept for ever. Chunks that were
-    /// opened meanwhile are none of them. Puts back the chunks that were taken before, which have been released since.
+    /// Puts back the chunks that the last call took, and takes the next empty chunks that have memory or disk space. The caller releases
+    /// these before it calls again. Writers cannot open a chunk while it is taken.
     ///
-    /// Complexity: bounded, whatever is left, and O(empty chunks) moves of memory.
+    /// Complexity: O(1) looks at chunks, and two moves of at most 4 bytes for each empty chunk.
     func take(_ rest: inout ChunkRelease) {
         putBack(&rest)
         let end = max(0, emptyChunks.count - rest.spareCount)
         let lookEnd = min(end, rest.next + ChunkRelease.lookCountMax)
-        while rest.next < lookEnd, !mayLend(Int(emptyChunks[rest.next])) { rest.next += 1 }
+        while rest.next < lookEnd, !hasMemory(Int(emptyChunks[rest.next])) { rest.next += 1 }
         // Writers may have opened chunks, so that fewer are left than were looked at.
         if rest.next >= lookEnd {
             rest.isDone = rest.next >= end
@@ -158,6 +158,8 @@ extension PageSpace {
         }
         rest.disk = discard(rest.released)
     }
+
+    private func hasMemory(_ chunk: Int) -> Bool { memories[chunk] != .none && memories[chunk] != .lent }
 
     private func putBack(_ rest: inout ChunkRelease) {
         for chunk in rest.released {

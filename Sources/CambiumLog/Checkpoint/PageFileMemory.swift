@@ -79,7 +79,7 @@ public final class PageFileMemory: @unchecked Sendable {
         // A file without a name that nobody has opened has no disk space.
         if chunks.isEmpty || (pageFile == nil && file == nil) { return nil }
         if ahead.overlaps(chunks) { ahead = 0..<0 }
-        // The space may be released later, so none of these gets space together with others.
+        // The caller may release the space later. So these chunks get new space one by one, and never ahead of their use.
         aheadEnd = max(aheadEnd, chunks.upperBound)
         guard let file = try? opened() else { return nil }  // The file that is not there has no disk space.
         return {
