@@ -37,25 +37,6 @@ import Testing
         try store.close()
     }
 
-    /// Runs a call inside the closure of a write.
-    static func insideWrite(_ call: (Store) -> Void) throws {
-        let store = try Store.notes()
-        try store.write { _ in call(store) }
-    }
-
-    @Test func `a call that cannot throw says why it ends the process`() async throws {
-        let memory = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try MisuseTests.insideWrite { _ = $0.memory }
-        }
-        let reserving = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try MisuseTests.insideWrite { $0.reserveMemory(byteCount: 1) }
-        }
-        for (name, result) in [("memory", memory), ("reserveMemory", reserving)] {
-            let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-            #expect(text.contains("'\(name)' was called inside the closure of a write of the same store"), "\(text)")
-        }
-    }
-
     @Test func `a write that was cancelled before it began does not begin`() async throws {
         let store = try Store.notes()
         let (isBusy, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -52,45 +52,14 @@ import Testing
     /// acknowledgement, whatever opening took, unless `atOnce`: then it is killed while it makes or opens the store, too.
     private func kill(_ directory: URL, first: Int, threadCount: Int, _ durability: String, atOnce: Bool) throws -> Set<Int64> {
         let store = directory.appending(path: "store").path
-        let (process, output) = try spawn([Self.writer.path, store, "\(first)", "\(threadCount)", durability])
+        let (process, output) = try WriterProcess.start([store, "\(first)", "\(threadCount)", durability])
         var told = atOnce ? Data() : output.availableData
         usleep(UInt32.random(in: 2000...120_000))
         Foundation.kill(process, SIGKILL)
         told += try output.readToEnd() ?? Data()
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        #expect(status & 0x7F == SIGKILL, "the writer ended by itself")
+        #expect(WriterProcess.signal(of: process) == SIGKILL, "the writer ended by itself")
         let lines = String(decoding: told, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         // Behind the last line feed there may be a part of a line.
         return Set(lines.dropLast().compactMap { Int64($0) })
     }
-
-    /// Starts a program, and returns its number and its standard output: a pipe that takes all that it says without making it wait.
-    private func spawn(_ arguments: [String]) throws -> (process: pid_t, output: FileHandle) {
-        var ends: [Int32] = [0, 0]
-        try #require(pipe(&ends) == 0)
-        for end in ends { try #require(fcntl(end, F_SETFD, FD_CLOEXEC) == 0) }
-        let setPipeSize: Int32 = 1031  // `F_SETPIPE_SZ`, which the C library's module leaves out.
-        try #require(fcntl(ends[1], setPipeSize, 1 << 20) > 0)
-        defer { close(ends[1]) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-        var words = arguments.map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, arguments[0], &actions, nil, &words, environ)
-        // Without a number, the signal would go to the tests themselves.
-        try #require(code == 0, "\(arguments[0]) cannot be started: \(String(cString: strerror(code)))")
-        return (process, FileHandle(fileDescriptor: ends[0], closeOnDealloc: true))
-    }
-
-    /// Beside the tests.
-    private static let writer: URL = {
-        let tests = URL(filePath: CommandLine.arguments[0])
-        let beside = tests.deletingLastPathComponent().appending(path: "KilledWriter")
-        if FileManager.default.isExecutableFile(atPath: beside.path) { return beside }
-        return Bundle.main.bundleURL.deletingLastPathComponent().appending(path: "KilledWriter")
-    }()
 }

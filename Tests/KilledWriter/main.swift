@@ -6,12 +6,14 @@ import Foundation
 // Commits notes from some threads until it is killed, and says on standard output which of them it was told are durable.
 //
 //     KilledWriter STORE FIRST THREADS synced|buffered
+//     KilledWriter trap memory|reserveMemory
 //
 // One line for each acknowledged commit: the number of its note. The first commit, and those of a number that 97 divides, have 40 more
 // notes in their transaction, of the numbers from minus 100 times it on downwards, which are enough for a file of their own. Segments
 // are small, and sealed meanwhile.
 
 let arguments = CommandLine.arguments
+if arguments.count == 3, arguments[1] == "trap" { try trap(by: arguments[2]) }
 guard arguments.count == 5, let first = Int(arguments[2]), let threadCount = Int(arguments[3]) else {
     fatalError("usage: KilledWriter STORE FIRST THREADS synced|buffered")
 }

@@ -1,0 +1,12 @@
+import Foundation
+import Testing
+
+/// Calls that cannot throw, and that would wait for themselves. They are made in a process of their own, which they end.
+@Suite struct TrapTests {
+    @Test(arguments: ["memory", "reserveMemory"]) func `a call that cannot throw says why it ends the process`(call: String) throws {
+        let (process, output) = try WriterProcess.start(["trap", call], printed: STDERR_FILENO)
+        let text = String(decoding: try output.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(WriterProcess.signal(of: process) == SIGABRT)
+        #expect(text.contains("cambium: '\(call)' was called inside the closure of a write of the same store"), "\(text)")
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+/// Starts the program `KilledWriter`, and waits for its end.
+enum WriterProcess {
+    /// Starts the program, and returns its number and what it prints: a pipe that is large enough, so that the program does not wait.
+    ///
+    /// - Parameter printed: the descriptor of the program that the pipe is for.
+    static func start(_ arguments: [String], printed: Int32 = STDOUT_FILENO) throws -> (process: pid_t, output: FileHandle) {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        for end in ends { try #require(fcntl(end, F_SETFD, FD_CLOEXEC) == 0) }
+        let setPipeSize: Int32 = 1031  // `F_SETPIPE_SZ`, which the C library's module leaves out.
+        try #require(fcntl(ends[1], setPipeSize, 1 << 20) > 0)
+        defer { close(ends[1]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], printed)
+        var words = ([program.path] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, program.path, &actions, nil, &words, environ)
+        // Without a number, a signal would go to the tests themselves.
+        try #require(code == 0, "\(program.path) cannot be started: \(String(cString: strerror(code)))")
+        return (process, FileHandle(fileDescriptor: ends[0], closeOnDealloc: true))
+    }
+
+    /// Waits until the program has ended. Returns the signal that ended it; 0 if it ended by itself.
+    static func signal(of process: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F
+    }
+
+    /// Beside the tests.
+    private static let program: URL = {
+        let tests = URL(filePath: CommandLine.arguments[0])
+        let beside = tests.deletingLastPathComponent().appending(path: "KilledWriter")
+        if FileManager.default.isExecutableFile(atPath: beside.path) { return beside }
+        return Bundle.main.bundleURL.deletingLastPathComponent().appending(path: "KilledWriter")
+    }()
+}
