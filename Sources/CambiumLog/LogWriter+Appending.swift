@@ -40,7 +40,7 @@ extension LogWriter {
         // Before the frame that names it, for good: a frame must never be durable without it.
         if let file = ops.file { try poisoning { () throws(CambiumError) in try file.publish() } }
         if staged.count == 0 {
-            if position >= tuning.segmentByteCount { try rotate() }
+            if position >= tuning.segmentByteCount { try beginRotation() }
             markStaged()
         }
         codec.encode(metadata, StoredPayload(ops.payload), salt: salt, to: &writer)
@@ -89,7 +89,9 @@ extension LogWriter {
     @discardableResult
     public func write() throws(CambiumError) -> Int {
         try checkPoison()
-        return staged.count > 0 ? try appendFrame() : 0
+        if staged.count == 0 { return 0 }
+        try finishRotation()
+        return try appendFrame()
     }
 
     /// Writes a frame: the staged transactions, or a joint if none is staged.
@@ -135,7 +137,7 @@ extension LogWriter {
     /// A full disk is no reason to give up: what was written of the frame is cut off, and the numbers are free again.
     ///
     /// - Parameter isHandedOver: whether the system has been given bytes of the frame.
-    private func undoStaged(after error: CambiumError, isHandedOver: Bool) throws(CambiumError) -> Never {
+    func undoStaged(after error: CambiumError, isHandedOver: Bool) throws(CambiumError) -> Never {
         let isFull = error.isOutOfSpace
         let isJoint = staged.count == 0
         do {

@@ -2,14 +2,10 @@ import CambiumBytes
 import CambiumModel
 
 extension LogWriter {
+    /// Makes everything that was written durable, and goes on in another segment. Nothing may be staged.
     func rotate() throws(CambiumError) {
-        if isAsClosed { try noteOpen() }
-        try sync()
-        try trim()
-        let ended = header.firstTransaction...lastTransaction
-        try beginSegment(time: lastTime)
-        try writeHead(isClosed: false)
-        endedSegment = ended
+        try beginRotation()
+        try finishRotation()
     }
 
     /// Makes everything that was written durable, and begins another segment if the one that is written to has a transaction. Nothing may
@@ -36,46 +32,35 @@ extension LogWriter {
         roomEnd = position
     }
 
+    /// Makes the file of another segment, and goes on in it. The segment before is whole and durable, or has no transaction.
     func beginSegment(time: Int64) throws(CambiumError) {
-        let next = SegmentHeader(
+        let next = nextHeader(time: time)
+        let bytes = next.encode()
+        let made = SegmentRotation.make(volume, LogFileName.path(next.firstTransaction, .segment), bytes)
+        poison = poison ?? made.poison
+        file = try made.file.get()
+        enter(next, bytes)
+    }
+
+    /// The header of the segment that follows everything that was written.
+    func nextHeader(time: Int64) -> SegmentHeader {
+        SegmentHeader(
             store: settings.store, firstTransaction: lastTransaction.next, creationTime: time, saltSeed: makeSaltSeed(),
             previousChecksum: lastChecksum)
-        let bytes = next.encode()
-        let path = LogFileName.path(next.firstTransaction, .segment)
-        try make(path, bytes)
-        self.path = path
-        header = next
+    }
+
+    /// Encodes what follows for a segment that has no frame yet.
+    func enter(_ segment: SegmentHeader, _ bytes: [UInt8]) {
+        path = LogFileName.path(segment.firstTransaction, .segment)
+        header = segment
         headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
-        codec = TransactionCodec(time: time)
+        codec = TransactionCodec(time: segment.creationTime)
         position = bytes.count
         roomEnd = position
         durablePosition = position
         jointOffset = nil
         namedEnd = 0
         ownByteCount += bytes.count
-    }
-
-    /// Makes the file of a new segment the one that is written to.
-    private func make(_ path: String, _ header: [UInt8]) throws(CambiumError) {
-        // A segment of this name has lost all of its frames; this one takes its place, with another salt.
-        let isReplacement = try volume.exists(path)
-        do {
-            if isReplacement { try volume.replace(path, header) } else { try volume.create(path, header) }
-            try volume.syncDirectory(LogReader.directory)
-            // The old one is closed when no sync of it is under way any more.
-            file = try volume.open(path, .update)
-        } catch {
-            // A segment that nobody goes on in must not be left behind the one that is gone on in.
-            do throws(CambiumError) {
-                if !isReplacement, try volume.exists(path) {
-                    try volume.remove(path)
-                    // Nor come back: HEAD may say that the log was closed before it.
-                    try volume.syncDirectory(LogReader.directory)
-                }
-            } catch { poison = error }
-            if isReplacement || !error.isOutOfSpace { poison = error }
-            throw error
-        }
     }
 
     // MARK: Poison

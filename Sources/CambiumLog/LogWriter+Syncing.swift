@@ -62,13 +62,16 @@ extension LogWriter {
     private func displacement(_ outcome: SyncOutcome) -> CambiumError? {
         switch outcome.isInPlace {
         case .success(true): nil
-        case .success(false):
-            CambiumError(
-                .ioFailure,
-                "The directory of the store '\(volume.name)' was removed or replaced while the store was open, so what is written to it is "
-                    + "lost. Close the store, and restore it from a backup.")
+        case .success(false): Self.displaced(volume)
         case .failure(let error): error
         }
+    }
+
+    static func displaced(_ volume: any Volume) -> CambiumError {
+        CambiumError(
+            .ioFailure,
+            "The directory of the store '\(volume.name)' was removed or replaced while the store was open, so what is written to it is "
+                + "lost. Close the store, and restore it from a backup.")
     }
 
     private func noteDurable(_ pending: PendingSync) {

@@ -49,6 +49,8 @@ public final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var isAsClosed = false
     /// The transactions of the segment that was ended last, if nobody has taken note of it yet.
     @exclusivity(unchecked) var endedSegment: ClosedRange<TransactionNumber>?
+    /// The end of the segment that was full, until the next one has its file.
+    @exclusivity(unchecked) var rotation: SegmentRotation?
     @exclusivity(unchecked) var ownByteCount = 0
     /// Bytes in frames and headers that this writer has appended.
     public var appendedByteCount: Int { ownByteCount }

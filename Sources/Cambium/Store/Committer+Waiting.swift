@@ -30,11 +30,13 @@ extension Committer {
     ///
     /// - Parameter own: the group that the calling thread waits in; `nil` if it waits in none.
     func lead(as own: CommitGroup? = nil) {
-        let (group, begun) = writing.hold(as: .sync) { () -> (CommitGroup, Result<LogWriter.PendingSync?, CambiumError>) in
-            let group = openGroup
-            openGroup = CommitGroup()
-            return (group, Result { () throws(CambiumError) in try begin(group) })
+        var led = beginLeading()
+        while case .rotation(let rotation) = led {
+            // Transactions that arrive during the rotation join the same group.
+            rotation.run()
+            led = beginLeading()
         }
+        guard case .group(let group, let begun) = led else { preconditionFailure("A rotation that was run is done.") }
         let sync: LogWriter.PendingSync?
         switch begun {
         case .success(let pending): sync = pending
@@ -52,6 +54,22 @@ extension Committer {
         if let failed { settle(failed, as: outcome, by: own) }
         guard let next else { return }
         if hasThreads { next.chooseLeader() } else { queue.async { self.lead() } }
+    }
+
+    private enum Led {
+        /// A segment has to be made before the open group can be written.
+        case rotation(SegmentRotation)
+        /// The group that was open, and what has to be synced for it.
+        case group(CommitGroup, Result<LogWriter.PendingSync?, CambiumError>)
+    }
+
+    private func beginLeading() -> Led {
+        writing.hold(as: .sync) {
+            if let rotation = log?.pendingRotation, !rotation.isDone { return .rotation(rotation) }
+            let group = openGroup
+            openGroup = CommitGroup()
+            return .group(group, Result { () throws(CambiumError) in try begin(group) })
+        }
     }
 
     private func settle(_ group: CommitGroup, as outcome: CommitGroup.Outcome, by own: CommitGroup?) {
@@ -119,6 +137,7 @@ extension Committer {
         guard let log else { return .success(0) }
         do throws(CambiumError) {
             let byteCount = try log.write()
+            if let ended = log.takeEndedSegment() { sealing?.add(ended) }
             fate.isWritten = true
             fate = FrameFate()
             writtenGraph = nil

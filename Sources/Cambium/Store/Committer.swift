@@ -210,10 +210,10 @@ final class Committer: @unchecked Sendable {
             if let record { metadata.clockLag += record.metadata.clockLag }
             if !log.hasRoom(for: encoded) { try writeOthers() }
             try log.stage(metadata, encoded, salt: record?.saltBytes)
-            if let ended = log.takeEndedSegment() { sealing?.add(ended) }
         }
         leases.expire(at: now)
-        let isSynced = level == .synced
+        // While a segment is begun, no frame is written, so the transaction waits like one that is synced.
+        let isSynced = level == .synced || log?.pendingRotation != nil
         if isSynced, writtenGraph == nil { writtenGraph = timeline.head }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged(openGroup).get())
         // Whoever holds the version before lets go of it first.
@@ -244,7 +244,7 @@ final class Committer: @unchecked Sendable {
             // What a transaction without changes has read may not be durable yet.
             case .synced: number == nil && !isSyncing && log?.isDurable ?? true
             case .buffered:
-                number == nil ? !(log?.hasStaged ?? false) : !isSyncDue(at: time, interval)
+                !(log?.hasStaged ?? false) && (number == nil || !isSyncDue(at: time, interval))
             }
         if isDurable {
             if number != nil, level != .memory { startTimer(at: time, interval) }
@@ -253,7 +253,7 @@ final class Committer: @unchecked Sendable {
                 leads: false)
         }
         let group = openGroup
-        let isStaged = number != nil && level == .synced
+        let isStaged = number != nil && (level == .synced || log?.hasStaged ?? false)
         if isStaged { group.transactionCount += 1 }
         group.graph = graph
         if waiter == .thread { group.threadCount += 1 } else { group.listenerCount += 1 }

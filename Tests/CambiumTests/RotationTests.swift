@@ -1,0 +1,117 @@
+import CambiumBytes
+import CambiumLog
+import Dispatch
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// Beginning a segment waits for the disk without the writer's lock.
+@Suite struct RotationTests {
+    private static let durabilities = [Durability.synced, .buffered(every: .seconds(3600))]
+
+    /// A store whose next transaction begins a segment, and a thread that commits it and waits for the disk.
+    private final class Rotating: Sendable {
+        let volume = GatedVolume()
+        let store: Store
+        private let thread = DispatchGroup()
+        private let first = Guarded<CambiumError.Code?>(nil)
+
+        init(_ durability: Durability) throws {
+            var tuning = LogTuning.tiny
+            tuning.sealsSegments = false
+            let store = try Store.create(volume, schema: Notes.schema, durability: durability, tuning: tuning)
+            self.store = store
+            let log = try #require(store.committer.log)
+            while log.position < tuning.segmentByteCount { try Self.insert(store) }
+            volume.isShut.store(true, ordering: .relaxed)
+            let own = self
+            DispatchQueue.global().async(group: thread) {
+                let code = Failing.of { try Self.insert(store) }
+                own.first.withLock { $0 = code }
+            }
+            volume.arrivals.wait()
+        }
+
+        static func insert(_ store: Store) throws { try store.write { try $0.insert("Memo") } }
+
+        /// Lets the disk go on. Returns how the transaction that began the segment failed; `nil` if it succeeded.
+        func finish() -> CambiumError.Code? {
+            volume.isShut.store(false, ordering: .relaxed)
+            volume.gate.signal()
+            thread.wait()
+            return first.withLock { $0 }
+        }
+    }
+
+    private enum Failing {
+        static func of(_ body: () throws -> Void) -> CambiumError.Code? {
+            do { try body() } catch { return (error as? CambiumError)?.code }
+            return nil
+        }
+    }
+
+    private func codes(_ tickets: [Ticket]) -> [CambiumError.Code?] {
+        let settled = DispatchSemaphore(value: 0)
+        let codes = Guarded<[CambiumError.Code?]>([])
+        for ticket in tickets {
+            ticket.whenSettled { result in
+                let code: CambiumError.Code? = if case .failure(let error) = result { error.code } else { nil }
+                codes.withLock { $0.append(code) }
+                settled.signal()
+            }
+        }
+        for _ in tickets { settled.wait() }
+        return codes.withLock { $0 }
+    }
+
+    @Test(arguments: durabilities) func `others commit while a segment is begun, and nothing is lost`(durability: Durability) throws {
+        let rotating = try Rotating(durability)
+        let store = rotating.store
+        let count = store.graph.objectCount
+        // If the lock was held, these would wait for the disk.
+        let tickets = try (0..<5).map { _ in try store.enqueue { try $0.insert("Memo") }.ticket }
+        #expect(store.graph.objectCount == count)
+        #expect(try LogReader.segments(rotating.volume.memory).count == 1)
+        #expect(rotating.finish() == nil)
+        #expect(codes(tickets) == [nil, nil, nil, nil, nil])
+        #expect(store.graph.objectCount == count + 6)
+        #expect(store.pageFindings.isEmpty)
+        try store.close()
+        #expect(try LogReader.segments(rotating.volume.memory).count == 2)
+        #expect(try Verification(rotating.volume.memory).isSound)
+        #expect(try Store.open(rotating.volume.memory, durability: nil).graph.objectCount == count + 6)
+    }
+
+    @Test(arguments: durabilities) func `a disk without space for a segment fails who waits for it, and nothing else`(
+        durability: Durability
+    ) throws {
+        let rotating = try Rotating(durability)
+        let store = rotating.store
+        let count = store.graph.objectCount
+        let ticket = try store.enqueue { try $0.insert("Memo") }.ticket
+        rotating.volume.isFull.store(true, ordering: .relaxed)
+        #expect(rotating.finish() == .ioFailure)
+        #expect(codes([ticket]) == [.ioFailure])
+        #expect(store.graph.objectCount == count)
+        #expect(store.pageFindings.isEmpty)
+        rotating.volume.isFull.store(false, ordering: .relaxed)
+        try Rotating.insert(store)
+        #expect(store.graph.objectCount == count + 1)
+        try store.close()
+        #expect(try Verification(rotating.volume.memory).isSound)
+        #expect(try Store.open(rotating.volume.memory, durability: nil).graph.objectCount == count + 1)
+    }
+
+    @Test(arguments: durabilities) func `if the full segment cannot be synced, nothing more is written`(durability: Durability) throws {
+        let rotating = try Rotating(durability)
+        let store = rotating.store
+        let count = store.graph.objectCount
+        rotating.volume.isBroken.store(true, ordering: .relaxed)
+        #expect(rotating.finish() == .ioFailure)
+        #expect(Failing.of { try Rotating.insert(store) } == .notWritable)
+        #expect(store.graph.objectCount == count)
+        #expect(store.pageFindings.isEmpty)
+        #expect(try LogReader.segments(rotating.volume.memory).count == 1)
+    }
+}
