@@ -31,6 +31,8 @@ struct LogCursor {
     /// The last segment, where it is no more than the beginning of one; `isGone` where it was taken away since it was listed.
     var unfinished: (path: String, isGone: Bool)?
     var end: LogReader.End
+    /// Records that are handed over at once: those that were read from a file at once, or fewer.
+    var batchCountMax = 64
     /// Where the segment before the unfinished one was left.
     var left: (reader: SegmentReader, end: LogReader.End)?
 
@@ -69,10 +71,19 @@ struct LogCursor {
 
     // MARK: Reading on
 
-    /// Calls `body` with every transaction that there is by now, in order.
+    /// Calls `body` with some transactions at a time, in order. The body may take the array, and leave another one.
+    typealias BatchBody = (inout [LogRecord]) throws -> Void
+
+    /// Calls `body` with every transaction that there is by now, in order. Throws as `advance(batches:)`.
+    mutating func advance(_ body: (LogRecord) throws -> Void) throws { try advance(batches: { try $0.forEachInPlace(body) }) }
+
+    /// As `judge(batches:)`, one transaction after the other.
+    mutating func judge(_ body: (LogRecord) throws -> Void) throws -> LogReader.End { try judge(batches: { try $0.forEachInPlace(body) }) }
+
+    /// Calls `body` with all transactions that there are by now.
     ///
     /// Throws `.damaged` where a segment is damaged that others follow; and what `body` throws.
-    mutating func advance(_ body: (LogRecord) throws -> Void) throws {
+    mutating func advance(batches body: BatchBody) throws {
         while true {
             if try reader == nil && !openNext() { return }
             try readFrames(body)
@@ -94,7 +105,7 @@ struct LogCursor {
     }
 
     /// Reads what is in the current segment. What another process may still be writing is synced before it is read.
-    private mutating func readFrames(_ body: (LogRecord) throws -> Void) throws {
+    private mutating func readFrames(_ body: BatchBody) throws {
         guard isBesideWriter, isLast else { return try readFrames(upTo: .max, body) }
         try reader?.refresh()
         // Frames beyond are newer than this call, so that it ends, however fast somebody writes.
@@ -110,23 +121,50 @@ struct LogCursor {
     }
 
     private static let stepByteCountMin = 64 << 10
+    /// Bytes of ops that are handed over at once: this many, or one frame.
+    private static let batchByteCountMax = 8 << 20
 
-    private mutating func readFrames(upTo limit: Int, _ body: (LogRecord) throws -> Void) throws {
+    private mutating func readFrames(upTo limit: Int, _ body: BatchBody) throws {
         var records: [LogRecord] = []
-        while let offset = reader?.offset, offset < limit, try reader?.nextFrame(into: &records) == true {
-            // By their places: a copy of a record counts references to its parts.
-            let span = records.span
-            for place in span.indices {
-                if span[place].number >= first { try body(span[place]) }
-                end.lastTransaction = span[place].number
-                end.lastTime = span[place].metadata.time.microsecondsSince1970
-                end.byteCount += span[place].payload.fileByteCount
+        var failure: CambiumError?
+        var windowCount = reader?.windowCount
+        var (countedCount, byteCount) = (0, 0)
+        while let offset = reader?.offset, offset < limit {
+            do throws(CambiumError) {
+                if try reader?.nextFrame(into: &records) != true { break }
+            } catch {
+                failure = error
+                break
             }
+            while countedCount < records.count {
+                byteCount += records[countedCount].opsByteCount
+                countedCount += 1
+            }
+            // Two threads that count references to the same bytes slow each other down.
+            if records.count >= batchCountMax || byteCount >= Self.batchByteCountMax || reader?.windowCount != windowCount {
+                try hand(&records, body)
+                (countedCount, byteCount) = (0, 0)
+            }
+            windowCount = reader?.windowCount
         }
+        // The caller gets all that verifies before it gets the error.
+        try hand(&records, body)
+        if let failure { throw failure }
+    }
+
+    /// Hands records over that the caller has not seen.
+    private mutating func hand(_ records: inout [LogRecord], _ body: BatchBody) throws {
+        guard let last = records.indices.last else { return }
+        end.lastTransaction = records[last].number
+        end.lastTime = records[last].metadata.time.microsecondsSince1970
+        for place in records.indices { end.byteCount += records[place].fileByteCount }
+        if records[0].number < first { records.removeAll { $0.number < first } }
+        if !records.isEmpty { try body(&records) }
+        records.removeAll(keepingCapacity: true)
     }
 
     /// Goes to the next segment: the current one must verify to its end.
-    private mutating func leave(_ body: (LogRecord) throws -> Void) throws {
+    private mutating func leave(_ body: BatchBody) throws {
         if isBesideWriter, reader?.isSealed == false {
             // What was appended before the next segment was made, and after this one was looked at.
             try reader?.refresh()
@@ -208,13 +246,13 @@ struct LogCursor {
     /// How the log ends, by the table of FORMAT.md 8. What another process writes meanwhile is read on before it is judged.
     ///
     /// Throws `.damaged` where the log is corrupt.
-    mutating func judge(_ body: (LogRecord) throws -> Void) throws -> LogReader.End {
+    mutating func judge(batches body: BatchBody) throws -> LogReader.End {
         var verdict = Result { try self.verdict() }
         for _ in 0..<Self.judgementCountMax {
             // A writer may have opened the log since HEAD was read.
             if case .success(.clean) = verdict, end.headFlaw == nil { break }
             guard isBesideWriter, try hasMoved() else { break }
-            try advance(body)
+            try advance(batches: body)
             verdict = Result { try self.verdict() }
         }
         end.verdict = try verdict.get()
@@ -327,5 +365,13 @@ extension LogReader.End {
     fileprivate mutating func note(_ reader: SegmentReader, from offset: Int) {
         segmentCount += 1
         byteCount += (reader.isSealed ? reader.byteCount : reader.offset) - offset
+    }
+}
+
+extension [LogRecord] {
+    /// Calls `body` with each record in its place: a copy of a record counts references to its parts.
+    func forEachInPlace(_ body: (LogRecord) throws -> Void) throws {
+        let records = span
+        for place in records.indices { try body(records[place]) }
     }
 }

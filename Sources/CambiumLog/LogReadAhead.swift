@@ -7,8 +7,8 @@ final class LogReadAhead: Sendable {
     static let byteCountMin = 2 << 20
     /// Batches that wait for the caller, and the bytes of their ops and of those that the caller uses.
     private static let batchCountMax = 2
+    static let recordCountMax = 16_384
     private static let pendingByteCountMax = 32 << 20
-    private static let batchByteCountMax = 8 << 20
 
     /// Transactions that were read at once, or some of them.
     private struct Batch {
@@ -18,21 +18,25 @@ final class LogReadAhead: Sendable {
     }
 
     private let queue = BoundedQueue<Batch>(countMax: batchCountMax, weightMax: pendingByteCountMax)
+    /// Arrays that the caller has used, for their memory.
+    private let used = Guarded<[[LogRecord]]>([])
     private let outcome = Guarded<Result<LogReader.End, any Error>?>(nil)
-    private let scan: @Sendable ((LogRecord) throws -> Void) throws -> LogReader.End
+    private let scan: @Sendable (LogCursor.BatchBody) throws -> LogReader.End
 
-    init(_ scan: @escaping @Sendable ((LogRecord) throws -> Void) throws -> LogReader.End) { self.scan = scan }
+    init(_ scan: @escaping @Sendable (LogCursor.BatchBody) throws -> LogReader.End) { self.scan = scan }
 
     /// Calls `body` with every transaction, in order, on the caller's thread. Throws what the scan throws, after `body` has seen all that
     /// was read before, and what `body` throws.
     func run(_ body: (LogRecord) throws -> Void) throws -> LogReader.End {
-        guard let thread = OwnThread({ self.read() }) else { return try scan(body) }
+        guard let thread = OwnThread({ self.read() }) else { return try scan { try $0.forEachInPlace(body) } }
         defer {
             queue.close()
             thread.join()
         }
-        while let batch = queue.take() {
-            for place in batch.records.indices { try body(batch.records[place]) }
+        while var batch = queue.take() {
+            try batch.records.forEachInPlace(body)
+            batch.records.removeAll(keepingCapacity: true)
+            used.withLock { $0.append(batch.records) }
             queue.giveBack(weight: batch.byteCount)
         }
         guard let outcome = outcome.withLock({ $0 }) else { throw CambiumError(.ioFailure, "The log was not read to its end.") }
@@ -41,23 +45,17 @@ final class LogReadAhead: Sendable {
 
     private func read() {
         struct Closed: Error {}
-        // Two threads that count references to the same bytes slow each other down: a batch has the records of one reading of the file.
-        var batch = Batch()
-        func hand() throws {
-            guard queue.waitForRoom() else { throw Closed() }
-            queue.put(batch, weight: batch.byteCount)
-            batch = Batch()
-        }
         let result = Result {
-            try scan { record in
-                if let last = batch.records.last, last.source !== record.source || batch.byteCount >= Self.batchByteCountMax { try hand() }
-                batch.records.append(record)
-                if case .present(let bytes) = record.payload { batch.byteCount += bytes.count }
+            try scan { records in
+                var byteCount = 0
+                for place in records.indices { byteCount += records[place].opsByteCount }
+                let batch = Batch(records: records, byteCount: byteCount)
+                records = used.withLock { $0.popLast() } ?? []
+                guard queue.waitForRoom() else { throw Closed() }
+                queue.put(batch, weight: byteCount)
             }
         }
         outcome.withLock { $0 = result }
-        // If the queue is closed, the caller has failed, and takes no more.
-        if !batch.records.isEmpty, queue.waitForRoom() { queue.put(batch, weight: batch.byteCount) }
         queue.end()
     }
 }
@@ -68,7 +66,12 @@ extension LogReader {
         let first = base?.transaction.next ?? TransactionNumber(rawValue: 1)
         var cursor = try LogCursor(self, from: first, after: base, isBesideWriter: makesDurable)
         if try cursor.hasMore(than: LogReadAhead.byteCountMin) {
-            return try LogReadAhead { try self.scan(after: base, makesDurable: makesDurable, $0) }.run(body)
+            return try LogReadAhead { body in
+                var cursor = try LogCursor(self, from: first, after: base, isBesideWriter: makesDurable)
+                cursor.batchCountMax = LogReadAhead.recordCountMax
+                try cursor.advance(batches: body)
+                return try cursor.judge(batches: body)
+            }.run(body)
         }
         try cursor.advance(body)
         return try cursor.judge(body)

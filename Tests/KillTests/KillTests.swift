@@ -57,7 +57,7 @@ import Testing
         usleep(UInt32.random(in: 2000...120_000))
         Foundation.kill(process, SIGKILL)
         told += try output.readToEnd() ?? Data()
-        #expect(WriterProcess.signal(of: process) == SIGKILL, "the writer ended by itself")
+        #expect(WriterProcess.status(of: process) & 0x7F == SIGKILL, "the writer ended by itself")
         let lines = String(decoding: told, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         // Behind the last line feed there may be a part of a line.
         return Set(lines.dropLast().compactMap { Int64($0) })

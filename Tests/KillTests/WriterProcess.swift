@@ -26,11 +26,11 @@ enum WriterProcess {
         return (process, FileHandle(fileDescriptor: ends[0], closeOnDealloc: true))
     }
 
-    /// Waits until the program has ended. Returns the signal that ended it; 0 if it ended by itself.
-    static func signal(of process: pid_t) -> Int32 {
+    /// Waits until the program has ended. Returns its status: 0 if the program succeeded; the lowest seven bits are the signal that ended it.
+    static func status(of process: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        return status & 0x7F
+        return status
     }
 
     /// Beside the tests.

@@ -15,6 +15,11 @@ public struct LogRecord: Sendable {
     /// the file that has its ops.
     public internal(set) var byteCount: Int
 
+    /// Bytes of its ops in memory; 0 if a file has them, or nothing has.
+    var opsByteCount = 0
+    /// Bytes of the file that has its ops; 0 if it has none.
+    var fileByteCount = 0
+
     /// The file that holds it.
     public var file: String { source.file }
     var salt: Salt { ownSalt.map { .explicit($0) } ?? .seed(source.saltSeed) }

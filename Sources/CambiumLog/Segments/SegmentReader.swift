@@ -71,6 +71,8 @@ struct SegmentReader {
     var header: SegmentHeader { frames.header }
     var headerChecksum: UInt32 { frames.headerChecksum }
     var byteCount: Int { frames.byteCount }
+    /// How often bytes were read from the file.
+    var windowCount: Int { frames.windowCount }
     var isSealed: Bool { header.kind.isSealed }
     /// The last transaction before `offset`.
     var last: TransactionNumber { TransactionNumber(rawValue: next.rawValue - 1) }
@@ -157,14 +159,14 @@ struct SegmentReader {
         return try nextFrame(into: &records) ? records : nil
     }
 
-    /// Replaces records by those of the next frame, which are none if it is a joint, and keeps the memory of the array.
+    /// Appends the records of the next frame, which are none if it is a joint.
     ///
-    /// Throws `.damaged` for a frame that verifies and cannot be decoded all the same.
+    /// Throws `.damaged` for a frame that verifies and cannot be decoded all the same. Then nothing is appended.
     ///
     /// - Returns: false where no frame verifies at `offset`, and at the end.
     mutating func nextFrame(into records: inout [LogRecord]) throws(CambiumError) -> Bool {
-        records.removeAll(keepingCapacity: true)
         guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return false }
+        let first = records.count
         do {
             if frame.transactionCount == 0, !isSealed, header.hasJoints {
                 try check(Joint(region: frame.region))
@@ -175,9 +177,15 @@ struct SegmentReader {
             if isSealed { codec = TransactionCodec(time: header.creationTime) }
             try decode(frame, into: &records)
         } catch {
+            records.removeSubrange(first...)
             throw frames.undecodable(offset, error)
         }
-        try compare(frame, records)
+        do {
+            try compare(frame, records.count - first, records[first].metadata.time)
+        } catch {
+            records.removeSubrange(first...)
+            throw error
+        }
         pass(frame, isJoint: false)
         return true
     }
@@ -202,11 +210,13 @@ struct SegmentReader {
     }
 
     /// Throws where the index of a sealed segment tells something else of a frame.
-    private mutating func compare(_ frame: Frame, _ records: [LogRecord]) throws(CambiumError) {
+    ///
+    /// - Parameter firstTime: of the first transaction of the frame.
+    private mutating func compare(_ frame: Frame, _ transactionCount: Int, _ firstTime: Timestamp) throws(CambiumError) {
         guard let index else { return }
-        let time = records.first?.metadata.time.microsecondsSince1970 ?? told.time
+        let time = firstTime.microsecondsSince1970
         let entry = SegmentIndex.Entry(
-            byteCount: frame.byteCount, transactionCount: records.count, interval: UInt64(bitPattern: time &- told.time))
+            byteCount: frame.byteCount, transactionCount: transactionCount, interval: UInt64(bitPattern: time &- told.time))
         guard told.frameCount < index.entries.count, index.entries[told.frameCount] == entry else {
             throw CambiumError(
                 .damaged, "The index of the sealed segment does not tell the frame that is there.",
@@ -219,7 +229,7 @@ struct SegmentReader {
         guard frame.transactionCount > 0 else { throw .invalid("a frame without transactions", offset: 0) }
         var reader = ByteReader(frame.region)
         // A count is no reason to take memory for more than a frame mostly has.
-        records.reserveCapacity(min(frame.transactionCount, 4096))
+        if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
         // The transactions of a frame may come from another segment, which was merged into this one.
         if sourceWindow != frames.windowCount {
             source = LogSource(file: path, saltSeed: header.saltSeed)
@@ -234,10 +244,13 @@ struct SegmentReader {
             // In its place: a record is large to copy.
             let payload = try codec.decode(&reader, &records[place])
             switch payload {
-            case .present(let bytes): records[place].payload = .present(bytes)
+            case .present(let bytes):
+                records[place].opsByteCount = bytes.count
+                records[place].payload = .present(bytes)
             case .redacted(let commitment): records[place].payload = .redacted(commitment: commitment)
             case .file(let reference):
                 records[place].payload = .file(OpsFile(volume: volume, store: header.store, transaction: next, reference: reference))
+                records[place].fileByteCount = reference.fileByteCount
                 records[place].byteCount += reference.fileByteCount
             }
             next = next.next
