@@ -6,6 +6,6 @@
 #endif
 
 void cmachine_populate(void *address, size_t count) {
-    // Fails on kernels before 5.14, where the memory is supplied when it is touched.
+    // Fails on kernels before 5.14, which supply the memory when it is touched.
     (void)madvise(address, count, MADV_POPULATE_WRITE);
 }

@@ -1,3 +1,3 @@
-// Who imports Cambium works with schemas, values and graphs, and need not know which module they are from.
+// A program that imports Cambium works with schemas, values and graphs. It need not know the modules that declare them.
 @_exported public import CambiumGraph
 @_exported public import CambiumModel

@@ -1,20 +1,20 @@
-/// What one thread hands to another, so much of it at a time that neither waits long nor memory grows.
+/// A queue from one thread to another whose bounds keep waits short and memory limited.
 ///
-/// Each element has a weight, which counts from `put` until it is given back.
+/// Each element has a weight, which counts from `put` until the consumer releases it with `giveBack(weight:)`.
 public final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
         var weight = 0
         var isEnded = false
         var isClosed = false
-        /// How many threads sleep, or are about to.
+        /// The number of threads that sleep or are about to.
         var waiterCount = 0
     }
 
     private let countMax: Int
     private let weightMax: Int
     private let state = Guarded(State())
-    /// Goes on with every change of the state.
+    /// A counter that every change of the state increments.
     private let turn = WaitWord(0)
 
     public init(countMax: Int, weightMax: Int = .max) {
@@ -22,9 +22,10 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
         self.weightMax = weightMax
     }
 
-    // MARK: Who puts
+    // MARK: Producer
 
-    /// Waits until fewer elements wait than the most, and less weight is under way. Returns false where nobody takes any more.
+    /// Waits until fewer than `countMax` elements are in the queue and the weight in use is less than `weightMax`. Returns `false` if the
+    /// queue is closed.
     public func waitForRoom() -> Bool {
         wait { state in
             if state.isClosed { return false }
@@ -32,7 +33,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Adds an element, whether there is room or not.
+    /// Adds an element, even if the queue is full.
     public func put(_ element: Element, weight: Int = 0) {
         change { state in
             state.weight += weight
@@ -40,18 +41,18 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Says that nothing follows.
+    /// Marks the end of the queue.
     public func end() { change { $0.isEnded = true } }
 
-    // MARK: Who takes
+    // MARK: Consumer
 
-    /// Waits for an element, and leaves it there. Returns false where nothing follows.
+    /// Waits for an element and leaves it in the queue. Returns `false` at the end of the queue.
     @discardableResult
     public func waitForElement() -> Bool {
         wait { state in state.elements.isEmpty ? (state.isEnded ? false : nil) : true }
     }
 
-    /// Waits for the next element; nil where nothing follows.
+    /// Waits for the next element and removes it. Returns `nil` at the end of the queue.
     public func take() -> Element? {
         var element: Element?
         if waitForElement() { change { element = $0.elements.isEmpty ? nil : $0.elements.removeFirst() } }
@@ -60,7 +61,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
 
     public func giveBack(weight: Int) { change { $0.weight -= weight } }
 
-    /// Says that nothing is taken any more; what waits is let go.
+    /// Marks that the consumer takes no more elements, and drops the elements in the queue.
     public func close() {
         change { state in
             state.isClosed = true
@@ -79,7 +80,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
         if hasWaiters { turn.wakeAll() }
     }
 
-    /// Sleeps until `body` returns something.
+    /// Sleeps until `body` returns a value.
     private func wait(until body: (inout State) -> Bool?) -> Bool {
         var isWaiting = false
         while true {

@@ -1,10 +1,10 @@
-/// Why bytes could not be decoded.
+/// The reason why bytes could not be decoded.
 public enum DecodingError: Error, Hashable, Sendable {
     /// The bytes end before the value does.
     case truncated(offset: Int)
-    /// The bytes are not what an encoder writes.
+    /// An encoder does not write such bytes.
     case invalid(String, offset: Int)
-    /// A length is larger than the limit of its kind.
+    /// A length exceeds its limit.
     case limitExceeded(String, offset: Int)
 
     public var offset: Int {
@@ -14,12 +14,12 @@ public enum DecodingError: Error, Hashable, Sendable {
     }
 }
 
-/// Reads numbers and bytes that a `ByteWriter` wrote. Every read is checked against the end.
+/// Reads numbers and bytes that a `ByteWriter` wrote, and checks every read against the end.
 ///
-/// What decodes small transactions is inlinable, as in `ByteWriter`.
+/// The functions that decode small transactions are inlinable, as in `ByteWriter`.
 public struct ByteReader: Sendable {
     public let bytes: ArraySlice<UInt8>
-    /// Counted from the beginning of `bytes`.
+    /// The number of bytes read so far.
     @inlinable public var offset: Int { position }
     @usableFromInline var position = 0
 
@@ -42,7 +42,7 @@ public struct ByteReader: Sendable {
         return slice.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(as: T.self)) }
     }
 
-    /// Refuses more than 10 bytes, bits past the 64th, and a last byte of zero: each value has one spelling.
+    /// Reads a varint. Rejects more than 10 bytes, bits beyond the 64th, and a last byte of zero: each value has one encoding.
     @inlinable public mutating func readVarint() throws(DecodingError) -> UInt64 {
         // Most numbers take one byte.
         if position < bytes.count {
@@ -87,7 +87,7 @@ public struct ByteReader: Sendable {
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    /// A count that must not be more than `max`.
+    /// Reads a count. Rejects a count above `max`.
     @inlinable public mutating func readCount(max: Int, _ name: @autoclosure () -> String) throws(DecodingError) -> Int {
         let start = offset
         let value = try readVarint()
@@ -102,7 +102,7 @@ public struct ByteReader: Sendable {
         return bytes[start..<start + count]
     }
 
-    /// A length and that many bytes; no more than there are.
+    /// Reads a length and that many bytes. Rejects a length above `max` or above the number of bytes that remain.
     @inlinable public mutating func readBlob(max: Int = .max, _ name: @autoclosure () -> String) throws(DecodingError) -> ArraySlice<UInt8>
     {
         try readBytes(try readCount(max: min(max, remaining), name()))

@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// Searching and comparing bytes at the speed of memory.
+/// Searches and compares bytes at the speed of memory.
 public enum ByteSearch {
     public static func equals(_ left: [UInt8], _ right: UnsafeRawBufferPointer) -> Bool {
         left.withUnsafeBytes { equals($0, right) }
@@ -10,11 +10,11 @@ public enum ByteSearch {
 
     public static func equals(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         guard left.count == right.count, let one = left.baseAddress, let other = right.baseAddress else { return left.count == right.count }
-        // SAFETY: both have as many bytes as are compared.
+        // SAFETY: both buffers have `left.count` bytes.
         return memcmp(one, other, left.count) == 0
     }
 
-    /// The index of the first `byte` in `bytes[start..<end]`; nil where there is none.
+    /// Returns the index of the first `byte` in `bytes[start..<end]`, or `nil` if the range does not contain it.
     public static func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> Int? {
         guard start < end, let base = bytes.baseAddress else { return nil }
         precondition(start >= 0 && end <= bytes.count, "The range to search lies inside of the bytes.")

@@ -1,6 +1,6 @@
 /// Appends numbers and bytes to a buffer, little-endian. `ByteReader` reads them back.
 ///
-/// What small transactions are encoded with is inlinable: a generic function is specialised only where its body can be seen.
+/// The functions that encode small transactions are inlinable: the compiler specializes a generic function only where it sees the body.
 public struct ByteWriter: Sendable {
     @usableFromInline var buffer: [UInt8]
 
@@ -15,12 +15,12 @@ public struct ByteWriter: Sendable {
 
     @inlinable public mutating func writeByte(_ value: UInt8) { buffer.append(value) }
 
-    /// Fixed width, little-endian.
+    /// Writes a number with a fixed width, little-endian.
     @inlinable public mutating func write<T: FixedWidthInteger>(_ value: T) {
         withUnsafeBytes(of: value.littleEndian) { buffer.append(contentsOf: $0) }
     }
 
-    /// LEB128: 7 bits a byte, the lowest first, the top bit set on all but the last; at most 10 bytes.
+    /// Writes a number as LEB128: 7 bits in each byte, the lowest first, the top bit set in every byte except the last. At most 10 bytes.
     @inlinable
     public mutating func writeVarint(_ value: UInt64) {
         if value < 0x80 { return buffer.append(UInt8(truncatingIfNeeded: value)) }
@@ -43,7 +43,7 @@ public struct ByteWriter: Sendable {
         writeVarint(UInt64(value))
     }
 
-    /// A signed number with its sign in the lowest bit.
+    /// Writes a signed number with its sign in the lowest bit.
     public mutating func writeZigzag(_ value: Int64) {
         writeVarint(UInt64(bitPattern: value << 1) ^ UInt64(bitPattern: value >> 63))
     }
@@ -52,21 +52,21 @@ public struct ByteWriter: Sendable {
 
     @inlinable public mutating func write<C: Collection<UInt8>>(_ value: C) { buffer.append(contentsOf: value) }
 
-    /// A length and that many bytes.
+    /// Writes a length and that many bytes.
     @inlinable public mutating func writeBlob<C: Collection<UInt8>>(_ value: C) {
         writeVarint(value.count)
         buffer.append(contentsOf: value)
     }
 
-    /// Empties the buffer and keeps its memory for what comes next, if that is not more than `capacityMax` bytes.
+    /// Empties the buffer. Keeps its memory for the next bytes if the memory is at most `capacityMax` bytes.
     public mutating func removeAll(keepingAtMost capacityMax: Int) {
         buffer.removeAll(keepingCapacity: buffer.capacity <= capacityMax)
     }
 
-    /// Writes over bytes that are there already.
+    /// Overwrites bytes that were written before.
     @inlinable public mutating func overwrite<T: FixedWidthInteger>(_ value: T, at offset: Int) {
         precondition(offset >= 0 && offset + MemoryLayout<T>.size <= buffer.count, "What is written over is there.")
-        // SAFETY: the bytes that are written over lie inside of the buffer.
+        // SAFETY: the overwritten bytes lie inside the buffer.
         buffer.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self) }
     }
 

@@ -2,7 +2,7 @@ internal import CMachine
 
 /// CRC-32C, as iSCSI (RFC 3720, appendix B.4) and ext4 use it.
 public enum CRC32C {
-    /// The checksum of `bytes`, going on from that of the bytes before them; 0 to begin with.
+    /// Returns the checksum of `bytes`, continued from `previous`, the checksum of the bytes before them. It is 0 at the beginning.
     public static func checksum(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0) -> UInt32 {
         cmachine_crc32c(previous, bytes.baseAddress, bytes.count)
     }
@@ -11,7 +11,7 @@ public enum CRC32C {
         bytes.withUnsafeBytes { checksum($0, from: previous) }
     }
 
-    /// The same without the processor's instruction.
+    /// Returns the same checksum without the processor's CRC instruction.
     static func portableChecksum(_ bytes: [UInt8]) -> UInt32 {
         bytes.withUnsafeBytes { cmachine_crc32c_portable(0, $0.baseAddress, $0.count) }
     }

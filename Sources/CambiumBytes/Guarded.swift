@@ -1,15 +1,17 @@
-/// A value that one thread at a time looks at: the standard library's `Mutex`, with a lock of which a thread sanitizer sees every
-/// step. That of the library takes a contended lock in code that is not instrumented, so that sound code is reported.
+/// A value that one thread at a time accesses, like the standard library's `Mutex`.
 ///
-/// SENDABLE: the value is touched by who holds the lock only.
+/// Thread Sanitizer sees every step of this lock. The standard library acquires a contended `Mutex` in code that is not instrumented, so
+/// the sanitizer reports correct code.
+///
+/// SENDABLE: only the thread that holds the lock touches the value.
 public struct Guarded<Value>: ~Copyable, @unchecked Sendable {
-    // SAFETY: the address is made once, stays as long as the lock does, and is given to who holds the lock only.
+    // SAFETY: the memory is allocated once, lives as long as the lock, and is accessed only by the thread that holds the lock.
     @usableFromInline let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
     @usableFromInline let word = WaitWord(Self.free)
 
     @usableFromInline static var free: UInt32 { 0 }
     @usableFromInline static var taken: UInt32 { 1 }
-    /// Taken, and somebody may sleep.
+    /// The lock is taken, and other threads may sleep on it.
     @usableFromInline static var contended: UInt32 { 2 }
 
     @inlinable public init(_ initial: consuming sending Value) { value.initialize(to: initial) }
@@ -19,7 +21,7 @@ public struct Guarded<Value>: ~Copyable, @unchecked Sendable {
         value.deallocate()
     }
 
-    /// Calls `body` with the value; who comes meanwhile waits. Not to be called within itself.
+    /// Calls `body` with the value. Other threads wait until `body` returns. `body` must not call `withLock` of the same lock.
     @inlinable
     public borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

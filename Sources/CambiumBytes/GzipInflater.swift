@@ -1,30 +1,30 @@
 internal import CZlib
 
-/// Decompresses gzip files (RFC 1952) piece by piece, of any number of members one after the other.
+/// Decompresses gzip files (RFC 1952) piece by piece. A file may have any number of members.
 ///
-/// Memory is a window of 32 KiB, whatever the input becomes. Each member's CRC-32 and length are checked. Not thread-safe.
+/// The inflater keeps a window of 32 KiB, however large the output is. It checks each member's CRC-32 and length. Not thread-safe.
 ///
 ///     let inflater = GzipInflater()
 ///     let (read, written) = try inflater.inflate(input, into: output)
 public final class GzipInflater {
     public enum Failure: Error, Hashable, Sendable {
-        /// Bytes that are no gzip file, or not those that were written; `offset` is how far the input was read.
+        /// The input is not a gzip file, or it is corrupt. `offset` is the number of bytes of input that were read.
         case damaged(offset: Int)
         /// There is no memory for the window.
         case memory
     }
 
-    // SAFETY: zlib remembers the address of its state, so it has one of its own that never moves.
+    // SAFETY: zlib remembers the address of its state, so the state has an allocation of its own that never moves.
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Bytes of input that were used.
+    /// The number of bytes of input that were used.
     public private(set) var offset = 0
-    /// Whether the input used so far is whole members, at least one.
+    /// Whether the input used so far consists of complete members, at least one.
     public private(set) var isWhole = false
 
     public init() {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // 15 bits of window, the most there are, and 16 for the header and trailer of gzip.
+        // 15 is the largest window, in bits; 16 selects the header and trailer of gzip.
         let code = inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         Trap.unless(code == Z_OK, "There is no memory to decompress with.")
     }
@@ -34,9 +34,9 @@ public final class GzipInflater {
         stream.deallocate()
     }
 
-    /// Decompresses from the beginning of `input` to the beginning of `output`, as far as both last.
+    /// Decompresses `input` into `output` until one of the two is exhausted.
     ///
-    /// Returns how many bytes were used and made; the rest of the input comes again with the next call.
+    /// Returns the number of bytes used and the number of bytes produced. The caller passes the rest of the input to the next call.
     public func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(Failure) -> (used: Int, made: Int) {
@@ -48,8 +48,8 @@ public final class GzipInflater {
         }
         let inputCount = UInt32(clamping: input.count)
         let outputCount = UInt32(clamping: output.count)
-        // SAFETY: both buffers are passed with no more than their lengths; zlib only reads the input, though its type does not
-        // say so, and keeps neither beyond the call.
+        // SAFETY: neither buffer is passed with more than its length. zlib only reads the input, although its type does not state this, and
+        // keeps neither pointer after the call.
         stream.pointee.next_in = UnsafeMutablePointer(mutating: input.assumingMemoryBound(to: UInt8.self).baseAddress)
         stream.pointee.avail_in = inputCount
         stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self).baseAddress
@@ -59,7 +59,7 @@ public final class GzipInflater {
         offset += used
         switch code {
         case Z_STREAM_END: isWhole = true
-        // Neither input nor room was of use: the caller has more of one of them, or the input is cut short.
+        // No progress was possible: either the caller has more input or more space for output, or the input is truncated.
         case Z_OK, Z_BUF_ERROR: break
         case Z_MEM_ERROR: throw .memory
         default: throw .damaged(offset: offset)

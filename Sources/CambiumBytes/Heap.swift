@@ -1,7 +1,7 @@
 internal import CMachine
 
-/// The memory that the C library keeps for later.
+/// The memory that the C library keeps for later allocations.
 public enum Heap {
-    /// Gives free memory back to the system, after work that took much of it for a short time. Takes some milliseconds.
+    /// Releases free memory to the operating system, after work that needed much memory for a short time. Takes some milliseconds.
     public static func giveBack() { malloc_trim(0) }
 }

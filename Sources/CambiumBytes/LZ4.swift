@@ -2,13 +2,13 @@ internal import CLZ4
 
 /// LZ4 blocks (lz4 block format, no frame). Source: Y. Collet, LZ4 block format description.
 public enum LZ4 {
-    /// The compressed bytes; nil where they would not be fewer than `bytes`.
+    /// Returns the compressed bytes, or `nil` if compression does not make `bytes` smaller.
     public static func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
         guard bytes.count > 16, bytes.count <= byteCountMax else { return nil }
         var compressedCount: Int32 = 0
         let capacity = bytes.count - 1
         let compressed = [UInt8](unsafeUninitializedCapacity: capacity) { target, initialized in
-            // SAFETY: both buffers are passed with their own lengths, and LZ4 stays inside of them.
+            // SAFETY: both buffers are passed with their own lengths, and LZ4 stays inside them.
             compressedCount = LZ4_compress_default(
                 bytes.assumingMemoryBound(to: CChar.self).baseAddress,
                 UnsafeMutableRawBufferPointer(target).assumingMemoryBound(to: CChar.self).baseAddress,
@@ -18,11 +18,11 @@ public enum LZ4 {
         return compressedCount > 0 ? compressed : nil
     }
 
-    /// The bytes that were compressed, of which there must be exactly `byteCount`; nil where the block is damaged.
+    /// Returns the original bytes, of which there must be exactly `byteCount`. Returns `nil` if the block is corrupt.
     ///
-    /// `byteCount` is the caller's, who has checked it against a limit of its own: it is allocated.
+    /// This function allocates `byteCount` bytes. The caller must have checked the number against a limit of its own.
     public static func decompress(_ block: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8]? {
-        // A block has bytes, and all empty arrays share memory, which the initializer would write to.
+        // A block is never empty. All empty arrays share memory, which the initializer would overwrite.
         guard byteCount > 0, byteCount <= byteCountMax, block.count <= byteCountMax else { return nil }
         var result: Int32 = -1
         let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { target, initialized in
@@ -36,6 +36,6 @@ public enum LZ4 {
         return result == Int32(byteCount) ? bytes : nil
     }
 
-    /// The most that a block can hold, which is a little less than 2 GiB.
+    /// The largest number of bytes that a block can hold, slightly less than 2 GiB.
     public static let byteCountMax = Int(LZ4_MAX_INPUT_SIZE)
 }

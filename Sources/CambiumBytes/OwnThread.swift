@@ -2,20 +2,22 @@
     import Glibc
 #endif
 
-/// A thread that runs one closure: for what waits, and may not keep a thread of somebody else.
+/// A dedicated thread that runs one closure, for work that waits and must not block another owner's thread.
 public final class OwnThread: Sendable {
     private let thread: pthread_t
 
-    /// Nil where the system gives no thread; then the closure is not called. `join` has to follow.
+    /// Starts a thread that calls `body`. Returns `nil`, without a call of `body`, if the operating system has no thread left. The caller
+    /// must call `join`.
     public init?(_ body: @escaping @Sendable () -> Void) {
         guard let thread = Self.begin(body) else { return nil }
         self.thread = thread
     }
 
-    /// Returns when the closure has. Once.
+    /// Waits until the closure has returned. The caller calls `join` exactly once.
     public func join() { pthread_join(thread, nil) }
 
-    /// Runs a closure on a thread that nobody waits for. Returns false where the system gives none; then it is not called.
+    /// Runs `body` on a thread that cannot be joined. Returns `false`, without a call of `body`, if the operating system has no thread
+    /// left.
     public static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard let thread = begin(body) else { return false }
         pthread_detach(thread)
@@ -28,7 +30,7 @@ public final class OwnThread: Sendable {
         let failure = pthread_create(
             &thread, nil,
             { argument in
-                // SAFETY: the argument is the box, whose ownership came with it.
+                // SAFETY: the argument is the box, and its ownership passes to this closure.
                 if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
                 return nil
             }, box.toOpaque())

@@ -1,4 +1,4 @@
-/// SipHash-1-3, a keyed hash: without the key nobody can choose inputs that collide. Source: J.-P. Aumasson and D. J. Bernstein,
+/// SipHash-1-3, a keyed hash: without the key, an attacker cannot choose inputs that collide. Source: J.-P. Aumasson and D. J. Bernstein,
 /// "SipHash: a fast short-input PRF"; one round for each word and three at the end.
 public enum SipHash {
     /// Returns the hash of the bytes under a key of 128 bits. Complexity: O(bytes).
@@ -7,7 +7,7 @@ public enum SipHash {
         let count = bytes.count
         var offset = 0
         while offset &+ 8 <= count {
-            // SAFETY: the eight bytes from `offset` on are in the buffer.
+            // SAFETY: the eight bytes at `offset` are in the buffer.
             state.take(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
             offset &+= 8
         }

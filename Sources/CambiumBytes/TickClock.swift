@@ -4,10 +4,11 @@ internal import CMachine
     import Glibc
 #endif
 
-/// Measures times by a counter of the processor, which is read faster than the system's clock.
+/// Measures durations with a counter of the processor, which takes less time to read than the operating system's clock.
 ///
-/// The rate of the counter is found out when it is asked for, by comparing both since the clock was made. The counters of processors
-/// may differ by nanoseconds, so a time that a thread begins on one and ends on another is that inexact.
+/// The clock determines the counter's rate on request: it compares how far the counter and the operating system's clock have advanced since
+/// the clock was made. The counters of different processors may differ by nanoseconds. A measurement that begins on one processor and ends
+/// on another has this error.
 public struct TickClock: Sendable {
     private let beginTicks = Self.now
     private let beginTime = Self.systemTime
@@ -17,19 +18,19 @@ public struct TickClock: Sendable {
     /// The counter, in ticks of the clock's rate.
     public static var now: UInt64 { cmachine_ticks() }
 
-    /// The ticks since an earlier look at the counter.
+    /// Returns the number of ticks since an earlier value of the counter.
     public static func ticks(since begin: UInt64) -> UInt64 {
         let now = now
         return now > begin ? now - begin : 0
     }
 
-    /// How fast the counter goes, as far as that is known now.
+    /// The rate of the counter, as precisely as the clock can determine it at the moment.
     public var rate: TickRate {
         let (ticks, time) = (Self.ticks(since: beginTicks), Self.systemTime &- beginTime)
         return TickRate(nanosecondsPerTick: ticks == 0 ? 0 : Double(time) / Double(ticks))
     }
 
-    /// Nanoseconds of a clock that nobody sets.
+    /// The nanoseconds of a clock that is never set.
     private static var systemTime: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -37,10 +38,10 @@ public struct TickClock: Sendable {
     }
 }
 
-/// How long a tick of a `TickClock` takes.
+/// The duration of one tick of a `TickClock`.
 public struct TickRate: Sendable {
     let nanosecondsPerTick: Double
 
-    /// The time that so many ticks take.
+    /// Returns the duration of `ticks` ticks.
     public func duration(ofTicks ticks: UInt64) -> Duration { .nanoseconds(Int64(Double(ticks) * nanosecondsPerTick)) }
 }

@@ -2,17 +2,17 @@
     import Glibc
 #endif
 
-/// Ends the process after a mistake of the program, or where the system has nothing more to give.
+/// Ends the process after a programmer's error, or if the operating system has no resources left.
 ///
-/// `precondition` prints its sentence in debug builds only. This one prints it on stderr in every build, so that the report of a
-/// crash in production says what the program did wrong.
+/// `precondition` prints its sentence in debug builds only. `Trap` prints it on stderr in every build, so that the report of a crash in
+/// production states the error of the program.
 public enum Trap {
     /// Prints a sentence on stderr and ends the process with a signal.
     @inline(never)
     public static func because(_ sentence: String) -> Never {
         var bytes = Array("cambium: \(sentence)\n".utf8)[...]
         while !bytes.isEmpty {
-            // SAFETY: the bytes live for the call, and the count is theirs.
+            // SAFETY: the bytes live for the duration of the call, and the count is their number.
             let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
             if count <= 0 { break }
             bytes = bytes.dropFirst(count)
@@ -20,7 +20,7 @@ public enum Trap {
         abort()
     }
 
-    /// Traps with a sentence unless a condition holds.
+    /// Traps with a sentence unless a condition is true.
     @inlinable @inline(__always)
     public static func unless(_ condition: Bool, _ sentence: @autoclosure () -> String) {
         if !condition { because(sentence()) }

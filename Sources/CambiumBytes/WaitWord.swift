@@ -4,23 +4,23 @@ internal import CMachine
 ///
 /// SENDABLE: every access is atomic.
 public final class WaitWord: @unchecked Sendable {
-    // SAFETY: the word is made once, stays as long as the object does, and is given to atomic operations only.
+    // SAFETY: the word is allocated once, lives as long as the object, and is accessed only by atomic operations.
     private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
 
     public init(_ value: UInt32) { word.initialize(to: value) }
 
     deinit { word.deallocate() }
 
-    /// Reading gives what was stored, and what its writer did before. Storing wakes nobody.
+    /// The number. A read returns the last stored value and acquires every earlier write of the storing thread. A store wakes no thread.
     public var value: UInt32 {
         get { cmachine_load(word) }
         set { cmachine_store(word, newValue) }
     }
 
-    /// Puts `new` in the place of `old`; false where another value was there.
+    /// Replaces `old` with `new`. Returns `false`, without a change, if the word has another value.
     public func exchange(_ old: UInt32, by new: UInt32) -> Bool { cmachine_exchange(word, old, new) != 0 }
 
-    /// Sleeps while the value is this one, or until woken; may return without a reason.
+    /// Sleeps while the word equals `value`, until another thread wakes this one. May return spuriously.
     public func wait(while value: UInt32) { cmachine_wait(word, value) }
 
     /// Wakes one thread that sleeps on the word, or all of them.

@@ -1,6 +1,6 @@
 internal import CXXHash
 
-/// XXH3, a fast hash that is not for secrets. Source: Y. Collet, xxHash specification, 0.8.
+/// XXH3, a fast hash that is not cryptographic. Source: Y. Collet, xxHash specification, 0.8.
 public enum XXH3 {
     public static func hash64(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
         cxxhash_64(bytes.baseAddress, bytes.count, seed)

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// The arguments of the process, before they become strings: a string replaces bytes that are not UTF-8, and so names something else.
+/// The arguments of the process, before they become strings. A string replaces bytes that are not UTF-8, and so has another meaning.
 enum Arguments {
-    /// Throws for an argument that is not UTF-8.
+    /// Throws if an argument is not UTF-8.
     static func check() throws {
-        // SAFETY: the system ends each argument with a zero, and keeps all of them as long as the process lives.
+        // SAFETY: the operating system terminates each argument with a zero byte, and the arguments live as long as the process.
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index] else { return }
             if String(validatingCString: argument) == nil {

@@ -20,11 +20,11 @@ struct CambiumCommand: ParsableCommand {
             DemoCommand.self,
         ])
 
-    /// Runs a command; every way in which it can fail ends in one line on stderr and the exit code of the contract.
+    /// Runs a command. Each failure ends in an error message on stderr and a documented exit code.
     static func main() {
         Terminal.begin()
         Store.onDamagedPages { Failure.exit($0) }
-        // A file beyond the limit of the process (RLIMIT_FSIZE) is a write that fails, and not the end of the process.
+        // If a file grows beyond the limit of the process (RLIMIT_FSIZE), the write must fail without ending the process.
         signal(SIGXFSZ, SIG_IGN)
         do {
             try Arguments.check()
@@ -45,7 +45,7 @@ struct CambiumCommand: ParsableCommand {
         }
     }
 
-    /// The parser reports that somebody asked for help or for the version as an error.
+    /// The parser reports a request for help or for the version as an error.
     private static func printHelp(_ text: String) {
         Terminal.write(Array((text + "\n").utf8))
         Terminal.finish()

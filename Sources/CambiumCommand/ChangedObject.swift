@@ -7,9 +7,9 @@ struct ChangedObject {
     /// The graphs of the two moments.
     private let graphs: (before: Graph, after: Graph)
     private let id: String
-    /// The values of each attribute at both moments. A migration may have replaced an attribute by another one of the same name.
+    /// The values of each attribute at both moments. A migration may have replaced an attribute with another one of the same name.
     private let values: [(name: String, before: Value, after: Value)]
-    /// The changes of each relationship, likewise.
+    /// The changes of each relationship. A migration may have replaced a relationship in the same way.
     private let members: [(name: String, changes: [RelationshipChange])]
 
     init(_ change: ObjectChange, of changes: Changes) {
@@ -25,7 +25,7 @@ struct ChangedObject {
         for change in changes {
             let name = change.attribute.name
             if let place = values.firstIndex(where: { $0.name == name }) {
-                // The attribute that was dropped comes last.
+                // The dropped attribute comes last.
                 values[place].before = change.before
             } else {
                 values.append((name, change.before, change.after))
@@ -47,7 +47,7 @@ struct ChangedObject {
         return members
     }
 
-    // MARK: For programs
+    // MARK: Output for programs
 
     /// One row, such as `{"_id":"Note/42","change":"changed","attributes":{...},"relationships":{...}}`, with the end of its line.
     var row: [UInt8] {
@@ -119,9 +119,9 @@ struct ChangedObject {
         writer.endArray()
     }
 
-    // MARK: For people
+    // MARK: Output for people
 
-    /// A line for the object, and one for each property that differs.
+    /// A line for the object, and a line for each property that differs.
     var lines: [String] {
         let sign =
             switch change.kind {

@@ -68,7 +68,7 @@ struct CloneCommand: ParsableCommand {
             map?.discard()
             throw error
         }
-        // From here on the clone is there, and its map is worth keeping whatever else fails.
+        // After this point the clone is committed, so its map must be kept even if a later step fails.
         Terminal.note(committed: committed.receipt.transaction)
         let kept = Result { try map?.keep() }
         try store.close()
@@ -83,7 +83,7 @@ struct CloneCommand: ParsableCommand {
 
     // MARK: The request
 
-    /// What the digest of the request is made of.
+    /// The parts of the request that its digest covers.
     private var requestParts: [String] {
         let lists = [("exclude", exclude), ("exclude-at-root", excludeAtRoot), ("copy", copy), ("share", share)]
         var parts = ["clone"] + ids

@@ -5,7 +5,8 @@ import CambiumJSON
     import Glibc
 #endif
 
-/// Where a clone's old and new ids are written: beside the file that was asked for until the clone is committed, then in its place.
+/// The file for a clone's old and new ids. Until the clone is committed, they are in a file next to the requested one, which then replaces
+/// it.
 struct CloneMapFile {
     private let path: String
     private let temporary: String
@@ -19,13 +20,13 @@ struct CloneMapFile {
         if descriptor < 0 { throw Self.error(.cannotCreate, "cannot be created", path) }
     }
 
-    /// Where the map gets its name: a link stays, and the file that it leads to is replaced.
+    /// Returns the path that the map will replace. A symbolic link stays, and the file that it leads to is replaced.
     private static func place(_ path: String) throws(CambiumError) -> String {
         var status = stat()
         guard lstat(path, &status) == 0 else { return path }
         guard let found = realpath(path, nil) else { throw error(.cannotCreate, "cannot be created", path) }
         defer { free(found) }
-        // SAFETY: the system ends the text with a zero, and it stays until it is freed after this.
+        // SAFETY: the operating system terminates the text with a zero byte, and the text is freed only after this use.
         let place = String(cString: found)
         guard stat(place, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw CambiumError(.cannotCreate, "The map would replace something that is not a regular file.", place: .init(file: path))
@@ -37,11 +38,11 @@ struct CloneMapFile {
         CambiumError(code, "The map \(what): \(String(cString: strerror(errno))).", place: .init(file: path))
     }
 
-    /// Writes a line for each object, by ascending id.
+    /// Writes a line for each object, in ascending order of id.
     func write(_ map: CloneMap, _ graph: Graph) throws(CambiumError) {
         var writer = JSONWriter()
         try map.forEach { (original: ObjectID, copy: ObjectID) throws(CambiumError) in
-            // A copy is of its original's entity, and not in this graph yet.
+            // A copy has the entity of its original, and is not in this graph yet.
             guard let entity = graph.entity(of: original) else { return }
             writer.beginObject()
             writer.key("old")
@@ -67,7 +68,7 @@ struct CloneMapFile {
         writer.removeAll()
     }
 
-    /// Gives the map its name, once the clone is committed.
+    /// Renames the map to its final path after the clone is committed.
     func keep() throws(CambiumError) {
         Glibc.close(descriptor)
         if rename(temporary, path) != 0 { throw Self.error(.ioFailure, "is in '\(temporary)', because it cannot be renamed", path) }

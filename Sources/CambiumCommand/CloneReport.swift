@@ -1,9 +1,9 @@
 import Cambium
 import CambiumJSON
 
-/// What a clone came to, or would come to.
+/// The result of a clone or of its preview.
 struct CloneReport {
-    /// Nil where nothing was written.
+    /// The transaction of the clone, or `nil` for a preview.
     private let transaction: TransactionNumber?
     private let roots: [String]
     private let summary: CloneSummary
@@ -24,7 +24,7 @@ struct CloneReport {
         logByteCount = 0
     }
 
-    /// From the log, for a request that was applied before.
+    /// Creates the report of a request that was applied before, from the log.
     init(_ op: CloneOp, _ transaction: TransactionNumber, _ byteCount: Int, _ graph: Graph) {
         self.transaction = transaction
         roots = op.roots.compactMap { graph.copy(of: $0, in: op) }.map { graph.text(of: $0) }
@@ -80,12 +80,12 @@ struct CloneReport {
 }
 
 extension Graph {
-    /// An id as people write it.
+    /// Returns an id in its readable form.
     func text(of id: ObjectID) -> String {
         (entity(of: id) ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? ""
     }
 
-    /// The copy of an object that an op made.
+    /// Returns the copy of an object that an op made.
     fileprivate func copy(of id: ObjectID, in op: CloneOp) -> ObjectID? {
         guard let hierarchy = op.hierarchies.first(where: { $0.root == id.root }) else { return nil }
         let copies = hierarchy.firstSerial..<hierarchy.firstSerial + UInt64(hierarchy.objectCount)

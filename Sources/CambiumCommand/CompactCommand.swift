@@ -92,7 +92,7 @@ extension CompactCommand {
     }
 }
 
-/// A retention policy as it is given on the command line.
+/// A retention policy in the syntax of the command line.
 struct RetentionArgument: ExpressibleByArgument {
     let retention: Retention
 

@@ -16,14 +16,14 @@ struct DiffCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        // A later moment is replayed from the one that was asked for before it.
+        // `PastGraphs` replays a later moment from the moment requested before it.
         let past = PastGraphs(of: store)
         let before = try past.graph(at: from.point)
         let after = try past.graph(at: to?.point ?? .latest)
         let family = try family(before, after)
         let changes = after.changes(since: before)
         var counts: [ObjectChange.Kind: Int] = [:]
-        // A terminal shows the changes themselves.
+        // On a terminal, the changes themselves show the progress.
         let progress = Terminal.isInteractive ? nil : Progress("diff", byteCount: nil)
         for change in changes where family?.contains(change.entity.number) ?? true {
             counts[change.kind, default: 0] += 1
@@ -34,7 +34,7 @@ struct DiffCommand: ParsableCommand {
         if !output.json { printSummary(changes, counts) }
     }
 
-    /// Returns the number of bytes shown. For people, line ends and escapes are not counted.
+    /// Returns the number of bytes shown. In the output for people, line ends and escapes are not counted.
     private func show(_ object: ChangedObject) -> Int {
         if output.json {
             let row = object.row
@@ -47,7 +47,7 @@ struct DiffCommand: ParsableCommand {
         }
     }
 
-    /// The numbers of the entities whose objects are shown; `nil` for all. Throws `.unknownName` if no moment has the entity.
+    /// Returns the numbers of the entities whose objects are shown, or `nil` for all. Throws `.unknownName` if no moment has the entity.
     private func family(_ before: Graph, _ after: Graph) throws -> Set<EntityNumber>? {
         guard let entity else { return nil }
         let families = [before, after].compactMap { $0.schema.entity(entity)?.family }

@@ -2,12 +2,12 @@ import ArgumentParser
 import Cambium
 import CambiumJSON
 
-/// What the commands that change a store have in common.
+/// The common part of the commands that change a store.
 struct Edit {
     let store: String
     let author: Author
     let json: Bool
-    /// The object that the arguments name; nil for one that is made.
+    /// The object that the arguments name, or `nil` for an insertion.
     var subject: String?
 
     init(_ command: String, store: String, _ author: AuthorOptions, _ output: OutputOptions, _ arguments: [String], subject: String? = nil)
@@ -18,7 +18,7 @@ struct Edit {
         self.subject = subject
     }
 
-    /// Runs a transaction and prints its receipt; `body` returns the object that it is about.
+    /// Runs a transaction and prints its receipt. `body` returns the object that the transaction changes.
     func run(_ body: (inout WriteTransaction, Schema, Graph) throws -> ObjectID) throws {
         let store = try Store.open(at: store)
         do {

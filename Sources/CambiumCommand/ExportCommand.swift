@@ -49,7 +49,7 @@ struct ExportCommand: ParsableCommand {
         options.nulls = nulls
         options.keyPaths = keyPaths
         options.include = try entity.map { try include.tree(from: $0, graph.schema) } ?? IncludeTree(depth: include.depth)
-        // The objects themselves are what a terminal shows.
+        // On a terminal, the objects themselves show the progress.
         let progress = Terminal.isInteractive ? nil : Progress("export", byteCount: nil)
         try graph.export(entity, options) { bytes in
             Terminal.write(bytes)

@@ -4,7 +4,7 @@ import Cambium
     import Glibc
 #endif
 
-/// How errors leave the program. The exit codes are those of sysexits.h.
+/// Reports errors to the user. The exit codes are those of sysexits.h.
 enum Failure {
     static let badNews: Int32 = 1
     static let usage: Int32 = 64
@@ -27,7 +27,7 @@ enum Failure {
         Terminal.exit(exitCode(error.code))
     }
 
-    /// Writes an error to standard error: one line, and one for each of its details.
+    /// Writes an error to standard error: one line for the error, and one for each of its details.
     private static func report(_ error: CambiumError) {
         Terminal.error("cambium: \(error.headline)")
         for detail in error.details { Terminal.error("  \(detail)") }

@@ -97,14 +97,14 @@ struct ImportCommand: ParsableCommand {
         if !report.errors.isEmpty { throw ExitCode(Failure.badNews) }
     }
 
-    /// The error itself names the row that stopped an import. Rows that were left out before have to be named, too.
+    /// The error itself names the row that stopped an import. The rows that were skipped before must be named, too.
     private func tell(failed report: ImportReport) {
         Terminal.note(committed: report.transaction)
         if output.json { tell(report) } else if onError == .skip { ReportText.printErrors(report) }
     }
 
-    /// The digest of the request is made of the options, the mapping and the bytes of the files, which are read once more for it.
-    /// Standard input and pipes cannot be read twice, so they have no part in the digest.
+    /// Returns the author with the digest of the request. The digest covers the options, the mapping and the bytes of the files, which are
+    /// read a second time for this. Standard input and pipes cannot be read twice, so the digest omits their bytes.
     private func requestAuthor() throws -> Author {
         guard author.request != nil else { return author.author(of: []) }
         var hasher = RequestHasher()
@@ -133,7 +133,7 @@ struct ImportCommand: ParsableCommand {
     }
 }
 
-/// The report of an import as people read it.
+/// The report of an import in a form for human readers.
 enum ReportText {
     static func print(_ report: ImportReport, isDryRun: Bool) {
         let effect =

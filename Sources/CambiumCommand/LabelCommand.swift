@@ -37,7 +37,7 @@ struct LabelCommand: ParsableCommand {
         }
     }
 
-    /// The answer of the first time.
+    /// Repeats the result of the first call.
     private func tell(_ name: String, _ request: RepeatedRequest) throws {
         let labels = try ReadOnlyStore(at: store, point: .transaction(request.transaction)).graph.labels
         tell(name, labels[name] ?? request.transaction, verb: "names", isRepeated: true)

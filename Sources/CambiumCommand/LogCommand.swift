@@ -15,27 +15,27 @@ struct LogCommand: ParsableCommand {
     @Flag(help: "Go on with each transaction that another process commits, up to the last one asked for.") var follow = false
     @OptionGroup var output: OutputOptions
 
-    /// The schema at a place of the log, by which the ops behind it are told.
+    /// The state of a walk through the log, with the schema that interprets the next ops.
     private struct Reading {
         var schema = Schema.empty
-        /// The last transaction of which only who made it is left.
+        /// The last of the retired transactions read so far, of which only the envelope is left. `nil` once a transaction with ops follows.
         var retired: TransactionNumber?
-        /// The last transaction of all that was retired, which people were told of.
+        /// The last of all retired transactions, after the user was informed about them.
         var reportedRetired: TransactionNumber?
-        /// Whether a transaction names the object that `--object` names.
+        /// Whether a transaction read so far refers to the object of `--object`.
         var isObjectNamed = false
-        /// What `--object` and `--entity` name, once a schema knows the name. Numbers mean the same for ever.
+        /// The object and the root entity of `--object` and `--entity`, once a schema knows the name. Numbers never change their meaning.
         var object: ObjectID?
         var root: EntityNumber?
-        /// The changes of the schema in a transaction, in their order.
+        /// The changes of the schema in a transaction, in order.
         var migrations: [SchemaMigration] = []
     }
 
     func run() throws {
         let log = try TransactionLog(of: store)
         var reading = Reading()
-        // Names are those that the store uses; one that it does not use any more is taken for what had it first. What is wrong with a
-        // damaged store is told when the log is read up to there.
+        // A name has its meaning in the newest schema. If the newest schema lacks the name, the first schema that has it decides. An error
+        // is ignored here: if the store is corrupt, the walk through the log reports the corruption.
         if object != nil || entity != nil, let newest = try? ReadOnlyStore(at: store) { resolveNames(&reading, newest.graph.schema) }
         if follow {
             try log.follow { entry in
@@ -49,7 +49,7 @@ struct LogCommand: ParsableCommand {
         }
     }
 
-    /// Throws `.notFound` for an object that never existed.
+    /// Throws `.notFound` if the object never existed.
     private func check(_ object: String, _ reading: inout Reading) throws {
         reportRetired(&reading)
         guard let id = reading.object else {
@@ -58,15 +58,15 @@ struct LogCommand: ParsableCommand {
         }
         if reading.isObjectNamed { return }
         if let retired = reading.reportedRetired {
-            // What retired transactions made was there after them.
+            // The graph after the retired transactions contains the objects that they made and did not delete.
             if try graph(after: retired).contains(id) { return }
             throw CambiumError(.notFound, "The log that is left does not name \(object), and there was none after transaction \(retired).")
         }
         throw CambiumError(.notFound, "There was never an object \(object).")
     }
 
-    /// The graph after the transactions that were retired. A compaction that was interrupted has retired a part of what its checkpoint
-    /// stands for, and no checkpoint stands for that part: then the newest graph, whose names are those that the store uses.
+    /// Returns the graph after the retired transactions. An interrupted compaction has retired only a part of the transactions before its
+    /// checkpoint. No checkpoint has the graph after that part, so the newest graph is returned in this case.
     private func graph(after retired: TransactionNumber) throws -> Graph {
         do {
             return try ReadOnlyStore(at: store, point: .transaction(retired)).graph
@@ -96,7 +96,7 @@ struct LogCommand: ParsableCommand {
             reportRetired(&reading)
             reading.retired = nil
         }
-        // The schema is in the log, and names are needed to understand what follows it.
+        // Every schema change must be read, because later ops refer to names of the schema.
         let needsOps = ops || object != nil || entity != nil
         let ops = needsOps && !entry.isRetired ? try entry.ops() : []
         reading.migrations = []

@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// What a change of the schema came to, or would come to.
+/// The result of a change of the schema or of its preview.
 struct MigrationText {
     private let report: MigrationReport
     private let isDone: Bool
@@ -11,7 +11,7 @@ struct MigrationText {
         self.isDone = isDone
     }
 
-    /// How many violations people are shown.
+    /// The maximum number of violations in the output for people.
     private static let shownViolationCountMax = 20
 
     func tell(json: Bool) {
@@ -53,7 +53,7 @@ struct MigrationText {
         return text
     }
 
-    /// What a change is, without what it touches.
+    /// Returns a description of a change, without the objects that it affects.
     static func line(_ change: SchemaChange) -> String {
         switch change.kind {
         case .added: "added" + (change.after.map { ", \($0)" } ?? "")
@@ -79,7 +79,7 @@ struct MigrationText {
 
     private static func pair(_ before: String?, _ after: String?) -> String { "\(plain(before)) -> \(plain(after))" }
 
-    /// A name without the quotes of JSON; other text with them, so that one sees where it ends.
+    /// Returns a name without the quotes of JSON. Other text keeps its quotes, which show its end.
     private static func plain(_ text: String?) -> String {
         guard let text else { return "none" }
         let inner = text.dropFirst().dropLast()
@@ -98,7 +98,7 @@ struct MigrationText {
         }
     }
 
-    /// What is removed tells where a relationship led; entities have other names than types.
+    /// For a removed relationship, `before` is its destination. This assumes that no entity has the name of a type.
     private func isRelationship(_ change: SchemaChange) -> Bool {
         change.before.map { AttributeType(rawValue: $0) == nil } ?? false
     }

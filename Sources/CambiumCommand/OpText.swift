@@ -1,12 +1,12 @@
 import Cambium
 import CambiumJSON
 
-/// Ops as the log command tells them.
+/// Ops in the form in which the log command shows them.
 enum OpText {
     static func line(_ op: Op, _ schema: Schema) -> String {
         var writer = JSONWriter()
         write(op, schema, to: &writer)
-        guard case .object(let members)? = try? JSONValue(parsing: writer.bytes) else { return op.kindName }  // Ours parses.
+        guard case .object(let members)? = try? JSONValue(parsing: writer.bytes) else { return op.kindName }  // Own JSON parses.
         return members.map { member in
             if case .string(let text) = member.value {
                 return member.key == "op" || member.key == "object" ? text : "\(member.key) \(text)"
@@ -15,7 +15,7 @@ enum OpText {
         }.joined(separator: " ")
     }
 
-    /// A change of the schema, and what it changed.
+    /// Returns the lines for a change of the schema and for its parts.
     static func lines(_ migration: SchemaMigration) -> [String] {
         if migration.before.entities.isEmpty { return ["schema of \(migration.after.entities.map(\.name).joined(separator: ", "))"] }
         return ["schema \(Readable.of(migration.changes.count, "change"))"]
@@ -39,7 +39,7 @@ enum OpText {
         writer.beginObject()
         text("op", op.kindName, &writer)
         switch op {
-        case .schema: break  // Told as a migration.
+        case .schema: break  // Shown as a migration.
         case .insert(let id, let entity, let assignments):
             text("object", name(id, schema.entity(entity), schema), &writer)
             values(assignments, schema.entity(entity), &writer)
@@ -105,7 +105,7 @@ enum OpText {
         writer.number(value.rawValue)
     }
 
-    /// An op does not tell the entity of every object that it names: then the root entity's name stands for it.
+    /// Returns the text of an id. If an op does not contain the object's entity, the name of the root entity stands in its place.
     private static func name(_ id: ObjectID, _ entity: Entity?, _ schema: Schema) -> String {
         (entity ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? "?/\(id.serial)"
     }

@@ -16,8 +16,8 @@ struct AuthorOptions: ParsableArguments {
     @Option(help: "A key of your own: a command that is repeated with the same key is not done again.")
     var request: String?
 
-    /// The author of a command whose request is made of these parts: its name, and its arguments except for the store, `--actor`,
-    /// `--message` and those that only change the output.
+    /// Returns the author of a command with the digest of its request. The parts are the name of the command and its arguments, except for
+    /// the store, `--actor`, `--message` and the arguments that change only the output.
     func author(of parts: [String]) -> Author {
         Author(
             actor: actor, message: message, requestID: request, requestDigest: request.map { _ in RequestHasher.digest(of: parts) })
@@ -49,10 +49,10 @@ struct IncludeOptions: ParsableArguments {
     }
 }
 
-/// A moment as it is given on the command line.
+/// A moment in the syntax of the command line.
 struct Moment: ExpressibleByArgument {
     let point: Point
-    /// As it was given.
+    /// The original argument.
     let text: String
 
     init?(argument: String) {
@@ -75,7 +75,7 @@ struct AssignmentArgument: ExpressibleByArgument {
     let text: String
     let isJSON: Bool
 
-    /// As it was given.
+    /// The original argument.
     var argument: String { name + (isJSON ? ":=" : "=") + text }
 
     init?(argument: String) {
@@ -87,7 +87,7 @@ struct AssignmentArgument: ExpressibleByArgument {
         if name.isEmpty { return nil }
     }
 
-    /// The attribute and its value.
+    /// Returns the attribute and its value.
     func resolved(_ entity: Entity) throws(CambiumError) -> (Attribute, Value) {
         if entity.relationship(name) != nil {
             throw CambiumError(.unknownName, "'\(name)' is a relationship; use 'cambium link'.")
@@ -102,7 +102,7 @@ struct AssignmentArgument: ExpressibleByArgument {
 }
 
 extension Schema {
-    /// The object that a text such as `Note/42` names. Throws where it names none of the graph's.
+    /// Returns the object that a text such as `Note/42` names. Throws if the graph has no such object.
     func object(_ text: String, in graph: Graph) throws(CambiumError) -> (place: ObjectPlace, entity: Entity) {
         let (id, named) = try self.parsedID(text)
         guard let place = graph.place(of: id), named.family.contains(graph.entity(of: place).number) else {

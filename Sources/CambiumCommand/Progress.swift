@@ -5,11 +5,11 @@ import Synchronization
     import Glibc
 #endif
 
-/// A line on the terminal that says how far something is, once it has taken a second. Where standard error is no terminal there is
-/// none.
+/// A line on the terminal that shows the progress of an operation that takes more than a second. If standard error is not a terminal,
+/// nothing is shown.
 final class Progress: Sendable {
     private struct State {
-        /// Bytes that were read of each source.
+        /// The number of bytes that were read from each source.
         var counts: [Int]
         var lastShown: Duration?
     }
@@ -18,14 +18,14 @@ final class Progress: Sendable {
     static let interval = Duration.milliseconds(100)
 
     private let what: String
-    /// Bytes in all; nil where nobody knows.
+    /// The total number of bytes, or `nil` if it is unknown.
     private let byteCount: Int?
-    /// Time since the beginning.
+    /// Returns the time since the beginning.
     private let elapsed: @Sendable () -> Duration
     private let put: (@Sendable (String) -> Void)?
     private let state: Mutex<State>
 
-    /// - Parameter put: writes to the terminal; nil where there is none.
+    /// - Parameter put: A closure that writes to the terminal, or `nil` if there is no terminal.
     init(
         _ what: String, sourceCount: Int = 1, byteCount: Int?, elapsed: @escaping @Sendable () -> Duration,
         put: (@Sendable (String) -> Void)?
@@ -37,7 +37,7 @@ final class Progress: Sendable {
         state = Mutex(State(counts: [Int](repeating: 0, count: sourceCount)))
     }
 
-    /// On standard error, if that is a terminal.
+    /// Shows the progress on standard error, if it is a terminal.
     convenience init(_ what: String, sourceCount: Int = 1, byteCount: Int?) {
         let start = ContinuousClock.now
         let terminal: @Sendable (String) -> Void = { Terminal.showProgress($0) }
@@ -46,7 +46,7 @@ final class Progress: Sendable {
             put: isatty(STDERR_FILENO) == 1 ? terminal : nil)
     }
 
-    /// The same source; what is read of it is told here.
+    /// Returns a source with the same content that counts the bytes read from it.
     func watch(_ source: ImportSource, _ number: Int) -> ImportSource {
         ImportSource(name: source.name, isRepeatable: source.isRepeatable, format: source.format) { [self] in
             let read = try source.open()
@@ -70,7 +70,7 @@ final class Progress: Sendable {
         if let line { put?(line) }
     }
 
-    /// Takes the line away.
+    /// Removes the line from the terminal.
     func end() {
         let isShown = state.withLock { state in
             defer { state.lastShown = nil }
@@ -95,7 +95,7 @@ final class Progress: Sendable {
 
 /// The files of an import, with their sizes.
 enum InputFiles {
-    /// - Parameter format: what they are; nil where their names say it.
+    /// - Parameter format: The format of the files, or `nil` if it follows from their names.
     static func sources(_ paths: [String], _ format: ImportSource.Format?, _ progress: Progress) -> [ImportSource] {
         paths.enumerated().map { number, path in
             let bytes = path == "-" ? Terminal.input : ImportSource.bytes(ofFile: path)
@@ -114,7 +114,7 @@ enum InputFiles {
         while case let count = try read(buffer), count > 0 { hasher.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
     }
 
-    /// Bytes of all files; nil where one is a stream.
+    /// Returns the number of bytes of all files, or `nil` if one of them is not a regular file.
     static func byteCount(_ paths: [String]) -> Int? {
         var sum = 0
         for path in paths {

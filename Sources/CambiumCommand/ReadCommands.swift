@@ -89,9 +89,9 @@ struct FindCommand: ParsableCommand {
     }
 }
 
-/// Objects as people read them.
+/// Objects in a form for human readers.
 enum ObjectText {
-    /// One line with the id and what fits of the attributes.
+    /// Returns one line with the id and the attributes that fit into it.
     static func line(_ object: JSONValue) -> String {
         guard case .object(let members) = object, let id = members.first else { return object.text }
         let rest = members.dropFirst().filter { $0.value != .null && $0.value != .array([]) }
@@ -99,7 +99,7 @@ enum ObjectText {
         return shortened("\(text(id.value))  " + texts.joined(separator: "  "), to: 160)
     }
 
-    /// One line for each attribute and relationship; nested objects are indented.
+    /// Prints a line for each attribute and relationship. Nested objects are indented.
     static func print(_ object: JSONValue, indent: String) {
         guard case .object(let members) = object else { return Terminal.print(indent + text(object)) }
         let width = members.map(\.key.count).max() ?? 0

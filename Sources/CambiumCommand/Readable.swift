@@ -1,6 +1,6 @@
-/// Numbers as people read them.
+/// Numbers in a form for human readers.
 enum Readable {
-    /// With a comma after every three digits.
+    /// Returns a number with a comma after every three digits.
     static func count(_ value: Int) -> String {
         let digits = String(value.magnitude)
         var groups: [Substring] = []
@@ -35,6 +35,6 @@ enum Readable {
         return scaled >= 1000 ? "\(count(scaled / 10))" : "\(scaled / 10).\(scaled % 10)"
     }
 
-    /// "1 object", "2 objects".
+    /// Returns a count with its noun: "1 object", "2 objects".
     static func of(_ value: Int, _ noun: String) -> String { "\(count(value)) \(noun)\(value == 1 ? "" : "s")" }
 }

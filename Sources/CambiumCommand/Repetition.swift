@@ -1,15 +1,15 @@
 import Cambium
 import CambiumJSON
 
-/// The answer to a request that was applied before: that of the first time, as far as the log has it.
+/// The answer to a request that was applied before. It repeats the first answer as far as the log still has it.
 struct Repetition {
     private let request: RepeatedRequest
-    /// The object that the transaction was about; nil if it was an import.
+    /// The object that the transaction changed, or `nil` for an import.
     private let object: String?
-    /// What it made, if it was a clone.
+    /// The result of the request, if it was a clone.
     private let clone: CloneReport?
 
-    /// - Parameter subject: the object that the arguments name; a request that changed nothing has left no op that does.
+    /// - Parameter subject: The object that the arguments name. If a request changed nothing, no op of the log names the object.
     init(_ path: String, _ request: RepeatedRequest, subject: String? = nil) throws {
         self.request = request
         var ops: [Op] = []
@@ -20,7 +20,7 @@ struct Repetition {
             (byteCount, isRetired) = (entry.byteCount, entry.isRetired)
             if !isRetired { ops = try entry.ops() }
         }
-        // The moment of a transaction that was retired cannot be shown; the object may still be there.
+        // The moment of a retired transaction cannot be shown. The object may still exist in the newest graph.
         let graph = try ReadOnlyStore(at: path, point: isRetired ? .latest : .transaction(request.transaction)).graph
         object = ops.first?.object.map(graph.text(of:)) ?? subject.map { Self.text(of: $0, graph) }
         if case .clone(let op)? = ops.first {
@@ -30,7 +30,7 @@ struct Repetition {
         }
     }
 
-    /// The id of an object with the name of its own entity, or as it was given if it is not there any more.
+    /// Returns the id with the name of the object's concrete entity, or the original text if the object no longer exists.
     private static func text(of id: String, _ graph: Graph) -> String {
         guard let found = graph.schema.id(id), graph.contains(found.id) else { return id }
         return graph.text(of: found.id)
@@ -58,7 +58,7 @@ struct Repetition {
 }
 
 extension Op {
-    /// The object that an op of an edit is about.
+    /// The object that an op of an edit changes.
     fileprivate var object: ObjectID? {
         switch self {
         case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _): id

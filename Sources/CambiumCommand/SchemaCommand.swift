@@ -24,7 +24,7 @@ struct SchemaCommand: ParsableCommand {
 
     func run() throws {
         guard let set else { return try show() }
-        // Every mistake of the file is told with its place, before the store is looked at.
+        // The command reports all mistakes of the file with their places before it opens the store.
         let definition = try SchemaFile.read(set).definition
         if dryRun {
             let report = try Store.previewMigration(of: store, to: definition)

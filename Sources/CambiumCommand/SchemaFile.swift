@@ -1,9 +1,9 @@
 import Cambium
 import CambiumCoreData
 
-/// A schema from a file: JSON, or a Core Data model.
+/// Reads a schema from a file: JSON, or a Core Data model.
 enum SchemaFile {
-    /// What a model has that is not carried over is told on stderr.
+    /// Reads a schema, and prints a warning on stderr for each part of a Core Data model that is not carried over.
     static func read(_ path: String) throws -> Schema {
         let definition = try definition(path)
         for warning in definition.warnings { Terminal.error("cambium: warning: \(warning)") }

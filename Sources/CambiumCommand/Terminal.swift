@@ -8,39 +8,40 @@ import Synchronization
 
 /// The streams of the process: every command reads and writes through this type.
 ///
-/// If standard output fails, the program says so on standard error, says what the command had done before, and exits with 74. If a command
-/// has changed nothing and the reader of its pipe is gone, the program ends quietly, as the system's own tools do.
+/// If standard output fails, the program reports this and the effect of the command on standard error, and exits with 74. If a command has
+/// changed nothing and the reader of its pipe is gone, the program ends quietly, like the tools of the operating system.
 enum Terminal {
-    /// What the command has done for good, as a sentence for people.
+    /// The permanent effect of the command so far, as a sentence for people.
     private static let outcome = Mutex<String?>(nil)
 
     static var isInteractive: Bool { isatty(STDOUT_FILENO) == 1 }
 
     // MARK: Beginning and end
 
-    /// Makes sure that no file of a store gets the number of a stream that the caller closed, and that a closed pipe is an error.
+    /// Ensures that no file of a store gets the descriptor of a stream that the caller closed, and that a closed pipe is an error.
     static func begin() {
         signal(SIGPIPE, SIG_IGN)
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest free number is this one. Standard output has to fail when it is used; nobody can be told that standard error does.
+            // `open` returns this descriptor, the lowest free one. Using standard input or output must fail. A failure of standard error
+            // cannot be reported, so the text is dropped.
             _ = open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY)
         }
     }
 
-    /// Notes what the command has done, in case that its output fails: a sentence such as "Transaction 5 was committed."
+    /// Records the effect of the command, in case its output fails: a sentence such as "Transaction 5 was committed."
     static func note(_ sentence: String) { outcome.withLock { $0 = sentence } }
 
     static func note(committed number: TransactionNumber?) {
         if let number { note("Transaction \(number) was committed.") }
     }
 
-    /// Some systems report a failed write only when the stream is closed.
+    /// Closes a copy of standard output, because some systems report a failed write only when the stream is closed.
     static func finish() {
         let copy = dup(STDOUT_FILENO)
         if copy < 0 || close(copy) != 0 { fail(errno) }
     }
 
-    /// Ends the program after an error, of which people were told already.
+    /// Ends the program after an error that was already reported.
     static func exit(_ code: Int32) -> Never {
         if let done = outcome.withLock({ $0 }) { error("cambium: \(done)") }
         Glibc.exit(code)
@@ -58,25 +59,25 @@ enum Terminal {
 
     // MARK: Output
 
-    /// Prints a line. Control characters in it are escaped, so that data can neither command the terminal nor forge a line.
+    /// Prints a line. Control characters are escaped, so that data can neither command the terminal nor forge a line.
     static func print(_ line: String) { write(Array((ControlText.escaped(line) + "\n").utf8)) }
 
     /// Prints a line on standard error, as `print` does.
     static func error(_ line: String) { put((ControlText.escaped(line) + "\n")) }
 
-    /// Writes what moves the cursor of the terminal that is standard error.
+    /// Writes text that moves the cursor to standard error, which is a terminal.
     static func showProgress(_ text: String) { put(text) }
 
-    /// Writes bytes as they are: an export, or JSON.
+    /// Writes bytes unchanged: an export, or JSON.
     static func write(_ bytes: [UInt8]) {
         let number = write(bytes, to: STDOUT_FILENO)
         if number != 0 { fail(number) }
     }
 
-    /// Nobody could be told that standard error cannot be written.
+    /// Writes to standard error. A failure cannot be reported, so it is ignored.
     private static func put(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
-    /// Returns the number of the system's error; 0 if all bytes were written.
+    /// Returns the `errno` of a failed write, or 0 if all bytes were written.
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
         bytes.withUnsafeBytes { buffer in
             var done = 0
@@ -92,7 +93,7 @@ enum Terminal {
 
     // MARK: Input
 
-    /// Standard input, as a source of an import.
+    /// Standard input as a source of an import.
     static let input = ImportSource(name: "standard input", isRepeatable: false) {
         { buffer in
             while true {
@@ -103,7 +104,7 @@ enum Terminal {
         }
     }
 
-    /// Everything in a file, of at most 64 MiB unless said otherwise.
+    /// Returns the content of a file, at most 64 MiB by default.
     static func contents(of path: String, byteCountMax: Int = 64 << 20) throws -> [UInt8] {
         let source = path == "-" ? input : ImportSource.file(path)
         let reader = try source.open()

@@ -1,8 +1,8 @@
-/// An element of a model's XML, with what is inside it.
+/// An element of a model's XML, with its contents.
 struct ModelElement {
     let name: String
     let attributes: [String: String]
-    /// Where the start tag ends. Counted from 1.
+    /// The position of the end of the start tag, counted from 1.
     let line: Int
     let column: Int
     var children: [ModelElement] = []

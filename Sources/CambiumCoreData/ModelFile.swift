@@ -1,11 +1,11 @@
 internal import CambiumModel
 internal import Foundation
 
-/// Where a model's text is on disk.
+/// The location of a model's text on disk.
 enum ModelFile {
     static let byteCountMax = 16 << 20
 
-    /// The `contents` file that a path leads to.
+    /// Returns the path of the `contents` file that `path` leads to.
     static func contents(of path: String) throws(CambiumError) -> String {
         guard let isFolder = try isFolder(path) else { throw CambiumError(.notFound, "There is no Core Data model at '\(path)'.") }
         if !isFolder { return path }
@@ -34,7 +34,7 @@ enum ModelFile {
 
     // MARK: Versions
 
-    /// The name of the version that is in use.
+    /// Returns the name of the current version.
     private static func currentVersion(_ folder: String) throws(CambiumError) -> String {
         let versions = try versions(folder)
         if versions.isEmpty {
@@ -46,7 +46,7 @@ enum ModelFile {
             throw CambiumError(
                 .invalidInput, "'\(folder)' does not say which version is the current one. Name one of its versions: \(listed).")
         }
-        // A name that is not in the list could lead out of the folder.
+        // A name that is not in the list could lead outside the folder.
         guard versions.contains(name) else {
             throw CambiumError(.invalidInput, "The current version of '\(folder)' is '\(name)', and its versions are \(listed).")
         }
@@ -61,7 +61,7 @@ enum ModelFile {
         }
     }
 
-    /// What an `.xccurrentversion` property list says; nil where there is none.
+    /// Returns the version that an `.xccurrentversion` property list names, or `nil` if there is no such file or name.
     private static func versionName(_ file: String) throws(CambiumError) -> String? {
         guard try isFolder(file) == false else { return nil }
         let list = try ModelXML.parse(try read(file), file: file)
@@ -79,7 +79,7 @@ enum ModelFile {
 
     // MARK: Paths
 
-    /// Nil where there is nothing at the path.
+    /// Returns whether `path` leads to a folder, or `nil` if nothing exists at `path`.
     private static func isFolder(_ path: String) throws(CambiumError) -> Bool? {
         if path.utf8.contains(0) { throw CambiumError(.invalidInput, "A path cannot have a zero byte.") }
         var isFolder: ObjCBool = false

@@ -89,7 +89,7 @@ extension ModelReader {
         return DecimalNumber(text.utf8).flatMap { converted($0.description, type) }
     }
 
-    /// The text of a value of the type, as JSON writes it; nil where the text spells none.
+    /// Returns the text of a value of the type, as JSON writes it, or `nil` if `text` is not a value of the type.
     private static func converted(_ text: String, _ type: AttributeType) -> String? {
         do {
             let value = try Value(text: text, type: type)
@@ -143,7 +143,7 @@ extension ModelReader {
         warnings.add(place, "'\(key)' is not carried over; it says nothing for the type \(type.rawValue)")
     }
 
-    /// A whole number of 0 or more.
+    /// Returns a whole number of 0 or more.
     mutating func count(_ element: ModelElement, _ key: String, _ place: String) -> Int? {
         guard let text = text(element[key]) else { return nil }
         if let count = Int(text), count >= 0 { return count }

@@ -1,6 +1,6 @@
 internal import CambiumModel
 
-/// Turns the XML of a model into a schema's definition, and notes what is lost.
+/// Converts the XML of a model to the definition of a schema, and records a warning for each loss.
 struct ModelReader {
     let file: String
     var warnings = ModelWarnings()
@@ -16,7 +16,7 @@ struct ModelReader {
         for child in model.children {
             switch child.name {
             case "entity": entities.append(try entity(child))
-            // Where the editor draws the entities.
+            // The positions of the entities in the editor's diagram.
             case "elements": break
             default: warnings.addForeign(child: child, "The model")
             }
@@ -58,7 +58,7 @@ struct ModelReader {
         return entity
     }
 
-    /// Lists of names, as `<outer><inner value="..."/></outer>` writes them.
+    /// Returns lists of names, which a model writes as `<outer><inner value="..."/></outer>`.
     private mutating func sets(
         in element: ModelElement, of outer: String, with inner: String, _ place: String
     ) -> [[String]] {
@@ -101,7 +101,7 @@ struct ModelReader {
         return properties
     }
 
-    // MARK: What all elements have
+    // MARK: Parts of every element
 
     mutating func readUserInfo(_ element: ModelElement, _ userInfo: inout [String: String], _ place: String) {
         for child in element.children {
@@ -140,7 +140,7 @@ struct ModelReader {
         return former == name ? nil : former
     }
 
-    /// Nil for no text and for an empty one.
+    /// Returns `nil` for `nil` and for an empty text.
     func text(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }
 
     func mistake(_ element: ModelElement, _ message: String) -> CambiumError {

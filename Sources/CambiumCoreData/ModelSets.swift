@@ -1,14 +1,14 @@
 internal import CambiumModel
 
-/// The sets of attributes in a model: identities, uniqueness constraints and indexes. They are settled when all entities are
-/// known, since a set may name attributes that its entity inherits.
+/// The sets of attributes in a model: identities, uniqueness constraints and indexes. The reader settles them after it has read all
+/// entities, because a set may name attributes that its entity inherits.
 struct ModelSets {
     private(set) var entities: [EntityDefinition]
-    /// Each entity's parent. A ring of parents is a mistake that the schema tells; here its entities have none.
+    /// The index of each entity's parent. The schema reports a cycle of parents; here, entities in and below a cycle have no parent.
     private let parents: [Int?]
-    /// Parents before their children.
+    /// The indexes of the entities, parents before their children.
     private let order: [Int]
-    /// The length of the longest line from a root down, bounded because every entity's line is walked.
+    /// The length of the longest path from a root to a descendant. A limit bounds it, because settling walks the path of every entity.
     let depth: Int
     static let depthMax = 200
     private static let identityKey = "cambium.identity"
@@ -41,7 +41,7 @@ struct ModelSets {
 
     // MARK: Sets
 
-    /// Keeps the sets that have attributes only, and those once.
+    /// Removes the sets that name anything except attributes, and repeated sets.
     private mutating func keepAttributes(_ index: Int, _ warnings: inout ModelWarnings) {
         if entities[index].unique.isEmpty, entities[index].indexes.isEmpty { return }
         let attributes = Set(([index] + ancestors(index)).flatMap { entities[$0].attributes.map(\.name) })
@@ -49,7 +49,7 @@ struct ModelSets {
             var known: Set<[String]> = [[]]
             return sets.filter { set in
                 guard known.insert(set).inserted else { return false }
-                // A minus stands before an attribute of an index in descending order; no name begins with one.
+                // A minus precedes an attribute of an index in descending order. No name begins with a minus.
                 let names = set.map { $0.hasPrefix("-") ? String($0.dropFirst()) : $0 }
                 guard let stranger = names.first(where: { !attributes.contains($0) }) else { return true }
                 let list = set.joined(separator: ", ")
@@ -63,7 +63,7 @@ struct ModelSets {
 
     // MARK: Identity
 
-    /// The identity that the user info names. Its names are checked with the schema.
+    /// Reads the identity that the user info names. The schema checks the names later.
     private mutating func readIdentity(_ index: Int) {
         guard let text = entities[index].userInfo[Self.identityKey] else { return }
         let identity = text.split(separator: ",").map { name in
@@ -73,7 +73,8 @@ struct ModelSets {
         entities[index].unique.removeAll { $0 == identity }
     }
 
-    /// An only constraint becomes the identity, unless one is named above or below: a family of entities has one identity.
+    /// Makes an only constraint the identity, unless an ancestor or a descendant has a named identity: a family of entities has one
+    /// identity.
     private mutating func deriveIdentities() {
         let named = entities.indices.filter { !entities[$0].identity.isEmpty }
         let isNamedBelow = Set(named.flatMap(ancestors))
@@ -84,7 +85,7 @@ struct ModelSets {
         }
     }
 
-    /// The parent first, the root last.
+    /// Returns the ancestors of an entity, from its parent to its root.
     private func ancestors(_ index: Int) -> [Int] {
         var found: [Int] = []
         var current = index

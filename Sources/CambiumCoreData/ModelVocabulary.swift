@@ -1,9 +1,9 @@
-/// What the words in a model mean for a schema.
+/// The meanings that the words of a model have for a schema.
 enum ModelVocabulary {
-    /// The kinds of elements whose XML attributes are looked at.
+    /// The kinds of elements whose XML attributes the reader examines.
     enum Kind { case model, entity, attribute, relationship, fetchIndex, fetchIndexElement }
 
-    /// What the reader carries over, or warns about where it does.
+    /// Whether the reader carries a word over, or warns about it itself.
     private static func isRead(_ key: String, _ kind: Kind) -> Bool {
         switch kind {
         case .model: ["type"].contains(key)
@@ -24,7 +24,7 @@ enum ModelVocabulary {
         }
     }
 
-    /// What steers Xcode or the generated code, and says nothing about the data.
+    /// Whether a word steers only Xcode or the generated code, and has no effect on the data.
     private static func isSilent(_ key: String, _ kind: Kind) -> Bool {
         switch kind {
         case .model:
@@ -41,10 +41,10 @@ enum ModelVocabulary {
         }
     }
 
-    /// Whether a word of a model is neither carried over nor without meaning for the data.
+    /// Whether a word of a model affects the data but is not carried over.
     static func isForeign(_ key: String, _ kind: Kind) -> Bool { !isRead(key, kind) && !isSilent(key, kind) }
 
-    /// What happens in place of what a word of a model asks for.
+    /// Returns the behavior that replaces the one that a word of a model requests.
     static func consequence(of key: String) -> String {
         switch key {
         case "allowsExternalBinaryDataStorage": "the bytes are stored in the store, like any other value"
@@ -65,7 +65,7 @@ enum ModelVocabulary {
     }
 }
 
-/// Sentences about what is not carried over, each of them once.
+/// Warnings about parts of a model that are not carried over, each only once.
 struct ModelWarnings {
     private(set) var all: [String] = []
     private var known: Set<String> = []
@@ -75,7 +75,7 @@ struct ModelWarnings {
         if known.insert(warning).inserted { all.append(warning) }
     }
 
-    /// Warns about every word of an element that is not carried over. A switch that is off asks for nothing.
+    /// Warns about every word of an element that is not carried over. The value `NO` requests nothing, so it needs no warning.
     mutating func addForeign(_ element: ModelElement, _ kind: ModelVocabulary.Kind, _ place: String) {
         for (key, value) in element.attributes.sorted(by: { $0.key < $1.key }) where ModelVocabulary.isForeign(key, kind) {
             if value != "NO" { addForeign(key, place) }
@@ -86,7 +86,7 @@ struct ModelWarnings {
         add(place, "'\(key)' is not carried over; \(ModelVocabulary.consequence(of: key))")
     }
 
-    /// Warns about an element inside another that is not carried over.
+    /// Warns about a child element that is not carried over.
     mutating func addForeign(child: ModelElement, _ place: String) {
         let name = child["name"].map { " '\($0)'" } ?? ""
         add(place, "the element '\(child.name)'\(name) is not carried over; \(ModelVocabulary.consequence(of: child.name))")

@@ -5,22 +5,22 @@ internal import Foundation
     internal import FoundationXML
 #endif
 
-/// Reads XML that may be hostile: no entities, nothing from outside, bounded in size and depth.
+/// Reads XML that may be hostile: the parser accepts no entities and no external resources, and limits the size and the depth.
 enum ModelXML {
-    /// Models nest 5 deep; the bound keeps the tree's release, which recurses, shallow.
+    /// Models nest 5 deep. The limit bounds the recursion that releases the tree.
     static let depthMax = 64
     static let elementCountMax = 100_000
-    /// XML parsers compare every attribute of an element with every other one.
+    /// XML parsers compare every attribute of an element with every other attribute.
     static let attributeCountMax = 1000
 
-    /// The root element.
+    /// Returns the root element.
     static func parse(_ bytes: [UInt8], file: String) throws(CambiumError) -> ModelElement {
         if bytes.count > ModelFile.byteCountMax {
             throw CambiumError(.limitExceeded, "A Core Data model has at most 16 MiB.", place: .init(file: file))
         }
         try checkText(bytes, file: file)
         let builder = ElementTree(file: file)
-        // Given in one piece, text of more than 10 MB is refused by libxml2.
+        // libxml2 rejects text of more than 10 MB that it receives in one piece. A stream passes the text in several pieces.
         let parser = XMLParser(stream: InputStream(data: Data(bytes)))
         parser.shouldResolveExternalEntities = false
         parser.delegate = builder
@@ -32,7 +32,7 @@ enum ModelXML {
         return root
     }
 
-    /// Refuses what a parser could read otherwise than the search for declarations does.
+    /// Rejects text that a parser could read in another way than the search for declarations does.
     private static func checkText(_ bytes: [UInt8], file: String) throws(CambiumError) {
         if bytes.starts(with: Array("bplist".utf8)) {
             throw CambiumError(
@@ -58,8 +58,8 @@ enum ModelXML {
         }
     }
 
-    /// Entities could grow without end. Of the others, and of processing instructions, parts may be left out that Foundation's
-    /// parser takes to be there: it reads from a null pointer.
+    /// Entities could expand without limit. The other declarations and processing instructions may omit parts that Foundation's parser
+    /// expects; it would then read from a null pointer.
     private static let declarations = ["<!ENTITY", "<!ATTLIST", "<!ELEMENT", "<!NOTATION"]
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
@@ -70,7 +70,7 @@ enum ModelXML {
         return CambiumError(.invalidInput, message, place: .init(file: file, line: line, column: offset - lineStart + 1))
     }
 
-    /// An encoding other than UTF-8 could hide a declaration.
+    /// Rejects an encoding other than UTF-8, which could hide a declaration.
     private static func checkEncoding(_ bytes: [UInt8], file: String) throws(CambiumError) {
         guard let end = bytes.firstIndex(of: UInt8(ascii: ">")) else { return }
         let declaration = String(decoding: bytes[..<end], as: UTF8.self)
@@ -109,7 +109,7 @@ enum ModelXML {
     }
 }
 
-/// Puts the parser's events together to a tree, without recursion.
+/// Builds a tree from the parser's events, without recursion.
 private final class ElementTree: NSObject, XMLParserDelegate {
     private(set) var root: ModelElement?
     private(set) var failure: CambiumError?
@@ -149,7 +149,7 @@ private final class ElementTree: NSObject, XMLParserDelegate {
     }
 
     private func stop(_ parser: XMLParser, _ code: CambiumError.Code, _ message: String, underlying: (any Error)? = nil) {
-        // Stopping is an error of the parser's too, and the first one is the one to tell.
+        // Aborting makes the parser report another error. Only the first error is the cause.
         if failure != nil { return }
         let place = CambiumError.Place(file: file, line: parser.lineNumber, column: parser.columnNumber)
         failure = CambiumError(code, message, place: place, underlying: underlying)

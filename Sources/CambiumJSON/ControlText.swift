@@ -1,8 +1,8 @@
-/// Characters that a terminal obeys or a viewer hides, in UTF-8: ESC starts a command of the terminal, U+202E turns text around.
+/// Characters, in UTF-8, that a terminal obeys or a viewer hides: ESC starts a terminal command, U+202E reverses the direction of text.
 ///
-/// They are C0 and C1 controls, DEL, the line and paragraph separators, and the bidirectional controls.
+/// The characters are the C0 and C1 controls, DEL, the line and paragraph separators, and the bidirectional controls.
 public enum ControlText {
-    /// The number of bytes of the control character at an index; 0 if another character begins there.
+    /// Returns the number of bytes of the control character at `index`, or 0 if another character begins there.
     @inline(__always)
     static func byteCount(_ utf8: UnsafeRawBufferPointer, at index: Int) -> Int {
         let byte = utf8[index]
@@ -22,7 +22,7 @@ public enum ControlText {
         }
     }
 
-    /// The text with each control character as an escape, such as `\u{1B}`. Complexity: O(bytes).
+    /// Returns the text with each control character as an escape, such as `\u{1B}`. Complexity: O(bytes).
     public static func escaped(_ text: String) -> String {
         var text = text
         return text.withUTF8 { utf8 in
@@ -55,7 +55,7 @@ public enum ControlText {
         }
     }
 
-    /// The number of the control character at an index, which has so many bytes.
+    /// Returns the code point of the control character at `index`, which has `byteCount` bytes.
     static func scalar(_ utf8: UnsafeRawBufferPointer, at index: Int, _ byteCount: Int) -> UInt32 {
         let first = UInt32(utf8[index])
         if byteCount == 1 { return first }

@@ -1,23 +1,23 @@
 internal import CSimdJSON
 
-/// What is wrong with a JSON text, and where.
+/// An error in a JSON text, with its position.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     public let message: String
-    /// In bytes, from the beginning of the text.
+    /// The byte offset from the beginning of the text.
     public let offset: Int
-    /// Both counted from 1, the column in bytes.
+    /// The line and the column, both counted from 1, the column in bytes.
     public let line: Int
     public let column: Int
 
     public var description: String { "line \(line), column \(column): \(message)" }
 }
 
-/// Parses whole JSON documents (RFC 8259) and checks all of them: UTF-8, escapes, numbers, duplicate keys, nesting.
+/// Parses and validates complete JSON documents (RFC 8259): UTF-8, escapes, numbers, duplicate keys and nesting.
 ///
-/// A parser is reused for any number of documents, one at a time: `tokens` are valid until the next call of `parse`.
-/// Not thread-safe. Complexity: O(bytes), and O(n log n) for the keys of an object of n members.
+/// A caller may use one parser for any number of documents, one at a time. The tokens are valid until the next call of `parse`. Not
+/// thread-safe. Complexity: O(bytes), and O(n log n) for the keys of an object of n members.
 public final class JSONParser {
-    /// How deeply arrays and objects may nest.
+    /// The maximum depth to which arrays and objects may nest.
     public static let depthMax = 512
 
     private let parser: OpaquePointer
@@ -29,13 +29,13 @@ public final class JSONParser {
 
     deinit { csimdjson_destroy(parser) }
 
-    /// The tokens of the one document in `bytes`, which must stay where they are as long as the tokens are used.
+    /// Returns the tokens of the only document in `bytes`. The caller must neither move nor free the bytes while it uses the tokens.
     public func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONTokens {
         var tokens: UnsafePointer<csimdjson_token>?
         var count = 0
         var strings: UnsafePointer<UInt8>?
         var position = 0
-        // SAFETY: the buffer is passed with its own length; the shim reads nothing behind it.
+        // SAFETY: the buffer is passed with its own length, and the shim reads nothing beyond it.
         let code = csimdjson_parse(
             parser, bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count, UInt32(Self.depthMax), &tokens,
             &count, &strings, &position)
@@ -57,17 +57,17 @@ public final class JSONParser {
         return JSONError(message: message, offset: position, line: line, column: position - lineStart + 1)
     }
 
-    /// Keys in messages have at most so many bytes.
+    /// The maximum number of bytes of a key in a message.
     private static let shownKeyByteCountMax = 100
 
-    /// The key at a position, with its quotes and escapes.
+    /// Returns the key at a position, with its quotes and escapes.
     private static func key(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> String {
         guard position < bytes.count else { return "" }
         var end = position + 1
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") { end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1 }
         let key = bytes[position..<min(end + 1, bytes.count)]
         if key.count <= shownKeyByteCountMax { return String(decoding: key, as: UTF8.self) }
-        // A character that is cut is left out.
+        // The message omits a character that the limit would cut.
         let kept = key.prefix(shownKeyByteCountMax)
         let whole = kept.prefix(kept.lastIndex { $0 & 0xC0 != 0x80 }.map { $0 - kept.startIndex } ?? 0)
         return String(decoding: whole, as: UTF8.self) + "...\""

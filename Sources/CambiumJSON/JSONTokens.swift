@@ -1,7 +1,7 @@
-/// The values of a parsed document, in document order, as numbers of tokens: 0 is the document's value.
+/// The values of a parsed document, in document order. Each value is known by the number of its token; token 0 is the document's value.
 ///
-/// SAFETY: valid as long as neither the source moves nor its parser parses something else; nobody keeps one longer than the
-/// call in which it was made.
+/// SAFETY: the tokens are valid until the source moves or its parser parses another document. A caller never keeps them longer than the
+/// call in which they were made.
 public struct JSONTokens {
     public enum Kind: UInt8, Sendable {
         case null = 0
@@ -13,8 +13,8 @@ public struct JSONTokens {
         case object = 6
     }
 
-    /// Where each token has its kind, its count, its offset and the next one: `csimdjson_token`, in numbers that other modules see,
-    /// so that what is called for each token is not a call.
+    /// The stride of a token and the offsets of its count, its offset and its next token, as in `csimdjson_token`. Other modules see these
+    /// numbers, so the compiler can inline the accessors.
     @usableFromInline
     enum Layout {
         @usableFromInline static var stride: Int { 16 }
@@ -42,14 +42,14 @@ public struct JSONTokens {
     @inlinable @inline(__always)
     public func kind(_ token: Int) -> Kind { Kind(rawValue: UInt8(truncatingIfNeeded: number(token, 0))) ?? .null }
 
-    /// How many elements an array, or members an object, has.
+    /// Returns the number of elements of an array, or of members of an object.
     public func memberCount(_ token: Int) -> Int { Int(number(token, Layout.count)) }
 
-    /// The token behind a value and all that is in it: the next element or key.
+    /// Returns the token that follows a value and its contents: the next element or key.
     @inlinable @inline(__always)
     public func next(_ token: Int) -> Int { Int(number(token, Layout.next)) }
 
-    /// The bytes of a string, unescaped, or the text of a number.
+    /// Returns the bytes of a string, unescaped, or the text of a number.
     @inlinable @inline(__always)
     public func bytes(_ token: Int) -> UnsafeRawBufferPointer {
         let base = number(token, 0) &>> 8 == 0 ? source : strings
@@ -59,7 +59,7 @@ public struct JSONTokens {
 
     public func string(_ token: Int) -> String { String(decoding: bytes(token), as: UTF8.self) }
 
-    /// Calls `body` with the key and the value of each member of an object, until it returns false.
+    /// Calls `body` with the key and the value of each member of an object.
     @inline(__always)
     public func forEachMember(_ object: Int, _ body: (_ key: Int, _ value: Int) throws -> Void) rethrows {
         var key = object + 1

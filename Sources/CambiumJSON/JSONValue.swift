@@ -1,4 +1,4 @@
-/// A JSON value as a tree, its members in the order of the text and numbers with the digits they were written with.
+/// A JSON value as a tree. Members keep the order of the text, and numbers keep the digits of the text.
 public indirect enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -33,7 +33,7 @@ public indirect enum JSONValue: Hashable, Sendable {
         self = try result.get()
     }
 
-    /// The tree of a token. The parser's limit on nesting bounds the recursion.
+    /// Creates the tree of a token. The parser's limit on nesting bounds the recursion.
     public init(_ tokens: JSONTokens, _ token: Int) {
         switch tokens.kind(token) {
         case .null: self = .null
@@ -52,7 +52,7 @@ public indirect enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// A member of an object.
+    /// The value of a member of an object.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
@@ -65,7 +65,7 @@ public indirect enum JSONValue: Hashable, Sendable {
         return writer.text
     }
 
-    /// What the value is, for messages.
+    /// The kind of the value, for messages.
     public var kindName: String {
         switch self {
         case .null: "null"

@@ -1,4 +1,4 @@
-/// Writing strings, most of which have nothing to escape.
+/// Writing strings. Most strings have nothing to escape.
 extension JSONWriter {
     mutating func quote(_ value: String) {
         var value = value
@@ -11,7 +11,7 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// - Parameter isQuoted: whether the bytes are the inside of a string; otherwise they are JSON, whose quotes and line ends stay.
+    /// - Parameter isQuoted: Whether the bytes are the contents of a string. Otherwise they are JSON, whose quotes and line ends stay.
     @inline(__always)
     mutating func appendEscaped(_ utf8: UnsafeRawBufferPointer, isQuoted: Bool) {
         var (plain, index) = (0, 0)
@@ -37,7 +37,7 @@ extension JSONWriter {
         bytes.append(contentsOf: utf8[plain...])
     }
 
-    /// Whether eight bytes have no quote, backslash or control, and no byte that a control beyond ASCII begins with.
+    /// Whether eight bytes contain no quote, backslash or control character, and no first byte of a control character beyond ASCII.
     @inline(__always)
     private static func isPlain(_ word: UInt64) -> Bool {
         let low = (word &- ones &* 0x20) & ~word
@@ -49,14 +49,14 @@ extension JSONWriter {
     private static var ones: UInt64 { 0x0101_0101_0101_0101 }
     private static var tops: UInt64 { 0x8080_8080_8080_8080 }
 
-    /// The top bit of a byte is set if the byte is the one that is looked for, or lies behind one that is.
+    /// Sets the top bit of each byte that equals `byte`. May also set the top bits of bytes that follow a match.
     @inline(__always)
     private static func zeros(_ word: UInt64, _ byte: UInt64) -> UInt64 {
         let difference = word ^ (ones &* byte)
         return (difference &- ones) & ~difference
     }
 
-    /// The number of bytes at an index that become one escape; 0 if they stay.
+    /// Returns the number of bytes at `index` that one escape replaces, or 0 if the byte stays.
     @inline(__always)
     private func escapedCount(_ utf8: UnsafeRawBufferPointer, _ index: Int, _ isQuoted: Bool) -> Int {
         let byte = utf8[index]

@@ -1,12 +1,12 @@
 /// Writes JSON text, as bytes of UTF-8.
 ///
-/// The caller opens and closes arrays and objects in the right order; the writer adds the commas.
+/// The caller opens and closes arrays and objects in the right order. The writer adds the commas.
 public struct JSONWriter: Sendable {
-    /// Which characters of strings a writer escapes.
+    /// The characters of strings that a writer escapes.
     public enum Escapes: Sendable {
         /// The characters that JSON forbids in strings: quotes, backslashes, and controls below U+0020.
         case required
-        /// These, and all of `ControlText`: what a terminal obeys or a viewer hides.
+        /// The characters of `required` and of `ControlText`, which a terminal obeys or a viewer hides.
         case controls
     }
 
@@ -14,7 +14,7 @@ public struct JSONWriter: Sendable {
     let escapes: Escapes
     private var needsComma = false
 
-    /// - Parameter escapes: `.required` for text that is stored or compared, not shown.
+    /// - Parameter escapes: `.required` for text that is stored or compared but not shown.
     public init(escapes: Escapes = .controls) { self.escapes = escapes }
 
     public var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -24,7 +24,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Gives up the bytes that were written, in the middle of a text: what is written next goes on behind them.
+    /// Drops the bytes written so far, in the middle of a text. The next bytes continue that text.
     public mutating func forgetBytes() { bytes.removeAll(keepingCapacity: true) }
 
     // MARK: Structure
@@ -41,13 +41,13 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Ends a line, after which a value may follow that is not part of the one before.
+    /// Ends a line. The next value is not part of the value before.
     public mutating func endLine() {
         bytes.append(UInt8(ascii: "\n"))
         needsComma = false
     }
 
-    /// Begins the next element of an array on a line of its own.
+    /// Starts a new line for the next element of an array.
     public mutating func separateLine() {
         separate()
         endLine()
@@ -71,7 +71,7 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// A string of a beginning, which needs no escapes, and a number.
+    /// Writes a string that consists of `beginning`, which needs no escapes, and a number.
     public mutating func string(_ beginning: [UInt8], _ number: UInt64) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -87,21 +87,21 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// A string from its UTF-8 bytes.
+    /// Writes a string from its UTF-8 bytes.
     public mutating func string(utf8: UnsafeRawBufferPointer) {
         separate()
         quote(utf8)
         needsComma = true
     }
 
-    /// A key that is in quotes already, with its colon.
+    /// Writes a key that already has its quotes and its colon.
     public mutating func quotedKey(_ key: [UInt8]) {
         separate()
         key.withUnsafeBytes { bytes.append(contentsOf: $0) }
         needsComma = false
     }
 
-    /// Text that is JSON already: a number, or a whole value whose strings need no further escapes.
+    /// Writes text that is already JSON: a number, or a complete value whose strings need no further escapes.
     public mutating func raw(_ json: String) {
         separate()
         bytes.append(contentsOf: json.utf8)
@@ -114,7 +114,7 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// A whole value as JSON text, in which only strings have control characters.
+    /// Writes a complete value as JSON text, in which only strings have control characters.
     public mutating func json(_ text: String) {
         separate()
         var text = text

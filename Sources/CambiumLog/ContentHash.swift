@@ -1,6 +1,6 @@
 import Crypto
 
-/// SHA-256 of bytes that come in pieces.
+/// SHA-256 of bytes that arrive in parts.
 package struct ContentHash {
     private var hash = SHA256()
 
@@ -10,12 +10,12 @@ package struct ContentHash {
 
     mutating func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { hash.update(bufferPointer: $0) } }
 
-    /// 32 bytes.
+    /// Returns the hash, 32 bytes.
     package func finish() -> [UInt8] { finish(32) }
 
-    /// The first bytes of the hash.
+    /// Returns the first bytes of the hash.
     func finish(_ byteCount: Int) -> [UInt8] {
-        // As a sequence, the digest would be copied twice, byte by byte.
+        // A conversion of the digest as a sequence would copy it twice, byte by byte.
         hash.finalize().withUnsafeBytes { [UInt8](UnsafeRawBufferPointer(rebasing: $0.prefix(byteCount))) }
     }
 

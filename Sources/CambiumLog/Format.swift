@@ -1,12 +1,12 @@
-/// The constants of the format, version 2. `Docs/FORMAT.md` says what they mean; a test compares the two.
+/// The constants of the format, version 2. `Docs/FORMAT.md` explains them; a test compares the two.
 enum Format {
     static let version: UInt16 = 2
-    /// A store of this version is read, and the first writer makes it one of the current version.
+    /// The oldest version that is read. The first writer converts such a store to the current version.
     static let oldestVersion: UInt16 = 1
     static let versions = oldestVersion...version
     /// The version of files that are the same in all versions.
     static let fileVersion: UInt16 = 1
-    /// The last number that a transaction can have, so that there is always a next one.
+    /// The greatest number that a transaction can have, so that there is always a next one.
     static let transactionMax: UInt64 = 1 << 62
 
     enum Segment {
@@ -24,10 +24,10 @@ enum Format {
 
     enum FileKind: UInt8 {
         case open = 0, sealed, ops
-        /// As sealed, and of each transaction only its envelope and the hash of its payload is left.
+        /// As `sealed`, but each transaction has only its envelope and the hash of its payload.
         case retired
 
-        /// Whether it is in larger blocks and has an index.
+        /// Whether the file has larger frames and an index.
         var isSealed: Bool { self == .sealed || self == .retired }
 
         /// The versions that a file of this kind may have.
@@ -35,7 +35,7 @@ enum Format {
     }
 
     enum Index {
-        /// An offset and a checksum behind the index.
+        /// An offset and a checksum, which follow the index.
         static let trailerByteCount = 12
     }
 
@@ -45,13 +45,13 @@ enum Format {
     }
 
     enum Head {
-        /// In version 1, whose slots have no tree.
+        /// The magic of version 1, whose slots have no tree.
         static let oldestMagic = Array("CAMBHEAD".utf8)
         static let oldestSlotByteCount = 64
         static let magic = Array("CAMBHED2".utf8)
         static let slotByteCount = 128
         static let sequenceOffset = 8
-        /// So that there is always a next one.
+        /// The greatest sequence, so that there is always a next one.
         static let sequenceMax: UInt64 = 1 << 63 - 1
         static let segmentOffset = 16
         static let positionOffset = 24
@@ -60,7 +60,7 @@ enum Format {
         static let storeOffset = 48
         static let storeByteCount = 12
         static let treeOffset = 60
-        /// Of a slot, its last bytes.
+        /// The last bytes of a slot.
         static let checksumByteCount = 4
     }
 
@@ -78,24 +78,24 @@ enum Format {
     enum Root {
         static let magic = Array("CAMBROOT".utf8)
         static let storeOffset = 12
-        /// What stands before the schema's length in version 1. Later versions have the offset of a joint, too.
+        /// The number of bytes before the schema's length in version 1. Later versions also have the offset of a joint there.
         static let headerByteCount = 80
-        /// Of a record of a later version, all of it.
+        /// The greatest length of a whole record of a later version.
         static let recordByteCountMax = 4096
-        /// Of such a record without a table and a tree.
+        /// The length of such a record without a table and a tree.
         static let fixedByteCount = 96
-        /// What a reference can name.
+        /// The number of chunks that a reference can distinguish.
         static let chunkCountMax = 1 << 20
         static let jointOffsetMax: UInt64 = 1 << 48
         static let chunkEntryByteCount = 6
-        /// Of a root whose chunks may be compressed.
+        /// In a record whose chunks may be compressed.
         static let packedEntryByteCount = 8
-        /// What is not smaller is stored as it is: the disk's room comes in blocks of 4 KiB.
+        /// A chunk that would take more bytes is stored uncompressed: disk space comes in blocks of 4 KiB.
         static let packedByteCountMax = 49_152
         static let byteCountMax = 1 << 30
         static let schemaByteCountMax = 64 << 20
 
-        /// Bits of the byte that tells what a root is like.
+        /// The bits of the byte that describes a record.
         enum Kind {
             static let packed: UInt8 = 1
             static let tableInChunks: UInt8 = 2
@@ -106,9 +106,9 @@ enum Format {
 
     enum Lease {
         static let magic = Array("CAMBLEAS".utf8)
-        /// Two files of pages, of which every second chunk is mapped.
+        /// Enough for a lease of two files of pages of which every second chunk is mapped.
         static let byteCountMax = 16 << 20
-        /// What a reference can name.
+        /// The number of chunks that a reference can distinguish.
         static let chunkCountMax = 1 << 20
     }
 
@@ -116,7 +116,7 @@ enum Format {
         static let bodyByteCountMin = 3
         static let bodyByteCountMax = 1 << 30
         static let regionByteCountMax = 1 << 31
-        /// What the transactions, or ops, of one frame may take before they are compressed.
+        /// The greatest number of bytes that the transactions, or ops, of one frame may take before compression.
         static let payloadByteCountMax = bodyByteCountMax - (16 << 20)
         static let blockByteCount = 1 << 20
         static let checksumByteCount = 4
@@ -163,9 +163,9 @@ enum Format {
     enum BytesEncoding: UInt8 { case raw = 0, hex }
     enum RelinkKind: UInt8 { case toOne = 0, unordered, ordered }
 
-    /// Serials of one block; what is written has at most an eighth of it.
+    /// The serials of one block; a writer uses at most an eighth of that number.
     static let blockObjectCountMax = 1 << 16
-    /// Values in all columns of one block, numbers in one list: what a decoder allocates at most on the word of a count, before it
-    /// has seen the bytes that the count promises.
+    /// The greatest number of values in all columns of one block, and of numbers in one list. A decoder allocates no more than this for a
+    /// stated count before it has read the bytes that the count promises.
     static let elementCountMax = 1 << 24
 }

@@ -1,27 +1,28 @@
 import CambiumBytes
 public import CambiumModel
 
-/// Copies the files of a store as they are, while somebody may be writing to it.
+/// Copies the files of a store as they are, while another process may write to it.
 public struct LogCopy {
-    /// The last transaction that is in the copy.
+    /// The last transaction in the copy.
     public private(set) var lastTransaction = TransactionNumber.none
     public private(set) var byteCount = 0
-    /// Checkpoints that are in the copy.
+    /// The number of checkpoints in the copy.
     public private(set) var rootCount = 0
 
-    /// The last segment that was copied, the bytes of it in the copy, and whether it was sealed.
+    /// The last segment that was copied, the number of its bytes in the copy, and whether it was sealed.
     private var last = (segment: TransactionNumber.none, byteCount: 0, isSealed: false)
-    /// The segments that were copied, and the last transaction of the sealed ones. What begins before it is covered, and not copied.
+    /// The segments that were copied, and the last transaction of the sealed ones. A segment that does not begin after it is covered, and
+    /// not copied.
     private var copied: (segments: [TransactionNumber], end: TransactionNumber) = ([], .none)
-    /// How often the segments are copied again because a writer replaced some of them meanwhile.
+    /// The greatest number of attempts to copy the segments while a writer replaces some of them.
     private static let attemptCountMax = 10
     private let source: LogReader
     private let target: any Volume
 
     /// Copies the log up to its durable end, and the checkpoints that can be used.
     ///
-    /// The caller has the lock of the target, which has nothing else in it. Throws `.damaged` where the log is corrupt, `.ioFailure`;
-    /// what was copied by then is no store, because the settings come last. Complexity: O(bytes).
+    /// The caller has the lock of the target, which contains nothing else. Throws `.damaged` if the log is corrupt, and `.ioFailure`. The
+    /// files that were copied before an error are not a store, because the settings are copied last. Complexity: O(bytes).
     public init(_ source: LogReader, to target: any Volume) throws {
         self.source = source
         self.target = target
@@ -43,7 +44,7 @@ public struct LogCopy {
         try target.syncDirectory("")
     }
 
-    /// The files that a copy of a store has, as far as they are there by now.
+    /// Returns the paths of the files that a copy of the store would have by now.
     public static func names(in source: any Volume) throws(CambiumError) -> [String] {
         let log = try source.list(LogReader.directory).filter { LogFileName.parse($0) != nil }.map { "\(LogReader.directory)/\($0)" }
         let roots = try RootRecord.list(source).map(RootRecord.path)
@@ -57,16 +58,17 @@ public struct LogCopy {
         }
     }
 
-    /// Copies the segments up to the one with the end of the log, as a directory had all of them at one moment, and what has to follow.
+    /// Copies the segments up to the one with the end of the log, as the directory had them at one moment, and the segments that must
+    /// follow.
     ///
-    /// Returns the checkpoints that there were when the log had been copied.
+    /// Returns the checkpoints that existed after the log was copied.
     private mutating func copySegments(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber] {
         for _ in 0..<Self.attemptCountMax {
             let before = byteCount
             do {
                 if let roots = try copySegmentsOnce(upTo: tail) { return roots }
-            } catch let error as CambiumError where error.code == .notFound {}  // A writer has merged it with others: as below.
-            // A writer has split or merged segments: those that were copied need not belong together.
+            } catch let error as CambiumError where error.code == .notFound {}  // A writer has merged the segment with others; see below.
+            // A writer has split or merged segments, so the copied segments may not belong together.
             for segment in copied.segments where try target.exists(LogFileName.path(segment, .segment)) {
                 try target.remove(LogFileName.path(segment, .segment))
             }
@@ -76,27 +78,29 @@ public struct LogCopy {
         throw CambiumError(.ioFailure, "The log was compacted all the time while it was copied; make the backup again.")
     }
 
-    /// Returns `nil` if the directory had other segments in the end. Throws `.notFound` if one was gone.
+    /// Copies the segments once. Returns `nil` if the directory has other segments in the end. Throws `.notFound` if a segment is gone.
     private mutating func copySegmentsOnce(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber]? {
         let listed = try segments().filter { $0 <= tail.header.firstTransaction }
         for segment in listed where segment > copied.end {
             try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
         }
         if try segments().filter({ $0 <= tail.header.firstTransaction }) != listed { return nil }
-        // Before it is looked whether there is a segment behind the last transaction, as there is where a checkpoint stands for that.
+        // Lists the checkpoints before the search for a segment after the last transaction: a checkpoint of that transaction may depend on
+        // one.
         let roots = try RootRecord.list(source.volume).filter { $0 <= lastTransaction }
-        // One that was sealed meanwhile is followed by another: of that the header is enough.
+        // A segment that was sealed during the copy must be followed by another one, of which the header is enough.
         while let next = try segments().first(where: { $0 > max(last.segment, copied.end) }),
             last.isSealed || next == lastTransaction.next
         {
-            // Otherwise the one between was merged since.
+            // A segment between the two was merged with others since.
             if last.isSealed, next != copied.end.next { return nil }
             try copySegment(next, byteCount: Format.Segment.headerByteCount)
         }
         return roots
     }
 
-    /// - Parameter byteCount: up to where an open segment is copied; nil for all of it. One that was sealed meanwhile is copied in whole.
+    /// - Parameter byteCount: the number of bytes to copy of an open segment; `nil` for all bytes. A segment that was sealed during the
+    ///   copy is copied as a whole.
     private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws {
         let path = LogFileName.path(segment, .segment)
         let file = try source.volume.open(path, .read)
@@ -110,7 +114,7 @@ public struct LogCopy {
         if last.isSealed { copied.end = try SegmentReader(target, path: path).sealedEnd ?? segment }
     }
 
-    /// The files of ops that the segments name, and perhaps later ones, which opening the copy removes.
+    /// Copies the files of ops that the segments name, and perhaps later ones, which the opening of the copy removes.
     private mutating func copyOps() throws(CambiumError) {
         for name in try source.volume.list(LogReader.directory) where LogFileName.parse(name)?.suffix == .ops {
             let path = LogReader.directory + "/" + name
@@ -149,7 +153,7 @@ public struct LogCopy {
 
     // MARK: Checkpoints
 
-    /// A checkpoint that cannot be opened is left out, and so is one whose position is not in the copy.
+    /// Copies checkpoints. Leaves out a checkpoint that cannot be opened, and one whose position is not in the copy.
     private mutating func copy(_ roots: [TransactionNumber]) throws(CambiumError) {
         var copied = Set<String>()
         for number in roots {
@@ -163,13 +167,14 @@ public struct LogCopy {
         }
     }
 
-    /// Whether the log in the copy has the position of a checkpoint.
+    /// Whether the log in the copy contains the position of a checkpoint.
     private func has(_ root: RootRecord) -> Bool {
-        // The writer may have appended the joint after the end of the log was determined.
+        // The writer may have appended the joint (a frame without transactions that marks the position) after the end of the log was
+        // determined.
         root.transaction < max(lastTransaction, last.segment) || last.isSealed || root.logPosition.jointOffset < last.byteCount
     }
 
-    /// Copies the chunks of a checkpoint that were not copied yet, and makes its root. Its table has the same chunks as in the source.
+    /// Copies the chunks of a checkpoint that were not copied yet, and writes its record. Its table has the same chunks as in the source.
     private mutating func copy(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {
         var writer = try PageFileWriter(target, pages.root.pageFile, isNamed: false)
         defer { writer.close() }
@@ -187,7 +192,7 @@ public struct LogCopy {
 }
 
 extension VolumeFile {
-    /// Makes a file of another volume with the first bytes of this one, and syncs it. The entry in its directory is the caller's to sync.
+    /// Creates a file of another volume with the first bytes of this one, and syncs it. The caller syncs the directory.
     func copy(_ byteCount: Int, to target: any Volume, _ path: String) throws(CambiumError) {
         let partByteCount = 1 << 20
         let copy = try target.open(path, .create)

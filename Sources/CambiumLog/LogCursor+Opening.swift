@@ -2,7 +2,7 @@ import CambiumBytes
 import CambiumModel
 
 extension LogCursor {
-    /// Opens the segment that follows. False where it is the last one and its making was interrupted, or is under way.
+    /// Opens the next segment. Returns false if it is the last one, and its creation was interrupted or is under way.
     mutating func openNext() throws -> Bool {
         unfinished = nil
         while true {
@@ -15,7 +15,7 @@ extension LogCursor {
         }
     }
 
-    /// Whether more bytes are to be read than so many, zeros at the end of a segment included.
+    /// Whether more than `limit` bytes remain to be read, including zeros at the end of a segment.
     mutating func hasMore(than limit: Int) throws -> Bool {
         guard try reader != nil || openNext(), let reader else { return false }
         var byteCount = reader.byteCount - reader.offset
@@ -23,7 +23,7 @@ extension LogCursor {
             do {
                 byteCount += try volume.byteCount(of: LogFileName.path(segment, .segment))
             } catch {
-                // A writer may have merged it with others since the directory was listed.
+                // A writer may have merged the segment with others since the directory was listed.
                 guard error.code == .notFound else { throw error }
             }
         }
@@ -48,14 +48,15 @@ extension LogCursor {
                 return true
             }
             if lastRead != nil || base.position.jointOffset == 0 { return false }
-            // The position is at the end of the segment before the one whose making was interrupted.
+            // The position is at the end of the segment before the one whose creation was interrupted.
             unfinished = nil
         }
         try begin(try segment(with: base), from: base)
         return true
     }
 
-    /// A segment that has its name and is of the store. Returns `nil` if it is the last one and no more than the beginning of one.
+    /// Opens a segment, and checks its name and its store. Returns `nil` if the segment is the last one, and is gone or only the beginning
+    /// of one.
     private mutating func openSegment(at place: Int) throws -> SegmentReader? {
         let path = LogFileName.path(segments[place], .segment)
         let next: SegmentReader
@@ -72,7 +73,7 @@ extension LogCursor {
         return next
     }
 
-    /// Passes over segments that begin inside of the one that was read last: that one was split since, or merged with others.
+    /// Passes over segments that begin inside the segment that was read last, because that one was split or merged with others since.
     private mutating func passOverCovered(before wanted: TransactionNumber) throws {
         guard let lastRead, index < segments.count, segments[index] < wanted else { return }
         guard isBesideWriter, try isSealedByNow(lastRead) else {
@@ -82,7 +83,7 @@ extension LogCursor {
         segments.removeAll { $0 > lastRead && $0 < wanted }
     }
 
-    /// Whether a segment that was read as an open one is sealed by now, or is a part of another one.
+    /// Whether a segment that was open when it was read is sealed by now, or is a part of another one.
     private func isSealedByNow(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind.isSealed
@@ -92,19 +93,19 @@ extension LogCursor {
         }
     }
 
-    /// The segment in which the log goes on from a position, and which begins before it.
+    /// Returns the segment in which the log continues from a position, and which begins before the position.
     private mutating func segment(with base: LogReader.Prefix) throws -> SegmentReader {
-        // A segment that an interrupted merging left may stand before the merged one, which begins earlier.
+        // A segment that an interrupted merge left is found before the merged segment, which begins earlier.
         for place in segments.indices.reversed() where segments[place] <= base.transaction {
             do {
                 guard var next = try openSegment(at: place) else { break }
                 guard try next.begin(after: base) else { continue }
-                // The end of the segment that was read, or of one before it, leads nowhere.
+                // The end of the segment that was read last, or of an earlier one, leads nowhere.
                 if lastRead != nil, (next.sealedEnd ?? .none) <= base.transaction { continue }
                 index = place
                 return next
             } catch let error as CambiumError where lastRead != nil && Self.mayBeElsewhere(error, isBesideWriter) {
-                continue  // The error below says so if it is not.
+                continue  // If it is not elsewhere, the error below is thrown.
             }
         }
         guard lastRead != nil, index < segments.count else {
@@ -115,7 +116,7 @@ extension LogCursor {
             "The segment begins with transaction \(segments[index]), and \(base.transaction.next) is missing.")
     }
 
-    /// Whether what follows a segment may be in another one than the one that cannot be read: a writer may have merged that.
+    /// Whether the following transactions may be in another segment than the one that cannot be read, because a writer merged that one.
     private static func mayBeElsewhere(_ error: CambiumError, _ isBesideWriter: Bool) -> Bool {
         error.code == .damaged || error.code == .notFound && isBesideWriter
     }
@@ -125,7 +126,7 @@ extension LogCursor {
         return damage(path, 0, "The segment does not follow \(what).")
     }
 
-    /// - Parameter base: the position in the segment at which the reading begins; `nil` for its beginning.
+    /// - Parameter base: the position in the segment at which the read begins; `nil` for the beginning of the segment.
     private mutating func begin(_ segment: SegmentReader, from base: LogReader.Prefix?) throws {
         var next = segment
         begin = 0
@@ -144,7 +145,7 @@ extension LogCursor {
             begin = next.offset
         }
         if let last = next.sealedEnd {
-            // An interrupted merging or splitting left segments that this one covers.
+            // An interrupted merge or split left segments that this one covers.
             let covered = segments[(index + 1)...].prefix { $0 <= last }
             segments.removeSubrange(covered.indices)
         }
@@ -152,7 +153,7 @@ extension LogCursor {
         left = nil
     }
 
-    /// Looks at the directory again. Returns whether it has other segments than before.
+    /// Lists the directory again. Returns whether its segments have changed.
     private mutating func relist() throws(CambiumError) -> Bool {
         let found = try LogReader.segments(volume)
         guard found != listed, !found.isEmpty else { return false }
@@ -162,7 +163,8 @@ extension LogCursor {
         return true
     }
 
-    /// Whether the last segment was taken away since it was listed, or else is no more than the beginning of one. Throws if it is neither.
+    /// Whether the last segment was removed since it was listed. Returns false if it is only the beginning of a segment. Throws in any
+    /// other case.
     private func isGone(_ path: String, at place: Int, _ error: CambiumError) throws(CambiumError) -> Bool {
         let isLast = place == segments.count - 1
         if let failure = error.headerFailure {

@@ -1,47 +1,47 @@
 import CambiumBytes
 import CambiumModel
 
-/// A place in a log, from which it is read on; somebody may be writing to it.
+/// A position in a log from which the log is read further. Another process may write to the log at the same time.
 struct LogCursor {
     let volume: any Volume
     let settings: StoreSettings
-    /// The first transaction that the caller has not seen.
+    /// The first transaction that the caller has not received.
     var first: TransactionNumber
-    /// What stands before the segment that is opened next, as far as it is known.
+    /// The part of the log before the segment that is opened next; `nil` if it is not known.
     var base: LogReader.Prefix?
     let isBesideWriter: Bool
-    /// Whether what another process writes is made durable before it is read.
+    /// Whether bytes that another process writes are made durable before they are read.
     let syncs: Bool
     let salvages: Bool
     var head: Head?
-    /// A place not long before the last transaction that was read beside a writer, from which a later reading goes on; at first, the place
-    /// from which this one goes on.
+    /// A place shortly before the last transaction that was read while another process may write; a later read continues there. At first,
+    /// the place from which this read continues.
     var place: SegmentPlace?
-    /// The segments of the directory when it was listed last, by their first transactions, ascending.
+    /// The segments in the directory when it was last listed, as their first transactions, ascending.
     var listed: [TransactionNumber]
-    /// As `listed`, without those that the one before covers, as far as that is known.
+    /// As `listed`, without the segments that are known to be covered by the one before.
     var segments: [TransactionNumber]
-    /// The place in `segments` of the one that is being read, or that is to be opened next.
+    /// The index in `segments` of the segment that is being read, or that is opened next.
     var index: Int
     var reader: SegmentReader?
-    /// Where the reading of the current segment began; 0 for its header.
+    /// The offset at which the read of the current segment began; 0 for its header.
     var begin = 0
-    /// The segment that was read last, by its first transaction.
+    /// The segment that was read last, as its first transaction.
     var lastRead: TransactionNumber?
-    /// The last segment, where it is no more than the beginning of one; `isGone` where it was taken away since it was listed.
+    /// The last segment, if it is only the beginning of one. `isGone` is true if the segment was removed since it was listed.
     var unfinished: (path: String, isGone: Bool)?
     var end: LogReader.End
-    /// Records that are handed over at once: those that were read from a file at once, or fewer.
+    /// The greatest number of records that are handed over at once.
     var batchCountMax = 64
-    /// Where the segment before the unfinished one was left.
+    /// The state in which the segment before the unfinished one was left.
     var left: (reader: SegmentReader, end: LogReader.End)?
 
-    /// How often a log that changes meanwhile is judged again.
+    /// The greatest number of times that a log is judged again because it changed during the judgement.
     private static let judgementCountMax = 100
 
     /// - Parameters:
-    ///   - isBesideWriter: whether others may write meanwhile, in which case the log is synced before it is read.
-    ///   - syncs: false if all that the caller acts on is durable.
+    ///   - isBesideWriter: whether another process may write at the same time. If so, the log is synced before it is read.
+    ///   - syncs: false if everything that the caller acts on is already durable.
     init(
         _ log: LogReader, from first: TransactionNumber, after base: LogReader.Prefix? = nil, isBesideWriter: Bool, syncs: Bool = true,
         salvages: Bool = false, at place: SegmentPlace? = nil
@@ -71,18 +71,18 @@ struct LogCursor {
 
     // MARK: Reading on
 
-    /// Calls `body` with some transactions at a time, in order. The body may take the array, and leave another one.
+    /// Receives some transactions at a time, in order. It may take the array and leave another one in its place.
     typealias BatchBody = (inout [LogRecord]) throws -> Void
 
-    /// Calls `body` with every transaction that there is by now, in order. Throws as `advance(batches:)`.
+    /// Calls `body` with every transaction that the log has by now, in order. Throws as `advance(batches:)`.
     mutating func advance(_ body: (LogRecord) throws -> Void) throws { try advance(batches: { try $0.forEachInPlace(body) }) }
 
     /// As `judge(batches:)`, one transaction after the other.
     mutating func judge(_ body: (LogRecord) throws -> Void) throws -> LogReader.End { try judge(batches: { try $0.forEachInPlace(body) }) }
 
-    /// Calls `body` with all transactions that there are by now.
+    /// Calls `body` with all transactions that the log has by now.
     ///
-    /// Throws `.damaged` where a segment is damaged that others follow; and what `body` throws.
+    /// Throws `.damaged` if a segment is corrupt and others follow it; and the errors of `body`.
     mutating func advance(batches body: BatchBody) throws {
         while true {
             if try reader == nil && !openNext() { return }
@@ -96,7 +96,7 @@ struct LogCursor {
         }
     }
 
-    /// Looks at the directory again. The segments up to the current one stay what they were.
+    /// Lists the directory again. The segments up to the current one stay the same.
     private mutating func list() throws(CambiumError) {
         listed = try LogReader.segments(volume)
         let current = reader?.header.firstTransaction ?? segments[index]
@@ -104,13 +104,13 @@ struct LogCursor {
         segments = segments.filter { $0 <= current } + listed.filter { $0 > last }
     }
 
-    /// Reads what is in the current segment. What another process may still be writing is synced before it is read.
+    /// Reads the current segment. Bytes that another process may still be writing are synced before they are read.
     private mutating func readFrames(_ body: BatchBody) throws {
         guard isBesideWriter, isLast else { return try readFrames(upTo: .max, body) }
         try reader?.refresh()
-        // Frames beyond are newer than this call, so that it ends, however fast somebody writes.
+        // Frames beyond this length are newer than this call. Leaving them out ends the call, however fast another process writes.
         let byteCount = reader?.byteCount ?? 0
-        // A caller may stop soon: it should not wait until all of a large segment was verified.
+        // A caller that stops soon should not wait until all of a large segment is verified.
         var stepByteCount = Self.stepByteCountMin
         while let offset = reader?.offset, offset < byteCount, let limit = try reader?.findEnd(within: stepByteCount), limit > offset {
             if syncs { try reader?.sync() }
@@ -121,7 +121,7 @@ struct LogCursor {
     }
 
     private static let stepByteCountMin = 64 << 10
-    /// Bytes of ops that are handed over at once: this many, or one frame.
+    /// The bytes of ops that are handed over at once. One frame may have more.
     private static let batchByteCountMax = 8 << 20
 
     private mutating func readFrames(upTo limit: Int, _ body: BatchBody) throws {
@@ -147,12 +147,12 @@ struct LogCursor {
             }
             windowCount = reader?.windowCount
         }
-        // The caller gets all that verifies before it gets the error.
+        // The caller receives all records that verify before it receives the error.
         try hand(&records, body)
         if let failure { throw failure }
     }
 
-    /// Hands records over that the caller has not seen.
+    /// Passes on the records that the caller has not received yet.
     private mutating func hand(_ records: inout [LogRecord], _ body: BatchBody) throws {
         guard let last = records.indices.last else { return }
         end.lastTransaction = records[last].number
@@ -163,10 +163,10 @@ struct LogCursor {
         records.removeAll(keepingCapacity: true)
     }
 
-    /// Goes to the next segment: the current one must verify to its end.
+    /// Moves to the next segment. The current segment must verify to its end.
     private mutating func leave(_ body: BatchBody) throws {
         if isBesideWriter, reader?.isSealed == false {
-            // What was appended before the next segment was made, and after this one was looked at.
+            // Reads what was appended after the last look at this segment and before the next one was made.
             try reader?.refresh()
             try readFrames(body)
         }
@@ -186,14 +186,14 @@ struct LogCursor {
         index = place(after: last.header.firstTransaction)
     }
 
-    /// The place of the first segment that begins after one.
+    /// Returns the index of the first segment that begins after `segment`.
     func place(after segment: TransactionNumber) -> Int {
-        // Mostly it is the next one.
+        // Mostly, that is the next segment.
         if index < segments.count, segments[index] == segment { return index + 1 }
         return segments.firstIndex { $0 > segment } ?? segments.count
     }
 
-    /// Whether the next segment goes on where the frames of this one end: then the bytes after them held no transaction.
+    /// Whether the next segment continues where the frames of this one end. If so, the bytes after the frames held no transaction.
     private func isWhole(_ last: SegmentReader) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             let following = segments[place(after: last.header.firstTransaction)]
@@ -218,7 +218,8 @@ struct LogCursor {
             jointOffset: reader.jointOffset)
     }
 
-    /// Goes back to the segment before one whose making was interrupted: who writes next may take that away and go on in this one.
+    /// Moves back to the segment before one whose creation was interrupted. The next writer may remove that one and continue in the segment
+    /// before.
     mutating func stepBack() {
         guard unfinished != nil, let before = left else { return }
         (reader, end) = before
@@ -228,13 +229,14 @@ struct LogCursor {
         (unfinished, left) = (nil, nil)
     }
 
-    /// Whether a segment without frames was replaced by one of the same name since it was opened, which has to be opened then.
+    /// Whether a segment without frames was replaced by another one of the same name since it was opened. If so, the caller opens the new
+    /// one.
     private mutating func isReplaced() throws -> Bool {
         guard isBesideWriter, let old = reader, old.offset == Format.Segment.headerByteCount else { return false }
         do throws(CambiumError) {
             if try FrameReader(volume, path: old.path).headerChecksum == old.headerChecksum { return false }
         } catch {
-            // It got frames, and was merged with others since.
+            // The segment got frames, and was then merged with others.
             guard error.code == .notFound else { throw error }
         }
         reader = nil
@@ -243,9 +245,9 @@ struct LogCursor {
 
     // MARK: Judging
 
-    /// How the log ends, by the table of FORMAT.md 8. What another process writes meanwhile is read on before it is judged.
+    /// Judges how the log ends, by the table of FORMAT.md 8. If another process writes at the same time, reads further before it judges.
     ///
-    /// Throws `.damaged` where the log is corrupt.
+    /// Throws `.damaged` if the log is corrupt.
     mutating func judge(batches body: BatchBody) throws -> LogReader.End {
         var verdict = Result { try self.verdict() }
         for _ in 0..<Self.judgementCountMax {
@@ -264,13 +266,13 @@ struct LogCursor {
         return end
     }
 
-    /// Looks at everything once more. Returns whether something is not as it was.
+    /// Looks at everything again. Returns whether anything has changed.
     private mutating func hasMoved() throws -> Bool {
         let newHead = try Head.read(volume, store: settings.store).head
         let isGone = unfinished?.isGone ?? false
         if isGone { stepBack() }
         let before = listed
-        // A segment whose making was interrupted may be gone, until it is made again: it stays in `segments`.
+        // A segment whose creation was interrupted may be missing until a writer creates it again. It stays in `segments`.
         try list()
         var hasMoved = isGone || newHead != head || listed != before
         head = newHead
@@ -287,7 +289,7 @@ struct LogCursor {
             throw damage(LogFileName.path(head.segment, .segment), 0, "The segment is missing, and \(Head.fileName) names it.")
         }
         guard var reader else {
-            // Who took away what was unfinished may have written to the segment before since.
+            // The writer that removed the unfinished segment may have written to the segment before since then.
             if let tail = end.tail, unfinished?.isGone == false { try checkHead(tail, isWhole: false) }
             return .tornCreation(file: unfinished?.path ?? "")
         }
@@ -307,29 +309,30 @@ struct LogCursor {
         return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
     }
 
-    /// Whether a segment that has no file is a part of one before it. HEAD is not written again when segments are merged.
+    /// Whether a segment that has no file is a part of an earlier one. HEAD is not written again when segments are merged.
     private func isMerged(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
         guard let last = listed.last, segment < last else { return false }
-        // An interrupted merging may have left others between the two.
+        // An interrupted merge may have left other segments between the two.
         for before in listed.reversed() where before < segment {
             let reader = try SegmentReader(volume, path: LogFileName.path(before, .segment), salvages: salvages)
-            // One that has lost its index is judged by its frames.
+            // A segment that has lost its index is judged by its frames instead.
             if let end = reader.sealedEnd, segment <= end { return true }
             if reader.lostIndex != nil { return true }
         }
         return false
     }
 
-    /// Throws if HEAD says that the log was durable beyond the end of the last segment with frames.
+    /// Throws if the log was durable beyond the end of the last segment with frames, according to HEAD.
     ///
-    /// A HEAD that was written at an earlier closing is of an older copy of the store. If the log verifies to its end, nothing is lost.
+    /// A HEAD that was written at an earlier closing belongs to an older copy of the store. If the log verifies to its end, nothing is
+    /// lost.
     ///
-    /// - Parameter isWhole: whether nothing but zeros follows the last frame.
+    /// - Parameter isWhole: whether only zeros follow the last frame.
     private mutating func checkHead(_ tail: LogReader.SegmentTail, isWhole: Bool) throws {
         guard let head else { return }
         let segment = tail.header.firstTransaction
         let path = LogFileName.path(segment, .segment)
-        // In a sealed segment positions are others than those that HEAD names.
+        // The positions in a sealed segment differ from those that HEAD names.
         let isSealed = tail.header.kind.isSealed
         let told = toldByHead(segment)
         if !isSealed, told > tail.position {
@@ -347,7 +350,7 @@ struct LogCursor {
             + "log goes on to transaction \(end.lastTransaction) and verifies to its end"
     }
 
-    /// The offset up to which HEAD says that a segment was durable.
+    /// Returns the offset up to which a segment was durable according to HEAD.
     private func toldByHead(_ segment: TransactionNumber) -> Int {
         head.flatMap { $0.segment == segment ? Int(clamping: $0.position) : nil } ?? 0
     }
@@ -361,7 +364,7 @@ struct LogCursor {
 }
 
 extension LogReader.End {
-    /// Counts a segment that was read from an offset on.
+    /// Counts a segment that was read from an offset.
     fileprivate mutating func note(_ reader: SegmentReader, from offset: Int) {
         segmentCount += 1
         byteCount += (reader.isSealed ? reader.byteCount : reader.offset) - offset

@@ -1,17 +1,17 @@
 public import CambiumModel
 
-/// Goes on reading a log that another process writes, up to what is durable.
+/// Follows a log that another process writes, up to its durable end.
 ///
-/// It holds nothing that the writer waits for. What it reads it syncs first, so that nobody acts on what a loss of power may take;
-/// a segment that is sealed or replaced meanwhile stays readable to who has it open.
+/// The follower holds nothing that the writer waits for. It syncs bytes before it reads them, so that no caller acts on a transaction that
+/// a power failure may remove. A process that has a segment open can still read it after the writer has sealed or replaced it.
 public struct LogFollower {
     private let volume: any Volume
     private var cursor: LogCursor
     private var isJudged = false
 
     /// - Parameters:
-    ///   - first: the transaction to begin with, where there is no base.
-    ///   - base: what is known to stand before it.
+    ///   - first: the transaction to begin with, if there is no base.
+    ///   - base: the known part of the log before the first transaction that is read.
     public init(
         _ log: LogReader, from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogReader.Prefix? = nil
     ) throws(CambiumError) {
@@ -19,14 +19,14 @@ public struct LogFollower {
         cursor = try LogCursor(log, from: base?.transaction.next ?? first, after: base, isBesideWriter: true)
     }
 
-    /// Calls `body` with the transactions that have come since this was called last, in order.
+    /// Calls `body` with the transactions that were appended since the last call, in order.
     ///
-    /// The first call judges how the log ends. It throws `.damaged` if the log is corrupt, `.notFound` if it has no transaction. Later
-    /// calls throw `.damaged` if a segment is corrupt that another one follows. They leave the bytes at the end that do not verify to
-    /// the next call, because another process may be writing them. Throws what `body` throws, too; then the next call begins where this
+    /// The first call judges how the log ends. It throws `.damaged` if the log is corrupt, and `.notFound` if the log has no transaction. A
+    /// later call throws `.damaged` if a segment is corrupt and another one follows it. Bytes at the end that do not verify are left to the
+    /// next call, because another process may be writing them. If `body` throws, its error is thrown, and the next call begins where this
     /// one did.
     ///
-    /// Complexity: O(bytes that have come), at least a look at the directory.
+    /// Complexity: O(bytes that were appended), and at least one look at the directory.
     public mutating func advance(_ body: (LogRecord) throws -> Void) throws {
         var next = cursor
         try next.advance(body)

@@ -1,32 +1,34 @@
 import CambiumBytes
 import CambiumModel
 
-/// Reads and verifies a long log on a thread of its own, while the caller uses the transactions that were read before.
+/// Reads and verifies a long log on a dedicated thread, while the caller uses the transactions that were read before.
 final class LogReadAhead: Sendable {
-    /// Bytes of log from which on there is a thread. More than a writer keeps as zeros at the end of a segment.
+    /// A log of more bytes is read on a dedicated thread. The number exceeds the zeros that a writer keeps at the end of a segment.
     static let byteCountMin = 2 << 20
-    /// Batches that wait for the caller, and the bytes of their ops and of those that the caller uses.
+    /// The limits of the batches that wait for the caller: their number, and the bytes of ops in them and in the batch that the caller
+    /// uses.
     private static let batchCountMax = 2
-    static let recordCountMax = 16_384
     private static let pendingByteCountMax = 32 << 20
+    /// The greatest number of records in a batch: some MiB of memory.
+    static let recordCountMax = 16_384
 
     /// Transactions that were read at once, or some of them.
     private struct Batch {
         var records: [LogRecord] = []
-        /// Bytes of ops.
+        /// The number of bytes of ops.
         var byteCount = 0
     }
 
     private let queue = BoundedQueue<Batch>(countMax: batchCountMax, weightMax: pendingByteCountMax)
-    /// Arrays that the caller has used, for their memory.
+    /// Empty arrays that the caller has returned, so that their memory is used again.
     private let used = Guarded<[[LogRecord]]>([])
     private let outcome = Guarded<Result<LogReader.End, any Error>?>(nil)
     private let scan: @Sendable (LogCursor.BatchBody) throws -> LogReader.End
 
     init(_ scan: @escaping @Sendable (LogCursor.BatchBody) throws -> LogReader.End) { self.scan = scan }
 
-    /// Calls `body` with every transaction, in order, on the caller's thread. Throws what the scan throws, after `body` has seen all that
-    /// was read before, and what `body` throws.
+    /// Calls `body` with every transaction, in order, on the caller's thread. Throws the error of the scan, after `body` has received
+    /// everything that was read before; and the errors of `body`.
     func run(_ body: (LogRecord) throws -> Void) throws -> LogReader.End {
         guard let thread = OwnThread({ self.read() }) else { return try scan { try $0.forEachInPlace(body) } }
         defer {
@@ -61,7 +63,7 @@ final class LogReadAhead: Sendable {
 }
 
 extension LogReader {
-    /// As `scan`, on two threads if the log is long.
+    /// Scans the log as `scan` does, on two threads if the log is long.
     public func scanAhead(after base: Prefix?, makesDurable: Bool, _ body: (LogRecord) throws -> Void) throws -> End {
         let first = base?.transaction.next ?? TransactionNumber(rawValue: 1)
         var cursor = try LogCursor(self, from: first, after: base, isBesideWriter: makesDurable)

@@ -1,27 +1,27 @@
 import CambiumBytes
 public import CambiumModel
 
-/// Reads the log of a store and judges how it ends. It writes nothing.
+/// Reads the log of a store and judges how it ends. Writes nothing.
 public struct LogReader: Sendable {
     public static let directory = "log"
 
     public let volume: any Volume
     public let settings: StoreSettings
     let head: Head?
-    /// What is wrong, and does no harm: a damaged slot of HEAD, a file that is not one of ours.
+    /// The flaws that do no harm: a corrupt slot of HEAD, or a file that is not a file of the log.
     public let flaws: [String]
 
-    /// Throws `.notFound` where there is no store, `.damaged` where its settings cannot be read.
+    /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings cannot be read.
     public init(_ volume: any Volume) throws(CambiumError) {
         try self.init(volume, settings: try StoreSettings.read(volume))
     }
 
-    /// The settings that the segments and checkpoints of a store imply, if its own settings cannot be read.
+    /// Returns the settings that the segments and checkpoints of a store imply, for a store whose own settings cannot be read.
     ///
     /// Throws `.damaged` if no header of a segment and no checkpoint record can be read.
     public static func impliedSettings(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
         for segment in try segments(volume) {
-            // Another file may have what this one has lost.
+            // If this header cannot be read, another file may imply the settings.
             guard let header = try? FrameReader(volume, path: LogFileName.path(segment, .segment)).header else { continue }
             return StoreSettings(store: header.store, creationTime: segment.rawValue == 1 ? header.creationTime : 0, durability: .synced)
         }
@@ -33,7 +33,7 @@ public struct LogReader: Sendable {
             .damaged, "The settings of the store, its segments and its checkpoints cannot be read.", place: .init(file: volume.name))
     }
 
-    /// Reads the log of a store whose settings are known.
+    /// Opens the log of a store whose settings are known.
     public init(_ volume: any Volume, settings: StoreSettings) throws(CambiumError) {
         self.volume = volume
         self.settings = settings
@@ -46,16 +46,17 @@ public struct LogReader: Sendable {
         self.flaws = flaws
     }
 
-    /// The last transaction that HEAD says was durable; none if there is no HEAD.
+    /// The last transaction that was durable according to HEAD; `.none` if there is no HEAD.
     public var lastDurableTransaction: TransactionNumber { head?.lastTransaction ?? .none }
 
-    /// What HEAD says of the tree over the log; nil if it says nothing.
+    /// The tree over the log that HEAD states; `nil` if HEAD states no tree.
     public var headTree: Head.Tree? { head?.tree }
 
-    /// The last transaction of which only the envelope is left; none where all is there. Complexity: O(log segments) files are looked at.
+    /// Returns the last transaction of which only the envelope is left; `.none` if no transaction was retired. Complexity: opens O(log n)
+    /// files, where n is the number of segments.
     public func retiredEnd() throws(CambiumError) -> TransactionNumber {
         try Self.whileSegmentsStay { () throws(CambiumError) -> TransactionNumber in
-            // They are retired from the first one on.
+            // Segments are retired in ascending order, beginning with the first one.
             let segments = try segments()
             var (low, high) = (0, segments.count)
             while low < high {
@@ -67,10 +68,10 @@ public struct LogReader: Sendable {
         }
     }
 
-    /// How often segments that a writer merges meanwhile are listed again.
+    /// The greatest number of attempts to list segments while a writer merges them.
     private static let listingCountMax = 100
 
-    /// Calls `body`, and again if a segment that it has listed is gone because a writer has merged it with others.
+    /// Calls `body`, and calls it again if a segment that it has listed is gone because a writer has merged it with others.
     private static func whileSegmentsStay<Result>(_ body: () throws(CambiumError) -> Result) throws(CambiumError) -> Result {
         for _ in 1..<listingCountMax {
             do throws(CambiumError) {
@@ -82,7 +83,7 @@ public struct LogReader: Sendable {
         return try body()
     }
 
-    /// The first transactions of the segments, ascending.
+    /// Returns the first transactions of the segments, ascending.
     func segments() throws(CambiumError) -> [TransactionNumber] { try Self.segments(volume) }
 
     static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
@@ -91,13 +92,13 @@ public struct LogReader: Sendable {
         }
     }
 
-    /// Whether of a transaction no more than the envelope is left, and no checkpoint is of it. Complexity: O(files).
+    /// Whether only the envelope of a transaction is left, and no checkpoint of it exists. Complexity: O(files).
     public func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
         guard try Self.hasRetired(transaction, volume) else { return false }
         return try !RootRecord.list(volume).contains(transaction)
     }
 
-    /// Whether of a transaction no more than the envelope is left. Complexity: O(files).
+    /// Whether only the envelope of a transaction is left. Complexity: O(files).
     static func hasRetired(_ transaction: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
         try whileSegmentsStay { () throws(CambiumError) -> Bool in
             guard let segment = try segments(volume).last(where: { $0 <= transaction }) else { return false }
@@ -105,7 +106,7 @@ public struct LogReader: Sendable {
         }
     }
 
-    /// A segment whose header does not verify is none that was retired.
+    /// Whether a segment was retired. Returns false if its header does not verify.
     private static func isRetired(segment: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
         do {
             return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind == .retired
@@ -115,17 +116,17 @@ public struct LogReader: Sendable {
         }
     }
 
-    /// The segments that have transactions up to `last`.
+    /// Returns the segments that have transactions up to `last`.
     public static func segments(_ volume: any Volume, upTo last: TransactionNumber) throws(CambiumError) -> [TransactionNumber] {
         try segments(volume).filter { $0 <= last }
     }
 
-    /// Bytes of a segment, without files of ops.
+    /// Returns the number of bytes of a segment, without files of ops.
     public static func byteCount(_ volume: any Volume, _ segment: TransactionNumber) throws(CambiumError) -> Int {
         try volume.byteCount(of: LogFileName.path(segment, .segment))
     }
 
-    /// Of a file that was listed: 0 where who writes has removed it since.
+    /// Returns the length of a file that was listed; 0 if a writer has removed the file since.
     private static func listedByteCount(_ volume: any Volume, _ name: String) throws(CambiumError) -> Int {
         do {
             return try volume.byteCount(of: directory + "/" + name)
@@ -135,7 +136,7 @@ public struct LogReader: Sendable {
         }
     }
 
-    /// The segments of a log, and the bytes of its files. Complexity: O(files).
+    /// Returns the number of segments of a log, and the bytes of its files. Complexity: O(files).
     public static func files(_ volume: any Volume) throws(CambiumError) -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for name in try volume.list(directory) {
@@ -146,10 +147,11 @@ public struct LogReader: Sendable {
         return (segmentCount, byteCount)
     }
 
-    /// The bytes of log up to each of some checkpoints, files of ops included.
+    /// Returns the number of bytes of the log up to each of several checkpoints, including files of ops.
     ///
-    /// - Parameter ends: ascending.
-    /// Complexity: O(files), and the index of a sealed segment for each checkpoint inside of one.
+    /// - Parameter ends: the positions of the checkpoints, ascending.
+    ///
+    /// Complexity: O(files), and the index of a sealed segment for each checkpoint inside such a segment.
     public static func byteCounts(_ volume: any Volume, upTo ends: [Prefix]) throws(CambiumError) -> [Int] {
         let files = try volume.list(directory).compactMap { name in LogFileName.parse(name).map { (name: name, file: $0) } }
         let segments = files.filter { $0.file.suffix == .segment }.map(\.file.number)
@@ -165,13 +167,14 @@ public struct LogReader: Sendable {
         return counts
     }
 
-    /// The bytes of a segment up to a position, or all of them if the position is not inside of it.
+    /// Returns the number of bytes of a segment up to a position, or of the whole segment if the position is not inside it.
     public static func byteCount(_ volume: any Volume, _ segment: TransactionNumber, upTo end: Prefix) throws(CambiumError) -> Int {
         var reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
         return try reader.begin(after: end) ? reader.offset : reader.byteCount
     }
 
-    /// The bytes that follow a position in its segment; 0 if it is at the end, and if the segment cannot be read.
+    /// Returns the number of bytes that follow a position in its segment. Returns 0 if the position is at the end, and if the segment
+    /// cannot be read.
     private static func byteCount(
         _ volume: any Volume, _ segments: [TransactionNumber], after end: Prefix
     ) throws(CambiumError) -> Int {
@@ -185,7 +188,7 @@ public struct LogReader: Sendable {
         }
     }
 
-    /// The error of a store whose log has no segment.
+    /// Returns the error for a store whose log has no segment.
     static func withoutSegment(_ volume: any Volume) -> CambiumError {
         CambiumError(
             .damaged,
@@ -194,7 +197,7 @@ public struct LogReader: Sendable {
             place: .init(file: "\(volume.name)/\(directory)"))
     }
 
-    /// The error of a directory whose log has no transaction.
+    /// Returns the error for a directory whose log has no transaction.
     public static func withoutTransaction(_ volume: any Volume) -> CambiumError {
         CambiumError(
             .notFound,
@@ -202,35 +205,35 @@ public struct LogReader: Sendable {
                 + "It holds no data; remove it, and create the store again.")
     }
 
-    /// Where the log ends, and what is behind its end.
+    /// The end of a log, and the judgement of the bytes that follow it.
     public struct End: Sendable {
         public enum Verdict: Sendable, Equatable {
             case clean
-            /// Bytes behind the last frame that verifies, none of which were known durable.
+            /// Bytes follow the last frame that verifies, and none of them was known to be durable.
             case tornTail(file: String, offset: Int, byteCount: Int)
-            /// A segment whose making was interrupted.
+            /// The creation of a segment was interrupted.
             case tornCreation(file: String)
         }
 
         public var verdict = Verdict.clean
         public var lastTransaction = TransactionNumber.none
-        /// Microseconds since 1970; the creation time of the store where there is no transaction.
+        /// The time of the last transaction in microseconds since 1970; the creation time of the store if there is no transaction.
         public var lastTime: Int64
-        /// Bytes of the segments, up to the last frame that verifies, and of the files of ops that they name.
+        /// The number of bytes of the segments, up to the last frame that verifies, and of the files of ops that they name.
         public var byteCount = 0
         public var segmentCount = 0
-        /// The state in which the last segment is gone on with.
+        /// The state in which a writer continues the last segment.
         var tail: SegmentTail?
         /// Throws `.notFound` if there is no transaction: a store exists once the first one, which has the schema, is durable.
         ///
-        /// - Parameter volume: the one that the log is on.
+        /// - Parameter volume: the volume of the log.
         public func requireTransaction(in volume: any Volume) throws(CambiumError) {
             if lastTransaction == .none { throw LogReader.withoutTransaction(volume) }
         }
 
-        /// What was damaged and passed over.
+        /// The corruption that was passed over.
         public var flaws: [String] = []
-        /// What is wrong with HEAD beside a log that verifies; nil if nothing is.
+        /// The flaw of HEAD if the log itself verifies; `nil` if HEAD has no flaw.
         public internal(set) var headFlaw: String?
     }
 
@@ -239,7 +242,7 @@ public struct LogReader: Sendable {
         public let transaction: TransactionNumber
         let time: Int64
         let position: LogPosition
-        /// Whether the checksum of the position is lost, so that what follows need not name it.
+        /// Whether the checksum of the position is lost, so that the next segment need not name it.
         let isChecksumLost: Bool
 
         public init(transaction: TransactionNumber, time: Int64, position: LogPosition, isChecksumLost: Bool = false) {
@@ -259,18 +262,19 @@ public struct LogReader: Sendable {
         let headerChecksum: UInt32
         let position: Int
         let lastChecksum: UInt32
-        /// Whether the checksum is lost, so that it need not be the one that the next segment names.
+        /// Whether the checksum is lost, so that the next segment need not name it.
         let isChecksumLost: Bool
-        /// Up to where HEAD or a frame says that the segment was durable.
+        /// The offset up to which the segment was durable according to HEAD or a frame.
         let durableOffset: Int
         let codec: TransactionCodec
-        /// The joint that the frames end with.
+        /// The offset of the joint (a frame without transactions that marks a position of the log) with which the frames end. It is `nil`
+        /// if they end with transactions.
         let jointOffset: Int?
     }
 
-    /// The first transaction, durable.
+    /// Returns the first transaction, after it was made durable.
     ///
-    /// Throws `.damaged` if it does not verify, `.notFound` if there is none.
+    /// Throws `.damaged` if the transaction does not verify, and `.notFound` if there is no transaction.
     public func firstRecord() throws -> LogRecord {
         struct Reached: Error {
             let record: LogRecord
@@ -281,16 +285,16 @@ public struct LogReader: Sendable {
         throw CambiumError(.damaged, "The log does not begin with a transaction.", place: .init(file: Self.directory))
     }
 
-    /// Calls `body` with every transaction from `first` on, in order.
+    /// Calls `body` with every transaction from `first`, in order.
     ///
-    /// Throws `.damaged` where the log is corrupt, after `body` has seen all that verifies before the damage; and what `body`
-    /// throws. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the segments from the one with `first` on), of a sealed
-    /// one from the frame with it on.
+    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption; and the errors of
+    /// `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the segments from the one with `first`); of a sealed segment,
+    /// only the frames from the one with `first` count.
     ///
-    /// - Parameter makesDurable: whether another process may write meanwhile: then what is read is made durable first, so that
-    ///   nobody acts on what a loss of power may take.
-    /// - Parameter salvages: whether sealed segments are read whose index is damaged; that they are is in the flaws of the end.
-    /// - Parameter base: what is known to stand before the transaction that is begun with.
+    /// - Parameter makesDurable: whether another process may write at the same time. If so, bytes are made durable before they are read, so
+    ///   that no caller acts on a transaction that a power failure may remove.
+    /// - Parameter salvages: whether sealed segments with a corrupt index are read. The flaws of the end report the corruption.
+    /// - Parameter base: the known part of the log before the first transaction that is read.
     public func scan(
         from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: Prefix? = nil, makesDurable: Bool = false,
         salvages: Bool = false, _ body: (LogRecord) throws -> Void
@@ -299,9 +303,9 @@ public struct LogReader: Sendable {
         return try scan(from: first, after: base, makesDurable: makesDurable, salvages: salvages, at: &place, body)
     }
 
-    /// The same, from a place at which an earlier reading ended, if the place still leads to `first`.
+    /// Scans the log as above, from a place at which an earlier scan ended, if the place still leads to `first`.
     ///
-    /// - Parameter place: receives where this reading ends, even if it throws.
+    /// - Parameter place: receives the place at which this scan ends, even if it throws.
     public func scan(
         from first: TransactionNumber, after base: Prefix?, makesDurable: Bool, salvages: Bool = false, at place: inout SegmentPlace?,
         _ body: (LogRecord) throws -> Void
@@ -315,7 +319,7 @@ public struct LogReader: Sendable {
 }
 
 extension Volume {
-    /// Everything in a small file.
+    /// Returns all bytes of a small file, which has at most 1 MiB.
     func bytes(of path: String) throws(CambiumError) -> [UInt8] {
         let file = try open(path, .read)
         defer { file.close() }

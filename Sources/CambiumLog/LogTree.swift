@@ -2,29 +2,29 @@ public import CambiumModel
 
 /// Computes the tree over a log, transaction by transaction.
 public struct LogTree: Sendable, Equatable {
-    /// Its leaves are the transactions from the first one on.
+    /// The tree, whose leaves are the transactions from the first one.
     public private(set) var tree: MerkleTree
 
-    /// - Parameter tree: that over the transactions before those that are appended.
+    /// - Parameter tree: the tree over the transactions before those that are appended.
     public init(_ tree: MerkleTree = MerkleTree()) { self.tree = tree }
 
-    /// Throws as `LogRecord.leafHash`.
+    /// Appends the leaf of a transaction. Throws as `LogRecord.leafHash`.
     public mutating func append(_ record: LogRecord) throws { tree.append(leafHash: try record.leafHash()) }
 
-    /// The last transaction in it.
+    /// The last transaction in the tree.
     public var transaction: TransactionNumber { TransactionNumber(rawValue: tree.leafCount) }
 
-    /// 32 bytes.
+    /// The root of the tree, 32 bytes.
     public var root: [UInt8] { tree.root }
 
-    /// Appends the transactions of a log up to one, which is durable. Others may append to the log meanwhile.
+    /// Appends the transactions of a log up to `last`, which is durable. Other threads or processes may append to the log at the same time.
     ///
-    /// Throws `.damaged` and `.notFound` if the log does not verify so far, `.limitExceeded` beyond the limit; then nothing was appended.
-    /// Complexity: O(bytes that are read), in bounded memory.
+    /// Throws `.damaged` or `.notFound` if the log does not verify up to `last`, and `.limitExceeded` if the transactions take more than
+    /// `byteCountMax` bytes. Then nothing was appended. Complexity: O(bytes that are read), in bounded memory.
     ///
     /// - Parameters:
-    ///   - base: a position of the log that is not after the last transaction in the tree; nil for the beginning.
-    ///   - byteCountMax: the most bytes of log that the transactions may take.
+    ///   - base: a position of the log that is not after the last transaction in the tree; `nil` for the beginning.
+    ///   - byteCountMax: the greatest number of bytes of log that the transactions may take.
     public mutating func append(
         _ log: LogReader, after base: LogReader.Prefix?, upTo last: TransactionNumber, byteCountMax: Int = .max
     ) throws {

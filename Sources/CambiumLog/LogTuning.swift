@@ -1,47 +1,49 @@
-/// The sizes by which a log is cut into files. The format does not depend on them; tests make them small.
+/// The sizes and times that control the files of a log and its checkpoints. The format does not depend on them; tests make them small.
 public struct LogTuning: Sendable {
-    /// From how many bytes on the ops of a transaction go into a file of their own.
+    /// A transaction with this number of bytes of ops, or more, gets a separate file for them.
     public var largeByteCount = 4 << 20
-    /// Bytes of ops in one frame of such a file.
+    /// The number of bytes of ops that completes a frame of such a file.
     public var opsFrameByteCount = 1 << 20
-    /// A segment that has more is followed by another one.
+    /// The number of bytes that completes a segment: another segment follows.
     public var segmentByteCount = 64 << 20
-    /// Whether segments that get no more frames are sealed and merged. Compaction seals what it retires in any case.
+    /// Whether segments that get no more frames are sealed and merged. Compaction always seals the segments that it retires.
     public var sealsSegments = true
-    /// Bytes of transactions in one frame of a sealed segment.
+    /// The number of bytes of transactions that completes a frame of a sealed segment.
     public var sealedFrameByteCount = 256 << 10
-    /// The most bytes of neighbouring segments that are merged into one; 0 if none are.
+    /// The greatest number of bytes of neighbouring segments that are merged into one; 0 if no segments are merged.
     public var mergedByteCountMax = 64 << 20
-    /// The most bytes of segments that are sealed or merged if the store is being closed already.
+    /// The greatest number of bytes of segments that are still sealed or merged while the store is being closed.
     public var closingMergeByteCountMax = 1 << 20
-    /// Whether segments are sealed and merged while others write, or before the call that gives cause to it returns.
+    /// Whether segments are sealed and merged while other threads write. If false, that happens before the call that causes it returns.
     public var sealsInBackground = true
 
-    /// Whether checkpoints are made by themselves while others write, or at closing only.
+    /// Whether checkpoints are made automatically while other threads write. If false, they are made only at closing.
     public var checkpointsInBackground = true
-    /// From how many bytes of log behind the newest checkpoint on another one is made, if they are a sixteenth of what it has, too.
+    /// The number of bytes of log after the newest checkpoint that triggers another one, if it is also a sixteenth of that checkpoint's
+    /// bytes or more.
     public var checkpointByteCount = 4 << 20
-    /// From how many on another one is made when the last one is so long ago: in microseconds.
+    /// The number of bytes of log that triggers a checkpoint once the last one is `checkpointInterval` microseconds old.
     public var oldByteCount = 64 << 10
     public var checkpointInterval: Int64 = 300_000_000
-    /// From how many on one is made when the store is closed.
+    /// The number of bytes of log that triggers a checkpoint when the store is closed.
     public var closingCheckpointByteCount = 1 << 20
-    /// Closing hashes at most so much log for the tree in HEAD.
+    /// The greatest number of bytes of log that closing hashes for the tree in HEAD.
     public var closingTreeByteCountMax = 128 << 10
-    /// The checksums of a stored graph of at most so many bytes are checked when it is opened, those of a larger one where it is read.
+    /// The greatest size of a stored graph whose checksums are all checked when it is opened. The chunks of a larger graph are checked when
+    /// they are first read.
     public var checkedByteCountMax = 8 << 20
-    /// Stored graphs of at most so many bytes are proven when they are opened, pages and values: about 3 ms for each MiB.
+    /// The greatest size of a stored graph that is proven when it is opened, pages and values. The proof takes about 3 ms for each MiB.
     public var provenByteCountMax = 1 << 20
-    /// The schema and the table of chunks stand in the record of a checkpoint if they have at most so many bytes, and no more than it has
-    /// room for.
+    /// The greatest size of a schema and a table of chunks that the record of a checkpoint contains itself, if it has enough space for
+    /// them.
     public var recordedTableByteCountMax = 4096
-    /// What is used of a chunk that has a part of such a table.
+    /// The number of bytes of a chunk that a part of such a table uses.
     public var tablePartByteCountMax = 65_536
-    /// The most chunks of 64 KiB that the pages of the graph take.
+    /// The greatest number of chunks of 64 KiB that the pages of the graph take.
     public var chunkCountMax = 1 << 20
-    /// How many checkpoints are kept whatever the settings say: the newest, and one to go back to.
+    /// The number of checkpoints that are kept whatever the settings state: the newest one, and one to fall back to.
     public var newestRootCount = 2
-    /// What checkpoints of the past may take however little the newest one has.
+    /// The number of bytes that checkpoints for time travel may always take, however small the newest checkpoint is.
     public var pastByteCountMin = 64 << 20
 
     public static let standard = LogTuning()

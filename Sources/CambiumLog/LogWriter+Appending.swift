@@ -2,19 +2,19 @@ import CambiumBytes
 public import CambiumModel
 
 extension LogWriter {
-    /// Where the ops of the transaction after the last one go.
+    /// Returns a writer for the ops of the transaction that follows the last one.
     public func makeOpWriter() -> OpWriter { makeOpWriter(lastTransaction.next) }
 
-    /// Where the ops of the next transaction go.
+    /// Returns a writer for the ops of the next transaction.
     ///
-    /// - Parameter transaction: its number.
+    /// - Parameter transaction: the number of that transaction.
     public func makeOpWriter(_ transaction: TransactionNumber) -> OpWriter {
         OpWriter(log: self, transaction)
     }
 
-    /// Makes the file for the ops of a large transaction.
+    /// Creates the file for the ops of a large transaction.
     func makeOpsFile(_ transaction: TransactionNumber) throws(CambiumError) -> OpsFileWriter {
-        // The random bytes make the file another one than any that was there before for this number.
+        // The random bytes distinguish the file from every earlier one with this number.
         let header = SegmentHeader(
             version: Format.fileVersion, kind: .ops, store: settings.store, firstTransaction: transaction, creationTime: 0,
             saltSeed: makeSaltSeed(), previousChecksum: 0
@@ -22,10 +22,10 @@ extension LogWriter {
         return try OpsFileWriter(volume, header: header)
     }
 
-    /// Encodes a transaction that is to be written with those staged before it. Its number follows the last one.
+    /// Encodes a transaction, to be written together with those staged before it. Its number follows the last one.
     ///
-    /// - Parameter salt: what its payload is hashed with; nil for what follows from the segment.
-    /// Throws `.limitExceeded` where it does not fit a frame by itself; then it is not staged.
+    /// - Parameter salt: the salt with which the payload is hashed; `nil` for the salt that follows from the segment's seed.
+    /// - Throws: `.limitExceeded` if the transaction alone does not fit into a frame; then it is not staged.
     public func stage(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws(CambiumError) {
         try checkPoison()
         let byteCount = ops.payload.storedByteCount
@@ -37,7 +37,7 @@ extension LogWriter {
             )
         }
         precondition(hasRoom(for: ops), "What is staged is written first where a frame cannot hold both.")
-        // Before the frame that names it, for good: a frame must never be durable without it.
+        // Makes the file durable before the frame that names it: a frame must never be durable without its file.
         if let file = ops.file { try poisoning { () throws(CambiumError) in try file.publish() } }
         if staged.count == 0 {
             if position >= tuning.segmentByteCount { try beginRotation() }
@@ -50,42 +50,45 @@ extension LogWriter {
         lastTime = metadata.time.microsecondsSince1970
     }
 
-    /// Notes what the writer is before something is staged.
+    /// Records the state of the writer before anything is staged.
     private func markStaged() {
         staged.mark = codec.mark
         staged.lastTransaction = lastTransaction
         staged.lastTime = lastTime
     }
 
-    /// Stages a transaction of another log, with its place in the tree, and writes now and then.
+    /// Stages a transaction of another log with its salt, so that its commitment stays the same. Writes the transactions staged before it
+    /// if they take more than 1 MiB, or if the frame has no space for this one.
     public func append(_ record: LogRecord) throws {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }
         try append(record.metadata, writer.finish(), salt: record.saltBytes)
     }
 
-    /// Stages a transaction, and writes now and then.
+    /// Stages a transaction. Writes the transactions staged before it if they take more than 1 MiB, or if the frame has no space for this
+    /// one.
     public func append(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws {
         if !hasRoom(for: ops) || writer.count > Format.Frame.blockByteCount { try write() }
         try stage(metadata, ops, salt: salt)
     }
 
-    /// Whether a transaction fits into a frame with what is staged.
+    /// Whether a transaction fits into one frame with the staged transactions.
     public func hasRoom(for ops: EncodedOps) -> Bool {
         staged.count == 0 || writer.count + ops.payload.storedByteCount <= Format.Frame.payloadByteCountMax
     }
 
-    /// Whether something is staged that is not written yet.
+    /// Whether any transaction is staged but not written yet.
     public var hasStaged: Bool { staged.count > 0 }
 
-    /// Whether nothing is staged, and all that was written is durable.
+    /// Whether no transaction is staged, and everything that was written is durable.
     public var isDurable: Bool { staged.count == 0 && durablePosition == position }
 
-    /// Writes the staged transactions as one frame, which is in the kernel's hands when this returns.
+    /// Writes the staged transactions as one frame. The kernel has all bytes of the frame when this returns.
     ///
-    /// - Returns: the bytes of the frame; 0 where nothing is staged.
-    /// - Throws: `.ioFailure` if nothing of the frame can ever be read: the writer is as it was before they were staged if the disk is
-    ///   full, and poisoned otherwise. `.outcomeUnknown` if the frame may be read at the next opening: the writer is poisoned.
+    /// - Returns: the number of bytes of the frame; 0 if nothing is staged.
+    /// - Throws: `.ioFailure` if nothing of the frame can ever be read. If the disk is full, the writer is as it was before the
+    ///   transactions were staged; otherwise it is poisoned. `.outcomeUnknown` if the next opening may find the frame; the writer is then
+    ///   poisoned.
     @discardableResult
     public func write() throws(CambiumError) -> Int {
         try checkPoison()
@@ -94,7 +97,8 @@ extension LogWriter {
         return try appendFrame()
     }
 
-    /// Writes a frame: the staged transactions, or a joint if none is staged.
+    /// Writes a frame: the staged transactions, or a joint (a frame without transactions that marks a position of the log) if none is
+    /// staged.
     private func appendFrame(_ joint: Joint? = nil) throws(CambiumError) -> Int {
         if isAsClosed {
             do { try noteOpen() } catch { try undoStaged(after: error, isHandedOver: false) }
@@ -120,8 +124,8 @@ extension LogWriter {
         return byteCount
     }
 
-    /// Writes zeros ahead of a frame, so that no frame is whole on the disk whose writing failed. What the disk has no room for is
-    /// not kept.
+    /// Writes zeros beyond a frame in advance, so that a frame whose write fails is never whole on the disk. If the disk has no space for
+    /// the zeros, continues without them.
     private func keepRoom(behind end: Int) throws(CambiumError) {
         guard end > roomEnd else { return }
         let zeros = [UInt8](repeating: 0, count: Self.roomByteCount)
@@ -134,16 +138,17 @@ extension LogWriter {
         }
     }
 
-    /// A full disk is no reason to give up: what was written of the frame is cut off, and the numbers are free again.
+    /// Removes the staged transactions after a failed write. If the disk is full, the writer is not poisoned: the written part of the frame
+    /// is cut off, and the numbers are free again.
     ///
-    /// - Parameter isHandedOver: whether the system has been given bytes of the frame.
+    /// - Parameter isHandedOver: whether the kernel was given bytes of the frame.
     func undoStaged(after error: CambiumError, isHandedOver: Bool) throws(CambiumError) -> Never {
         let isFull = error.isOutOfSpace
         let isJoint = staged.count == 0
         do {
             if isFull {
                 try file.truncate(to: position)
-                // Who is told that a commit failed must not find it there after a loss of power.
+                // A caller that receives the failure of a commit must not find the transaction after a power failure.
                 try file.sync()
             }
         } catch {
@@ -156,7 +161,7 @@ extension LogWriter {
         lastTransaction = staged.lastTransaction
         lastTime = staged.lastTime
         roomEnd = position
-        // Where nothing was cut off, the frame may be there all the same.
+        // If nothing was cut off, the frame may be on the disk all the same.
         clearStaged(keepsFiles: !isFull)
         if isJoint { throw error }
         if !isFull { throw isHandedOver ? .outcomeUnknown(nil, error) : error }
@@ -175,7 +180,7 @@ extension LogWriter {
         staged = Staged()
     }
 
-    /// Transactions that were encoded and not written yet, and what the writer was before them.
+    /// Transactions that were encoded but not written yet, and the state of the writer before them.
     struct Staged {
         var count = 0
         var mark: TransactionCodec.Mark?
@@ -188,10 +193,10 @@ extension LogWriter {
 
     /// Returns the end of the log as a position that a checkpoint can name. Nothing may be staged.
     ///
-    /// - Parameter syncs: whether everything that was written is made durable. Otherwise the caller syncs before it names the position.
+    /// Writes a joint, unless the log ends with one or at the beginning of a segment. If the segment is full or of format 1, begins another
+    /// segment instead. Throws as `write` and `sync`.
     ///
-    /// Writes a joint, unless the log ends with one or at the beginning of a segment. A full segment, and one of format 1, is followed by
-    /// another one instead. Throws as `write` and `sync`.
+    /// - Parameter syncs: whether everything that was written is made durable. If false, the caller syncs before it names the position.
     public func endPosition(syncs: Bool = true) throws(CambiumError) -> LogPosition {
         try checkPoison()
         precondition(!hasStaged, "What is staged is written first: the position follows it.")
@@ -206,12 +211,12 @@ extension LogWriter {
         return LogPosition(jointOffset: jointOffset ?? 0, checksum: lastChecksum)
     }
 
-    /// How much of a segment is written ahead with zeros, so that a sync need not make a new length of the file durable too.
+    /// The number of zeros that are written beyond a frame in advance, so that a sync need not also make a new file length durable.
     static let roomByteCount = 64 << 10
 }
 
 extension Payload {
-    /// What it takes in a frame, in bytes before compression.
+    /// The number of bytes that the payload takes in a frame, before compression.
     fileprivate var storedByteCount: Int {
         switch self {
         case .present(let bytes): bytes.count

@@ -2,9 +2,9 @@ import CambiumBytes
 public import CambiumModel
 
 extension LogWriter {
-    /// Makes the files of an empty store, durably. The directory has none of them, and the caller has its lock.
+    /// Creates the files of an empty store, durably. None of them may exist, and the caller has the lock of the directory.
     ///
-    /// `StoreCreation` sees to it that nobody takes them for a store before the first transaction is durable.
+    /// `StoreCreation` ensures that no program takes the files for a store before the first transaction is durable.
     public static func create(
         _ volume: any Volume, _ settings: StoreSettings, saltSeed: [UInt8]
     ) throws(CambiumError) {

@@ -1,7 +1,7 @@
 public import CambiumModel
 
 extension LogWriter {
-    /// HEAD is a hint: it is written, not synced, and a slot that is torn leaves the other one.
+    /// Writes a slot of HEAD without a sync, because HEAD is a hint. If the slot is torn, the other one remains.
     func writeHead(isClosed: Bool) throws(CambiumError) {
         headSequence += 1
         let head = Head(
@@ -15,7 +15,7 @@ extension LogWriter {
         headTime = lastTime
     }
 
-    /// A slot of this version would cover both slots of version 1, and leave none if it was torn.
+    /// Replaces a HEAD of version 1. A slot of this version would cover both of its slots, and leave no valid slot if it was torn.
     private func replaceHead(_ head: Head) throws(CambiumError) {
         var other = head
         other.sequence -= 1
@@ -27,13 +27,13 @@ extension LogWriter {
         isHeadOfOldestFormat = false
     }
 
-    /// Syncs, gives back the room that was kept, notes in HEAD that nothing is left to write, and closes the files.
+    /// Syncs, releases the preallocated space, records in HEAD that nothing is left to write, and closes the files.
     ///
-    /// Complexity: O(bytes of the log after the base), if these are some KiB.
+    /// Complexity: O(bytes of the log after the base), if these are at most `LogTuning.closingTreeByteCountMax`.
     ///
     /// - Parameters:
-    ///   - tree: the newest tree that is known; nil for none, which is the tree of an empty log.
-    ///   - base: the position after the last transaction in it.
+    ///   - tree: the newest tree that is known; `nil` for the tree of an empty log.
+    ///   - base: the position after the last transaction in the tree.
     public func close(_ tree: MerkleTree? = nil, after base: LogReader.Prefix? = nil) throws(CambiumError) {
         defer {
             file.close()
@@ -47,13 +47,13 @@ extension LogWriter {
         try headFile.sync()
     }
 
-    /// Has HEAD name the tree up to the last transaction, or at least the one that is known: closing must not take long.
+    /// Advances the tree in HEAD to the last transaction, or at least to the known tree: closing must not take long.
     private func advanceTree(_ known: MerkleTree, after base: LogReader.Prefix?) {
         var tree = LogTree(known)
         do {
             try tree.append(LogReader(volume), after: base, upTo: lastTransaction, byteCountMax: tuning.closingTreeByteCountMax)
         } catch {
-            // More was logged, or the log cannot be read, which `verify` reports. The tree that is known is not wrong.
+            // The log is longer than the limit, or cannot be read, which `verify` reports. The known tree is still correct.
         }
         if tree.transaction > headTree?.transaction ?? .none { headTree = Head.Tree(tree.tree) }
     }

@@ -2,27 +2,27 @@ import CambiumBytes
 import CambiumModel
 
 extension LogWriter {
-    /// Makes everything that was written durable, and goes on in another segment. Nothing may be staged.
+    /// Makes everything that was written durable, and continues in another segment. Nothing may be staged.
     func rotate() throws(CambiumError) {
         try beginRotation()
         try finishRotation()
     }
 
-    /// Makes everything that was written durable, and begins another segment if the one that is written to has a transaction. Nothing may
-    /// be staged.
+    /// Begins another segment if the current one begins with `transaction` or with an earlier one. First makes everything that was written
+    /// durable. Nothing may be staged.
     public func endSegment(with transaction: TransactionNumber) throws(CambiumError) {
         try checkPoison()
         precondition(!hasStaged, "What is staged is written first: it belongs to the segment before.")
         if header.firstTransaction <= transaction { try rotate() }
     }
 
-    /// The transactions of the segment that was ended since this was asked last; `nil` if none was.
+    /// Returns the transactions of the segment that ended last, or `nil` if no segment has ended since the last call.
     public func takeEndedSegment() -> ClosedRange<TransactionNumber>? {
         defer { endedSegment = nil }
         return endedSegment
     }
 
-    /// Cuts off the room behind the last frame.
+    /// Cuts off the preallocated space beyond the last frame.
     func trim() throws(CambiumError) {
         guard roomEnd > position else { return }
         try poisoning { () throws(CambiumError) in
@@ -32,7 +32,7 @@ extension LogWriter {
         roomEnd = position
     }
 
-    /// Makes the file of another segment, and goes on in it. The segment before is whole and durable, or has no transaction.
+    /// Creates the file of another segment, and continues in it. The segment before is whole and durable, or has no transaction.
     func beginSegment(time: Int64) throws(CambiumError) {
         let next = nextHeader(time: time)
         let bytes = next.encode()
@@ -49,7 +49,7 @@ extension LogWriter {
             previousChecksum: lastChecksum)
     }
 
-    /// Encodes what follows for a segment that has no frame yet.
+    /// Prepares the writer for the frames of a segment that has no frame yet.
     func enter(_ segment: SegmentHeader, _ bytes: [UInt8]) {
         path = LogFileName.path(segment.firstTransaction, .segment)
         header = segment
@@ -72,7 +72,7 @@ extension LogWriter {
             underlying: poison)
     }
 
-    /// Poisons the writer where `body` throws, unless the disk is full: then what it does can be done again later.
+    /// Poisons the writer if `body` throws, unless the disk is full: then the caller can repeat the action later.
     func poisoning(_ body: () throws(CambiumError) -> Void) throws(CambiumError) {
         do {
             try body()

@@ -2,14 +2,14 @@ import CambiumBytes
 public import CambiumModel
 
 extension LogWriter {
-    /// Returns when everything that was appended is durable.
+    /// Makes everything that was appended durable before it returns.
     public func sync() throws(CambiumError) {
         try write()
         guard let pending = try beginSync() else { return }
         try endSync(pending, pending.run()).get()
     }
 
-    /// A sync that has been decided on and may run while others append.
+    /// A sync that was decided on and may run while other threads append.
     public struct PendingSync: Sendable {
         let volume: any Volume
         let file: any VolumeFile
@@ -19,7 +19,7 @@ extension LogWriter {
         public let transaction: TransactionNumber
         let namesFiles: Bool
 
-        /// Waits for the disk. Any thread, without the owner's lock.
+        /// Waits for the disk. Any thread may call this, without the owner's lock.
         public func run() -> SyncOutcome {
             var isInPlace = Result<Bool, CambiumError>.success(true)
             let result = Result { () throws(CambiumError) in try file.sync() }
@@ -28,14 +28,14 @@ extension LogWriter {
         }
     }
 
-    /// How a sync ended.
+    /// The result of a sync.
     public struct SyncOutcome: Sendable {
         let result: Result<Void, CambiumError>
-        /// Whether the path of the segment led to the file that was synced, once it was.
+        /// Whether the path of the segment led to the synced file after the sync.
         let isInPlace: Result<Bool, CambiumError>
     }
 
-    /// What has to be synced for everything written so far to be durable; nil where all of it is.
+    /// Returns the sync that makes everything written so far durable, or `nil` if everything is durable already.
     public func beginSync() throws(CambiumError) -> PendingSync? {
         try checkPoison()
         guard durablePosition < position else { return nil }
@@ -45,20 +45,21 @@ extension LogWriter {
             namesFiles: namedEnd > durablePosition)
     }
 
-    /// Takes note of how a sync ended. One that failed poisons the writer, and so does one of a log that is not in the store any more.
+    /// Records the result of a sync. A failed sync poisons the writer, and so does a sync of a log that is not in the store any more.
     ///
-    /// - Returns: what counts: if something else failed meanwhile, the outcome of the sync is not to be believed either.
+    /// - Returns: the result that counts: if anything else failed during the sync, its own result cannot be trusted either.
     @discardableResult
     public func endSync(_ pending: PendingSync, _ outcome: SyncOutcome) -> Result<Void, CambiumError> {
         if case .failure(let error) = outcome.result { poison = error }
-        // A segment that was ended meanwhile may be sealed already, so another file has its path.
+        // A segment that ended during the sync may already be sealed, so another file may have its path.
         if poison == nil, pending.segment == header.firstTransaction { poison = displacement(outcome) }
         if let poison { return .failure(poison) }
         noteDurable(pending)
         return .success(())
     }
 
-    /// Why readers do not find the segment any more, so that the sync made bytes durable that nobody can open again; nil if they do.
+    /// Returns the reason why readers no longer find the segment, so that the sync made bytes durable that no process can open again.
+    /// Returns `nil` if they find it.
     private func displacement(_ outcome: SyncOutcome) -> CambiumError? {
         switch outcome.isInPlace {
         case .success(true): nil
@@ -80,10 +81,10 @@ extension LogWriter {
         durableTransaction = pending.transaction
         let (elapsed, isLonger) = lastTime.subtractingReportingOverflow(headTime)
         if !isLonger, elapsed < Self.headInterval, !pending.namesFiles { return }
-        // HEAD is a hint: where it cannot be written, the next commit says so, and this one is durable all the same.
+        // HEAD is a hint. If it cannot be written, the next commit reports that; this commit is durable all the same.
         do throws(CambiumError) {
             try writeHead(isClosed: false)
-            // So much hangs on a frame that names a file that it shall not pass for a torn tail.
+            // Syncs HEAD, so that a frame that names a file cannot pass for a torn tail: too much depends on it.
             if pending.namesFiles { try headFile.sync() }
         } catch { if !error.isOutOfSpace { poison = error } }
     }

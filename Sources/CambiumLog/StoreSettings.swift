@@ -1,7 +1,7 @@
 import CambiumBytes
 public import CambiumModel
 
-/// What stands in `store.json`. FORMAT.md 1.
+/// The content of `store.json`. FORMAT.md 1.
 public struct StoreSettings: Equatable, Sendable {
     public static let fileName = "store.json"
 
@@ -14,16 +14,16 @@ public struct StoreSettings: Equatable, Sendable {
     public var format: UInt16
     /// 16 random bytes.
     public var store: [UInt8]
-    /// 16 random bytes, with which the indexes of the graph are keyed; nil in stores from before there were any.
+    /// 16 random bytes, which are the key of the indexes of the graph; `nil` in older stores, which have no such key.
     public var indexSecret: [UInt8]?
     /// Microseconds since 1970.
     public var creationTime: Int64
     public var durability: Durability
-    /// How many requests back a request id is recognised.
+    /// The number of newest requests whose ids are recognised.
     public var requestWindow: Int
-    /// The most checkpoints that are kept, at least one.
+    /// The greatest number of checkpoints that are kept, at least one.
     public var checkpointCountMax: Int
-    /// What those may take that only moments of the past need, in percent of what the newest one has.
+    /// The greatest size of the data that only earlier moments need, in percent of the size of the newest checkpoint.
     public var pastPercent: Int
     /// Whether checkpoints are stored compressed.
     public var compressesPages: Bool
@@ -43,28 +43,29 @@ public struct StoreSettings: Equatable, Sendable {
         self.compressesPages = compressesPages
     }
 
-    /// Makes them those of a store that is there, whose lock the caller has.
+    /// Replaces the settings of an existing store, whose lock the caller has.
     public func replace(in volume: any Volume) throws(CambiumError) {
         try volume.replace(Self.fileName, encode())
         try volume.syncDirectory("")
     }
 
-    /// Makes a store of an earlier format one of the current format. The caller has its lock, and has verified its log.
+    /// Converts a store of an earlier format to the current format. The caller has its lock, and has verified its log.
     ///
-    /// The files stay what they are: each says itself which version it has. Throws `.ioFailure`; then the store is as it was.
+    /// The other files stay unchanged, because each states its own version. Throws `.ioFailure`; then the store is unchanged.
     public mutating func upgrade(in volume: any Volume) throws(CambiumError) {
         if format == Format.version { return }
         format = Format.version
         try replace(in: volume)
     }
 
-    /// Those of a store. Throws `.notFound` if there is no store, or its creation was interrupted; `.damaged` if they cannot be read.
+    /// Reads the settings of a store. Throws `.notFound` if there is no store, or if its creation was interrupted; `.damaged` if they
+    /// cannot be read.
     public static func read(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
         try checkPresence(volume)
         return try decode(try volume.bytes(of: fileName), file: fileName)
     }
 
-    /// Whether there is a store, in whatever state, whose creation was not interrupted.
+    /// Whether there is a store, in any state, whose creation was not interrupted.
     public static func isPresent(_ volume: any Volume) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             try checkPresence(volume)
@@ -98,7 +99,7 @@ public struct StoreSettings: Equatable, Sendable {
         return Array("\(text),\"check\":\"\(checksum)\"}\n".utf8)
     }
 
-    /// Throws `.damaged` where the text is not what `encode` writes, `.unsupportedFormat` for a later format.
+    /// Decodes settings. Throws `.damaged` if the text is not one that `encode` writes, and `.unsupportedFormat` for a later format.
     public static func decode(_ bytes: [UInt8], file: String) throws(CambiumError) -> StoreSettings {
         func damaged(_ what: String) -> CambiumError {
             CambiumError(.damaged, "\(what), so this is no store, or a damaged one.", place: .init(file: file))

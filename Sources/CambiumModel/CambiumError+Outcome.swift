@@ -1,7 +1,7 @@
 extension CambiumError {
-    /// The disk failed after it was given bytes that may be read at the next opening.
+    /// Returns the error for a disk failure after the writer handed over bytes that the next opening may read.
     ///
-    /// - Parameter transaction: nil if it is not known which transactions those bytes hold.
+    /// - Parameter transaction: The transaction that the bytes hold, or `nil` if this is unknown.
     package static func outcomeUnknown(_ transaction: TransactionNumber?, _ cause: CambiumError) -> CambiumError {
         let subject = transaction.map { "transaction \($0)" } ?? "what had been written"
         return CambiumError(

@@ -1,53 +1,54 @@
-/// The error of every public call: what happened, to what, and what to do.
+/// The error of every public call: it states the failure, its subject and the remedy.
 ///
-/// Unless a call says otherwise, nothing was changed when it throws. After `.outcomeUnknown` the change may have been made.
+/// Unless the documentation of a call states otherwise, a call that throws has changed nothing. After `.outcomeUnknown`, the change may
+/// have been made.
 public struct CambiumError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure. Open: later versions add codes, so a `switch` over codes needs a `default`.
+    /// The kind of failure. The set of codes is open: later versions add codes, so a `switch` over codes needs a `default`.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A schema, JSON, model or option that breaks its rules.
+        /// A schema, a JSON text, a model or an option breaks its rules.
         public static let invalidInput = Code(rawValue: "invalidInput")
-        /// A rule of the schema refuses the change.
+        /// The change breaks a rule of the schema.
         public static let ruleViolated = Code(rawValue: "ruleViolated")
-        /// The schema has no entity, attribute or relationship of the name given.
+        /// The schema has no entity, attribute or relationship of the given name.
         public static let unknownName = Code(rawValue: "unknownName")
-        /// No such file, store, object, entity or moment.
+        /// The file, store, object, entity or earlier moment does not exist.
         public static let notFound = Code(rawValue: "notFound")
-        /// The store or file cannot be made here.
+        /// The store or file cannot be created at this path.
         public static let cannotCreate = Code(rawValue: "cannotCreate")
-        /// The system refused to read or write.
+        /// The operating system failed to read or write.
         public static let ioFailure = Code(rawValue: "ioFailure")
-        /// Bytes that are not what was written.
+        /// The data is corrupt: its bytes differ from the bytes that were written.
         public static let damaged = Code(rawValue: "damaged")
-        /// The store is open for writing already, by this process or another one.
+        /// The store is already open for writing, in this process or another one.
         public static let locked = Code(rawValue: "locked")
-        /// Written by a newer version than this one.
+        /// A newer version of Cambium wrote the data.
         public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")
         /// A named limit is exceeded.
         public static let limitExceeded = Code(rawValue: "limitExceeded")
         /// The store was closed, or an earlier write or sync failed.
         public static let notWritable = Code(rawValue: "notWritable")
-        /// The request was applied before, and nothing was done now; the reason is a `RepeatedRequest`.
+        /// The request was applied before, and this call changed nothing. The underlying error is a `RepeatedRequest`.
         public static let repeated = Code(rawValue: "repeated")
-        /// The disk failed while a transaction was being made durable: the next opening may find the transaction or not. Open the store
+        /// The disk failed while a transaction was being made durable. The next opening may or may not find the transaction. Open the store
         /// again and look, or repeat the write with the same request id, which is applied once.
         public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
-        /// The call is not allowed where it was made, such as a write inside the closure of a write of the same store.
+        /// The caller may not make the call in this context, such as a write inside the closure of a write of the same store.
         public static let misuse = Code(rawValue: "misuse")
-        /// What was lent has been taken back.
+        /// A lease has ended, so its graph is no longer available.
         public static let expired = Code(rawValue: "expired")
-        /// What is there is not what the change builds on.
+        /// The existing data does not match the data that the change is based on.
         public static let conflict = Code(rawValue: "conflict")
     }
 
-    /// Where in the input the mistake is.
+    /// The position of the mistake in the input.
     public struct Place: Hashable, Sendable {
         public var file: String?
-        /// Counted from 1.
+        /// The line, counted from 1.
         public var line: Int?
-        /// Counted from 1, in bytes.
+        /// The column in bytes, counted from 1.
         public var column: Int?
         /// A JSON pointer (RFC 6901).
         public var pointer: String?
@@ -61,9 +62,9 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// One line.
+    /// The failure in one line.
     public var message: String
-    /// What the message is about, one by one: mistakes of a schema, rules that a transaction breaks. One line each.
+    /// The items that the message refers to, such as mistakes in a schema or rules that a transaction breaks. One line each.
     public var details: [String]
     public var place: Place?
     public var underlying: (any Error)?
@@ -78,7 +79,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         self.underlying = underlying
     }
 
-    /// The place and the message; then each of the details, on a line of its own that begins with two spaces.
+    /// The place and the message, followed by the details. Each detail is on a separate line that begins with two spaces.
     public var description: String { ([headline] + details).joined(separator: "\n  ") }
 
     /// The place and the message.

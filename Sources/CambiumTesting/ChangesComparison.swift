@@ -23,7 +23,7 @@ public func difference(_ changes: Changes, from old: ReferenceGraph, to new: Ref
     return expected.min { $0.key < $1.key }.map { "\($0.key): nothing and not '\($0.value)'" }
 }
 
-/// Whether an object is the same in two references of one schema, at a glance. An object that is the same may also be `false`.
+/// Whether a quick check shows that an object is equal in two references of one schema. May return `false` for an equal object.
 private func isSurelySame(_ id: ObjectID, _ sides: Set<ReferenceGraph.Side>, _ old: ReferenceGraph, _ new: ReferenceGraph) -> Bool {
     guard old.schema === new.schema, let was = old.objects[id], let now = new.objects[id] else { return false }
     return was.entity === now.entity && was.isStub == now.isStub && was.attributes == now.attributes
@@ -31,7 +31,7 @@ private func isSurelySame(_ id: ObjectID, _ sides: Set<ReferenceGraph.Side>, _ o
 }
 
 extension Changes {
-    /// All that differs, one line for each object.
+    /// All differences, one line for each object.
     public var lines: [String] { map { "\($0.id): \($0.line)" } }
 }
 
@@ -59,7 +59,7 @@ private struct ReferenceChange {
         (self.id, self.old, self.new) = (id, old, new)
     }
 
-    /// Empty if the object is the same in both.
+    /// The difference in one line, empty if the object is equal in both references.
     var line: String {
         let isCommon = old.contains(id) && new.contains(id)
         let changesStub = isCommon && old.isStub(id) != new.isStub(id)

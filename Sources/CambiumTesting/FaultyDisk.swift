@@ -5,10 +5,10 @@ import CambiumModel
 /// The state of a `FaultyVolume`.
 struct FaultyDisk: Sendable {
     var files: [FaultyContent] = []
-    /// The numbers of the files, by their paths: as the process sees them, and as they are durable.
+    /// The index of each file in `files`, by path: as the process sees the directories, and as they are durable.
     private(set) var live: [String: Int] = [:]
     private var durable: [String: Int] = [:]
-    /// Changes of directories that are not durable: for each the entries that it sets and removes.
+    /// Changes of directories that are not durable. Each change maps a path to the index of a file, or to `nil` if it removes the path.
     private var pending: [[String: Int?]] = []
 
     private(set) var operationCount = 0
@@ -28,7 +28,7 @@ struct FaultyDisk: Sendable {
 
     var liveContents: [String: [UInt8]] { live.mapValues { files[$0].live } }
 
-    /// Counts an operation, and throws where it is the one that has to fail.
+    /// Counts an operation. Throws if the operation is the one that must fail.
     mutating func begin() throws(CambiumError) {
         defer { operationCount += 1 }
         if let crashOperation, operationCount >= crashOperation {
@@ -41,7 +41,7 @@ struct FaultyDisk: Sendable {
         }
     }
 
-    /// Counts something that changes nothing, and throws where it is the one that has to fail.
+    /// Counts a call that changes nothing. Throws if the call is the one that must fail.
     mutating func beginRead() throws(CambiumError) {
         defer { readCount += 1 }
         guard let readFailure, readFailure.read == readCount else { return }
@@ -83,13 +83,13 @@ struct FaultyDisk: Sendable {
         path.split(separator: "/").dropLast().joined(separator: "/")
     }
 
-    /// What a loss of power leaves.
+    /// Returns the files that a power failure may leave.
     func image(_ random: inout SplitMix64) -> [String: [UInt8]] {
         var entries = durable
         for change in pending where Bool.random(using: &random) {
             for (path, number) in change { entries[path] = number }
         }
-        // In a stable order, so that a seed gives the same image each time.
+        // The order is stable, so that a seed gives the same image each time.
         var image: [String: [UInt8]] = [:]
         for path in entries.keys.sorted() { image[path] = entries[path].map { files[$0].image(&random) } }
         return image
@@ -106,7 +106,7 @@ struct FaultyContent: Sendable {
     private(set) var live: [UInt8]
     private var durable: [UInt8]
     private var pending: [Change] = []
-    /// Parts that a process has in memory, for as long as it does.
+    /// The parts of the file that the process has mapped, as long as it keeps the mappings.
     private var mappings: [MappedPart] = []
 
     init(_ bytes: [UInt8]) {
@@ -129,7 +129,7 @@ struct FaultyContent: Sendable {
         pending.append(.truncate(byteCount))
     }
 
-    /// Memory that is a part of the file, which is as long as it has to be from now on.
+    /// Returns memory that is a part of the file. Extends the file if it ends before the end of that part.
     mutating func map(offset: Int, byteCount: Int) -> FileMapping {
         let missing = offset + byteCount - live.count
         if missing > 0 { write([UInt8](repeating: 0, count: missing), at: live.count) }
@@ -138,20 +138,20 @@ struct FaultyContent: Sendable {
         return part.memory
     }
 
-    /// Memory that shows the beginning of the file as it is from now on, too. What is beyond the end of the file is zero.
+    /// Returns memory that shows the beginning of the file, including later changes. Bytes beyond the end of the file are zero.
     mutating func mapForReading(byteCount: Int) -> FileMapping {
         let part = MappedPart(offset: 0, byteCount: byteCount, live.prefix(byteCount), isReadOnly: true)
         mappings.append(part)
         return part.memory
     }
 
-    /// Takes what was written into memory, page by page, as writes that are not durable.
+    /// Records the pages that the process wrote in memory, as writes that are not durable.
     mutating func absorb() {
         mappings.removeAll { $0.mapping == nil }
         for part in mappings {
             for (offset, page) in part.changes() {
                 note(page, at: offset)
-                // The process may be writing there: its memory is left alone, and that of others is the same.
+                // The process may be writing to this part, so its memory is left alone. The other mappings get the page.
                 for other in mappings where other !== part { other.take(page, at: offset) }
             }
         }
@@ -163,7 +163,7 @@ struct FaultyContent: Sendable {
         pending = []
     }
 
-    /// What a failed sync was for: some of it is on the disk, and no later sync will see to the rest.
+    /// Simulates a failed sync: some of the changes become durable, and no later sync retries the others.
     mutating func forget(_ random: inout SplitMix64) {
         absorb()
         durable = image(&random)
@@ -176,7 +176,7 @@ struct FaultyContent: Sendable {
             switch (change, Int.random(in: 0..<4, using: &random)) {
             case (_, 0): break
             case (.write(let written, let offset), 3) where offset + written.count > bytes.count:
-                // The file has its new length, and not the bytes.
+                // The file gets its new length, but not the bytes.
                 Self.apply(.write([UInt8](repeating: 0, count: offset + written.count - bytes.count), offset: bytes.count), to: &bytes)
             case (.write(let written, let offset), 1):
                 let start = Int.random(in: 0...written.count, using: &random)
@@ -201,15 +201,15 @@ struct FaultyContent: Sendable {
     }
 }
 
-/// A part of a file that a process has in memory.
+/// A part of a file that the process has mapped.
 ///
-/// SENDABLE: the mapping is the process's, which the test that has the volume runs.
+/// SENDABLE: the mapping belongs to the simulated process, which the test that owns the volume runs.
 private final class MappedPart: @unchecked Sendable {
     private let offset: Int
-    /// The memory as it was when it was looked at last; empty if the process only reads it.
+    /// The memory at the last comparison. Empty if the process only reads the mapping.
     private var seen: [UInt8]
     private(set) weak var mapping: FileMapping?
-    /// Until the process has it.
+    /// The mapping, until the process receives it.
     private var made: FileMapping?
 
     private static let pageByteCount = 4096
@@ -223,14 +223,14 @@ private final class MappedPart: @unchecked Sendable {
         made = mapping
     }
 
-    /// Hands the memory to the process.
+    /// Passes the memory to the process.
     var memory: FileMapping {
         defer { made = nil }
         guard let made else { preconditionFailure("It is handed over once.") }
         return made
     }
 
-    /// The pages that were written since this was asked last.
+    /// Returns the pages that were written since the last call.
     func changes() -> [(offset: Int, page: [UInt8])] {
         guard let mapping, !seen.isEmpty else { return [] }
         let changed = seen.withUnsafeBytes { seen in
@@ -246,7 +246,7 @@ private final class MappedPart: @unchecked Sendable {
         }
     }
 
-    /// Takes what is written into the file past the memory.
+    /// Copies bytes that were written to the file without the mapping.
     func take(_ bytes: [UInt8], at place: Int) {
         guard let mapping else { return }
         let (start, end) = (max(place, offset), min(place + bytes.count, offset + mapping.byteCount))

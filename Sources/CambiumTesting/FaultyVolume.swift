@@ -2,19 +2,19 @@ import CambiumBytes
 public import CambiumLog
 public import CambiumModel
 
-/// A volume in memory that keeps what a disk may keep: for each file what is written and what is durable, and what a crash may
-/// leave of the difference. It can end like a process that dies, and fail like a disk, at any operation.
+/// A volume in memory that models a disk: for each file, it keeps the written bytes and the durable bytes, and it can produce any state
+/// that a crash may leave. It can end like a process that dies, and fail like a disk, at any operation.
 ///
 ///     let volume = FaultyVolume()
-///     volume.crash(at: 17)                       // the 17th operation and all after it throw
+///     volume.crash(at: 17)                       // operation 17 and all later ones throw
 ///     ...
 ///     let disk = MemoryVolume(contents: volume.image(seed: 3))
 ///
-/// An operation is a call that changes something: create, write, truncate, sync, rename, link, remove, and syncing a directory. What
-/// changes nothing is counted apart.
+/// An operation is a call that changes something: creating, writing, truncating, mapping for writing, syncing, renaming, linking or
+/// removing a file, and syncing a directory. Calls that change nothing are counted separately.
 ///
-/// Interruptions and short reads or writes are no faults of a volume: who implements one sees to it that a call ends or fails. A
-/// write that fails has done a part of its work, and that is all of it that is seen here.
+/// Interruptions and short reads or writes are not faults of a volume: each implementation of `Volume` ensures that a call completes or
+/// fails. A write that fails has written a part of its bytes; this type models only that effect.
 public final class FaultyVolume: Volume {
     private let state = Guarded(FaultyDisk())
     private let locks = MemoryVolume()
@@ -28,29 +28,30 @@ public final class FaultyVolume: Volume {
 
     // MARK: Faults
 
-    /// The operations so far.
+    /// The number of operations so far.
     public var operationCount: Int { state.withLock { $0.operationCount } }
 
-    /// Has the process die at an operation, counted from 0: it and everything after it throws.
+    /// Lets the process die at an operation, counted from 0. This operation and all later ones throw.
     public func crash(at operation: Int) { state.withLock { $0.crashOperation = operation } }
 
-    /// Has one operation, counted from 0, fail with an error number. A write that fails is done in part; a sync that fails makes
-    /// nothing durable, and what it was for is not tried again by later ones.
+    /// Lets one operation, counted from 0, fail with an error number. A write that fails writes a part of its bytes. If the sync of a file
+    /// fails, only some of its changes become durable, and later syncs do not retry the others.
     public func fail(at operation: Int, with code: Int32) { state.withLock { $0.failure = (operation, code) } }
 
-    /// The calls so far that look at something and change nothing: opening, reading, listing, and asking for lengths and names.
+    /// The number of calls so far that change nothing: opening, reading, mapping for reading and listing, and querying lengths and
+    /// existence.
     public var readCount: Int { state.withLock { $0.readCount } }
 
-    /// Has one of those calls, counted from 0, fail with an error number.
+    /// Lets one of the calls that `readCount` counts fail with an error number. They are counted from 0.
     public func failRead(at read: Int, with code: Int32) { state.withLock { $0.readFailure = (read, code) } }
 
-    /// Ends what was asked of `crash` and `fail`: another process begins, on the files as they are.
+    /// Cancels the effects of `crash` and `fail`: another process begins, with the current files.
     public func recover() { state.withLock { $0.recover() } }
 
-    /// Whether the process has died, and not been followed by another.
+    /// Whether the process has died and no other process has begun.
     public var isDead: Bool { state.withLock { $0.crashOperation != nil && $0.hasFailed } }
 
-    /// Whether the fault that was asked for has happened.
+    /// Whether the requested fault has happened.
     public var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
     /// The files as the process sees them.
@@ -61,8 +62,8 @@ public final class FaultyVolume: Volume {
         }
     }
 
-    /// What a loss of power leaves now: of what was not synced any part of the writes, each of them whole, in part or not at all,
-    /// and any of the changes to directories.
+    /// Returns the files that a power failure may leave now. Of the changes that were not synced, it keeps any subset: writes in whole, in
+    /// part or not at all, and any changes of directories.
     public func image(seed: UInt64) -> [String: [UInt8]] {
         var random = SplitMix64(seed: seed)
         return state.withLock { disk in
@@ -105,7 +106,7 @@ public final class FaultyVolume: Volume {
         }
     }
 
-    /// Looks at nothing on the disk, and is not counted.
+    /// Does not read from the disk, so the call is not counted.
     public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool {
         guard let file = file as? FaultyFile else { return false }
         return state.withLock { $0.live[path] == file.number }
@@ -204,7 +205,7 @@ private final class FaultyFile: VolumeFile {
             do throws(CambiumError) {
                 try disk.begin()
             } catch {
-                // A write that fails has done a part of its work.
+                // A write that fails has written a part of its bytes.
                 if disk.crashOperation == nil { disk.files[number].write(Array(bytes.prefix(bytes.count / 2)), at: offset) }
                 throw error
             }

@@ -1,7 +1,7 @@
 package import CambiumGraph
 package import CambiumModel
 
-/// What a run of random changes found to be wrong.
+/// A fault that a run of random changes found.
 package struct Finding: Error, CustomStringConvertible {
     package let description: String
 
@@ -14,10 +14,10 @@ package struct Finding: Error, CustomStringConvertible {
     package static func check(_ findings: [String], _ what: String, _ ops: [Op] = []) throws { try check(findings.first, what, ops) }
 }
 
-/// The end of a list of ops, without the bulk of long values.
+/// Returns the text of a list of ops, each shortened to 600 characters.
 package func shown(_ ops: [Op]) -> String { "after " + ops.map { String("\($0)".prefix(600)) }.joined(separator: "; ") }
 
-/// An op with all that an engine alone can say of it.
+/// Returns an op with the parts that only the engine can compute.
 package func completed(_ op: Op, _ draft: borrowing Draft) throws(CambiumError) -> Op {
     if case .clone(let clone) = op { .clone(try completed(clone, draft)) } else { op }
 }

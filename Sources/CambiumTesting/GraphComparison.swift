@@ -1,10 +1,10 @@
 public import CambiumGraph
 import CambiumModel
 
-/// The first thing in which a graph and a reference differ, in a sentence; nil where they hold the same.
+/// Returns a sentence about the first difference between a graph and a reference, or `nil` if they are equal.
 ///
-/// Compares everything that can be read: ids, entities, sources, stub flags, values, members and their order, counts, and what is
-/// found by identity, which no two objects may share. Complexity: O(entities x objects + members).
+/// Compares everything that can be read: ids, entities, sources, stub flags, values, members and their order, counts, and the results of
+/// searches by identity, which no two objects may share. Complexity: O(entities x objects + members).
 public func difference(_ graph: Graph, _ reference: ReferenceGraph) -> String? {
     if graph.objectCount != reference.objectCount {
         return "\(graph.objectCount) objects of \(reference.objectCount)"
@@ -43,7 +43,7 @@ private func difference(_ graph: Graph, _ reference: ReferenceGraph, _ id: Objec
     return nil
 }
 
-/// Every way in which a bound column gives a value has to agree with the value itself.
+/// Checks that every way to read a value from a bound column agrees with the value itself.
 private func difference(_ column: Column, _ value: Value, _ place: ObjectPlace) -> String? {
     if ValueKey(column.value(at: place)) != ValueKey(value) { return "is \(column.value(at: place)) by its column" }
     switch value {

@@ -1,23 +1,23 @@
 import CambiumGraph
 
-/// How long the tree of an ordered index takes for random numbers of 64 bits, without anything around it.
+/// A measurement of the tree of an ordered index, for random numbers of 64 bits, without the other parts of the engine.
 ///
 ///     let found = IndexMeasurement(keyCount: 1_000_000, seed: 1) { work in timed(work) }
 ///     print(found.bytesPerRow)
 public struct IndexMeasurement {
-    /// Seconds to sort and merge all keys into an empty tree.
+    /// The seconds to sort and merge all keys into an empty tree.
     public let bulkSeconds: Double
-    /// Seconds to add a twentieth as many random keys one by one to the tree.
+    /// The seconds to add a twentieth as many random keys to the tree, one by one.
     public let insertSeconds: Double
     public let insertCount: Int
-    /// Seconds to walk through the tree once, row by row.
+    /// The seconds to walk through the tree once, row by row.
     public let scanSeconds: Double
-    /// The sum of all rows, so that nobody can leave the walk out.
+    /// The sum of all rows, so that the compiler cannot omit the walk.
     public let rowSum: UInt64
-    /// Bytes of pages for each row, after all keys were merged in bulk.
+    /// The bytes of pages for each row, after all keys were merged in bulk.
     public let bytesPerRow: Double
 
-    /// - Parameter timed: runs its argument and returns the seconds that it took.
+    /// - Parameter timed: A closure that runs its argument and returns the seconds that it took.
     public init(keyCount: Int, seed: UInt64, timed: (() -> Void) -> Double) {
         var random = SplitMix64(seed: seed)
         let keys = (0..<keyCount).map { _ in random.next() }
@@ -43,7 +43,7 @@ public struct IndexMeasurement {
         }
     }
 
-    /// The entry of a number that is not null.
+    /// Adds the entry of a number that is not null.
     private static func add(_ key: UInt64, _ row: Int, to batch: inout OrderedBatch) {
         let room = batch.room(64)
         room.storeBytes(of: 1, as: UInt8.self)

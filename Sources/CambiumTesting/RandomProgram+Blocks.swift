@@ -22,7 +22,7 @@ extension RandomProgram {
             if kind == .update { attributes = someOf(attributes, upTo: 3) }
         }
         if serials.isEmpty { return nil }
-        // Of many objects one would share a value with another nearly always, and the transaction come to nothing.
+        // With many objects, two of them would almost always share a value, and the transaction would be rejected.
         let isFresh = serials.count > 10
         let columns = attributes.map { attribute in
             column(
@@ -34,7 +34,7 @@ extension RandomProgram {
         return .upsert(UpsertBlock(entity: entity.number, kind: kind, serials: Self.runs(serials), identity: [], columns: columns))
     }
 
-    /// Up to so many different ones.
+    /// Returns up to `count` different ids.
     mutating func some(_ ids: [ObjectID], upTo count: Int) -> [ObjectID] {
         Array(ids.shuffled(using: &random).prefix(Int.random(in: 1...count, using: &random)))
     }
@@ -49,7 +49,7 @@ extension RandomProgram {
         return runs
     }
 
-    /// Values as a block carries them.
+    /// Returns values in the form that a block contains.
     func column(_ attribute: Attribute, _ values: [Value]) -> AttributeColumn {
         var presence = [UInt64](repeating: 0, count: (values.count + 63) / 64)
         let forms = values.map { StoredForm($0, type: attribute.type) }

@@ -1,10 +1,10 @@
 import CambiumModel
 
 extension RandomProgram {
-    /// A clone of a few objects, mostly one that succeeds. Its outcome is what the reference makes of it, without the hash that only
-    /// an engine computes; nil where no clone of a fair size is found.
+    /// Returns a clone of a few objects, which succeeds in most cases, or `nil` if no clone of a moderate size is found. Its result comes
+    /// from the reference, without the hash that only an engine computes.
     mutating func clone(_ graph: ReferenceGraph) -> Op? {
-        // Clones of clones would double the graph again and again.
+        // Repeated clones of clones would grow the graph exponentially.
         if graph.objectCount > 500 { return nil }
         for _ in 0..<6 {
             let roots = random.isTrue(1, outOf: 2) ? some(graph.ids, upTo: 1) : some(graph.ids, upTo: 4)
@@ -16,7 +16,7 @@ extension RandomProgram {
             do throws(CambiumError) {
                 let plan = try graph.plan(roots, options, time: time, seed: seed)
                 if plan.reached.count > 150 { continue }
-                // Clones that reach something are worth more.
+                // Clones that reach further objects test more.
                 if plan.reached.count == roots.count, random.isTrue(3, outOf: 4) { continue }
                 return .clone(
                     CloneOp(
@@ -29,7 +29,7 @@ extension RandomProgram {
         return nil
     }
 
-    /// A clone that has to throw.
+    /// Returns a clone that must throw.
     mutating func wrongClone(_ graph: ReferenceGraph, _ present: ObjectID, _ absent: ObjectID) -> Op {
         switch Int.random(in: 0..<5, using: &random) {
         case 0: return Self.refused([], CloneOptions())
@@ -44,7 +44,7 @@ extension RandomProgram {
         return Self.refused(random.isTrue(1, outOf: 2) ? [absent] : [present, absent], CloneOptions())
     }
 
-    /// What has one owner only.
+    /// Returns a clone that shares objects of one owner, which is an error.
     private mutating func wrongShare(_ graph: ReferenceGraph, _ present: ObjectID) -> Op? {
         let owned = concrete.flatMap { entity in
             entity.relationships.filter { relationship in
@@ -71,7 +71,7 @@ extension RandomProgram {
         return options
     }
 
-    /// In the order that an op has them in.
+    /// Returns rules in the order that an op requires.
     private mutating func cloneRules() -> [CloneOptions.Rule] {
         var found: [CloneOptions.Rule] = []
         for entity in concrete.sorted(by: { $0.number < $1.number }) {

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension RandomProgram {
-    /// An op that mostly has to throw.
+    /// Returns an op that must throw in most cases.
     package mutating func wrongOp(_ graph: ReferenceGraph) -> Op {
         let entity = random.pick(schema.entities)
         let root = entity?.root ?? EntityNumber(rawValue: 1)
@@ -31,7 +31,7 @@ extension RandomProgram {
         }
     }
 
-    /// Values that fit, and then one that does not.
+    /// Returns valid values followed by an invalid one.
     private mutating func wrongAssignments(_ attributes: [Attribute]) -> [Assignment] {
         guard let wrong = random.pick(attributes) else { return [] }
         let fitting = attributes.shuffled(using: &random).prefix(Int.random(in: 0...3, using: &random))
@@ -48,7 +48,7 @@ extension RandomProgram {
         return .insert(id, entity: entity.number, wrongAssignments(entity.attributes))
     }
 
-    /// A block of objects of which only the last one cannot be inserted, or is not there.
+    /// Returns a block of objects of which only the last one cannot be inserted, or does not exist.
     private mutating func wrongTail(_ graph: ReferenceGraph, _ present: ObjectID) -> Op {
         let entity = graph.entity(of: present) ?? concrete[0]
         let next = graph.nextSerial(of: entity.root)
@@ -64,7 +64,7 @@ extension RandomProgram {
                 entity: entity.number, kind: isInsert ? .insert : .update, serials: Self.runs(serials), identity: [], columns: columns))
     }
 
-    /// A block that inserts objects before one that is there already.
+    /// Returns a block that inserts objects before an object that already exists.
     private mutating func wrongGap(_ graph: ReferenceGraph, _ present: ObjectID) -> Op {
         let entity = graph.entity(of: present) ?? concrete[0]
         let free = (1..<max(2, present.serial)).filter { !graph.contains(ObjectID(root: present.root, serial: $0)) }
@@ -93,7 +93,7 @@ extension RandomProgram {
         return .link(id, relationship.number, target: target, index: index)
     }
 
-    /// Of something that is no member, or that is not ordered, or to before the front.
+    /// Moves an object that is not a member, or in a relationship that is not ordered, or to a negative index.
     private mutating func wrongMove(_ graph: ReferenceGraph) -> Op? {
         guard let (id, relationship) = owner(graph), let target = random.pick(targets(relationship, graph)) else { return nil }
         return .move(id, relationship.number, target: target, index: random.isTrue(1, outOf: 2) ? -1 : 0)
@@ -116,7 +116,7 @@ extension RandomProgram {
         return .upsert(block)
     }
 
-    /// A block of links of which the last one names what is not there, or what is of the wrong entity.
+    /// Returns a block of links whose last link names a missing object, or an object of the wrong entity.
     private mutating func wrongLinks(_ graph: ReferenceGraph, _ absent: ObjectID) -> Op? {
         guard let (id, relationship) = owner(graph) else { return nil }
         let wrong = random.isTrue(1, outOf: 2) ? absent.serial : random.pick(graph.ids)?.serial ?? 1

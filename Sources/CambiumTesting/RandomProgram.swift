@@ -1,20 +1,19 @@
 public import CambiumModel
 
-/// Makes random ops that mostly fit the state of a reference graph: a program for the engine and the reference to run.
+/// Makes random ops, most of which suit the state of a reference graph. Tests run them on the engine and on the reference.
 ///
 ///     var program = RandomProgram(schema: schema, seed: 7)
 ///     let op = program.next(for: reference)
 public struct RandomProgram: Sendable {
-    /// What the ops may be.
+    /// The kinds of ops that a program makes.
     public enum Scope: Sendable {
-        /// Everything, also ops that have to throw.
+        /// All ops, including ops that must throw.
         case everything
-        /// Everything, and more clones than anything else.
+        /// All ops, with more clones than anything else.
         case clones
-        /// Everything; whoever runs the program changes the schema often.
+        /// All ops. The test that runs the program also changes the schema often.
         case migrations
-        /// Only what ops can be derived from: nothing is cloned or deleted, no serial is handed out late,
-        /// nothing throws.
+        /// Only changes that ops can be derived from: no clones, no deletions, no serials from gaps, and no ops that must throw.
         case derivable
     }
 
@@ -22,7 +21,7 @@ public struct RandomProgram: Sendable {
     public let scope: Scope
     var random: SplitMix64
     var values = RandomValues()
-    /// Links that objects just made need for their fewest members.
+    /// The links that new objects need to reach their minimum number of members.
     private var pending: [Op] = []
     private(set) var concrete: [Entity] = []
     private(set) var relationships: [Relationship] = []
@@ -35,7 +34,7 @@ public struct RandomProgram: Sendable {
         adopt(schema)
     }
 
-    /// Goes on with another schema.
+    /// Continues with another schema.
     public mutating func adopt(_ schema: Schema) {
         self.schema = schema
         pending = []
@@ -47,7 +46,7 @@ public struct RandomProgram: Sendable {
             })
     }
 
-    /// The next op, made for the state that a reference is in.
+    /// Returns the next op for the current state of a reference.
     public mutating func next(for graph: ReferenceGraph) -> Op {
         while let op = pending.popLast() {
             if case .link(let id, _, let target, _) = op, graph.contains(id), graph.contains(target) { return op }
@@ -56,7 +55,7 @@ public struct RandomProgram: Sendable {
         return op(graph) ?? insert(graph)
     }
 
-    /// An op of a random kind; nil where the graph has nothing that such an op could change.
+    /// Returns an op of a random kind, or `nil` if the graph has nothing that such an op could change.
     private mutating func op(_ graph: ReferenceGraph) -> Op? {
         if random.isTrue(scope == .clones ? 15 : scope == .derivable ? 0 : 2, outOf: 50) { return clone(graph) }
         switch Int.random(in: 0..<100, using: &random) {
@@ -93,7 +92,7 @@ public struct RandomProgram: Sendable {
 
     private func isWanted(_ attribute: Attribute) -> Bool { !attribute.isOptional && attribute.defaultValue.isNull }
 
-    /// Mostly the next one; now and then one that leaves a gap, or one from a gap.
+    /// Returns the next serial in most cases; otherwise, one that leaves a gap, or one from a gap.
     mutating func serial(_ entity: Entity, _ graph: ReferenceGraph) -> UInt64 {
         let next = graph.nextSerial(of: entity.root)
         if random.isTrue(1, outOf: 12) { return next + UInt64.random(in: 1...200, using: &random) }
@@ -104,7 +103,7 @@ public struct RandomProgram: Sendable {
         return next
     }
 
-    /// A value that fits, mostly one of its own where objects are told apart by it.
+    /// Returns a valid value. For an identifying attribute, the value is new in most cases.
     mutating func value(_ attribute: Attribute) -> Value {
         if identifying.contains(ObjectIdentifier(attribute)), random.isTrue(19, outOf: 20) { return values.fresh(attribute.type) }
         let value = values.common(attribute, &random)
@@ -131,7 +130,7 @@ public struct RandomProgram: Sendable {
 
     // MARK: Links
 
-    /// An object that has relationships, and one of them.
+    /// Returns an object that has relationships, and one of them.
     mutating func owner(
         _ graph: ReferenceGraph, where fits: (Relationship) -> Bool = { _ in true }
     ) -> (id: ObjectID, relationship: Relationship)? {

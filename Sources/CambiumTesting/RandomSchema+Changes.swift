@@ -1,9 +1,9 @@
 import CambiumJSON
 public import CambiumModel
 
-/// Changes of a schema: most of them automatic, some that need a migration by the user, some that the objects may not comply with.
+/// Changes of a schema: most are automatic, some need a migration by the user, and some conflict with the objects.
 extension RandomSchema {
-    /// A schema that differs from another one in one to three things, and is sound.
+    /// Returns a valid schema that differs from another one in one to three aspects.
     public static func changed(_ schema: Schema, _ random: inout SplitMix64) -> SchemaDefinition {
         var definition = schema.definition
         for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -12,17 +12,17 @@ extension RandomSchema {
             made.nameCount = Int(random.next() % 1_000_000) * 100
             made.change(&random)
             let changed = SchemaDefinition(entities: made.entities)
-            // A change that makes no sense beside the others is left out.
+            // A change that contradicts the others is skipped.
             if isSound(changed) { definition = changed }
         }
         return definition
     }
 
-    /// Whether a schema can be made of a definition, objects of it, and clones of them by either keys.
+    /// Whether the definition gives a valid schema that can have objects, and that allows clones with both sets of keys.
     private static func isSound(_ definition: SchemaDefinition) -> Bool {
         do {
             _ = try ClonePolicy(Schema(definition), CloneOptions(keys: otherKeys))
-        } catch { return false }  // That is the answer.
+        } catch { return false }  // The error is the answer.
         return definition.entities.contains { !$0.isAbstract }
     }
 
@@ -102,7 +102,7 @@ extension RandomSchema {
         entities[entity].attributes[place] = attribute
     }
 
-    /// To a parent or a child, mostly.
+    /// Moves an attribute to an ancestor or a descendant.
     private mutating func moveAttribute(_ entity: Int, _ random: inout SplitMix64) {
         guard let place = entities[entity].attributes.indices.randomElement(using: &random) else { return }
         let relatives = Set(lineage(entity) + family(entity)).subtracting([entity]).sorted()
@@ -183,7 +183,7 @@ extension RandomSchema {
         entities[entity].relationships[place] = relationship
     }
 
-    /// Gives a relationship an inverse, or takes it away.
+    /// Adds an inverse to a relationship, or removes its inverse.
     private mutating func joinOrPart(_ entity: Int, _ random: inout SplitMix64) {
         guard let place = entities[entity].relationships.indices.randomElement(using: &random) else { return }
         let relationship = entities[entity].relationships[place]

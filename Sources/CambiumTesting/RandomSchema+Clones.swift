@@ -1,11 +1,11 @@
 import CambiumModel
 
-/// Rules for clones in `userInfo`, such that a schema with them loads and most clones succeed.
+/// Adds rules for clones to `userInfo`. A schema with these rules loads, and most clones succeed.
 extension RandomSchema {
-    /// The names that clones of random programs give the keys now and then.
+    /// The other names of the keys, which some clones of random programs use.
     static let otherKeys = CloneKeys(exclude: "omit", rebuild: "renew", followParent: "above", withoutParent: "orphan")
 
-    /// An attribute by which copies can be told from originals, for a set of attributes that is to be unique.
+    /// Adds an attribute whose value differs between copies and originals, for a set that must be unique. Returns its name.
     mutating func addRebuilt(_ index: Int) -> String {
         var attribute = AttributeDefinition(name("uuid"), .uuid, .optional)
         for keys in [CloneKeys.standard, Self.otherKeys] { attribute.userInfo[keys.rebuild] = "uuid" }
@@ -44,7 +44,7 @@ extension RandomSchema {
         entities[entity].attributes[place] = attribute
     }
 
-    /// To an attribute of the same type, of a parent that leads here, or of anything further above.
+    /// Returns a path to an attribute of the same type: of a parent that leads to this entity, or of any entity on a higher level.
     private func path(_ entity: Int, _ attribute: AttributeDefinition, _ random: inout SplitMix64) -> String? {
         let isNear = random.isTrue(2, outOf: 3)
         let lineage = Set(lineage(entity).map { entities[$0].name })

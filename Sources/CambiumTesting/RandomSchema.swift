@@ -1,7 +1,7 @@
 import CambiumJSON
 public import CambiumModel
 
-/// Schemas with a little of everything that a schema can say.
+/// Random schemas with examples of every feature.
 ///
 ///     var random = SplitMix64(seed: 7)
 ///     let schema = try RandomSchema.make(&random)
@@ -9,8 +9,8 @@ public struct RandomSchema {
     var entities: [EntityDefinition] = []
     var nameCount = 0
 
-    /// One to five hierarchies with attributes of all types, identities, unique sets, relationships of every kind, and rules
-    /// for clones.
+    /// Returns a schema with one to five hierarchies, attributes of all types, identities, unique sets, relationships of every kind, and
+    /// rules for clones.
     public static func make(_ random: inout SplitMix64) throws(CambiumError) -> Schema {
         var made = RandomSchema()
         for _ in 0..<Int.random(in: 1...5, using: &random) { made.addHierarchy(&random) }
@@ -75,7 +75,7 @@ public struct RandomSchema {
     mutating func addSets(_ index: Int, _ random: inout SplitMix64) {
         let lineage = self.lineage(index)
         let names = lineage.flatMap { entities[$0].attributes.map(\.name) }
-        // An entity below an ancestor with an identity has that one; parents stand before their children here.
+        // An entity inherits the identity of its ancestor, so it gets none of its own. Parents precede their children here.
         if !lineage.contains(where: { !entities[$0].identity.isEmpty }), random.isTrue(1, outOf: 2) {
             entities[index].identity = uniqueNames(index, names, &random)
         }
@@ -83,7 +83,7 @@ public struct RandomSchema {
         while random.isTrue(1, outOf: 2) { addIndex(index, &random) }
     }
 
-    /// In any order of any attributes, texts mostly without regard to case.
+    /// Adds an index of random attributes in random order. Most texts are compared without regard to case.
     private mutating func addIndex(_ index: Int, _ random: inout SplitMix64) {
         let attributes = lineage(index).flatMap { entities[$0].attributes }
         let components = someOf(attributes.map(\.name), &random).map { name in
@@ -93,7 +93,7 @@ public struct RandomSchema {
         if !components.isEmpty { entities[index].indexes.append(components) }
     }
 
-    /// Mostly with one that a clone rebuilds.
+    /// Returns the names of a unique set, which in most cases includes an attribute that a clone rebuilds.
     private mutating func uniqueNames(_ index: Int, _ names: [String], _ random: inout SplitMix64) -> [String] {
         let some = someOf(names, &random)
         if random.isTrue(1, outOf: 4) { return some }

@@ -1,24 +1,24 @@
 import CambiumModel
 import FoundationEssentials
 
-/// Values of every type: some that nobody else has, some of a few that come again and again, some at the edges.
+/// Values of every type: new values, a few values that repeat, and values at the edges of the type.
 struct RandomValues: Sendable {
     private var freshCount: Int64 = 0
 
-    /// A value that was not made before; of a bool, and of null, there is no such thing.
+    /// Returns a value that was not made before, unless the type has too few values, such as bool. Never null.
     mutating func fresh(_ type: AttributeType) -> Value {
         freshCount += 1
         return Self.value(freshCount, type)
     }
 
-    /// One of the few values that come again, or null.
+    /// Returns one of the few values that repeat, a value at an edge of the type, or null.
     func common(_ attribute: Attribute, _ random: inout SplitMix64) -> Value {
         if random.isTrue(attribute.isOptional ? 3 : 1, outOf: 12) { return .null }
         if random.isTrue(1, outOf: 4) { return edge(attribute.type, &random) }
         return Self.value(-Int64.random(in: 0..<5, using: &random), attribute.type)
     }
 
-    /// A value of another type than the attribute's.
+    /// Returns a value that an attribute of the type cannot hold.
     func wrong(_ type: AttributeType) -> Value { type == .int16 ? .int(40_000) : type == .bool ? .string("no") : .bool(true) }
 
     private static func value(_ number: Int64, _ type: AttributeType) -> Value {

@@ -115,7 +115,7 @@ extension ReferenceGraph {
         CambiumError(.damaged, "A block of links does not fit '\(relationship.name)'.")
     }
 
-    /// The serials of each owner.
+    /// Returns the serials of each owner.
     private static func cut(
         _ serials: [UInt64], _ counts: [UInt32], _ owners: Int, _ misfit: CambiumError
     ) throws(CambiumError) -> [[UInt64]] {

@@ -1,24 +1,24 @@
 public import CambiumModel
 
-/// What a clone comes to, worked out before anything is changed.
+/// The result of a clone, computed before the graph changes.
 struct ReferenceClone: Sendable {
     let roots: [ObjectID]
     let options: CloneOptions
     let time: Timestamp?
     let seed: CloneSeed?
-    /// The originals, in the order in which they are reached.
+    /// The originals, in the order in which the clone reaches them.
     var reached: [ObjectID] = []
     var levels: [ObjectID: Int] = [:]
-    /// Where each original but the roots was first reached from.
+    /// The object from which each original, except the roots, was first reached.
     var parents: [ObjectID: ObjectID] = [:]
     /// The copy of each original.
     var copies: [ObjectID: ObjectID] = [:]
-    /// How many objects there were of each hierarchy.
+    /// The number of objects of each hierarchy before the clone.
     var objectCounts: [EntityNumber: Int] = [:]
-    /// By the id of the copy.
+    /// The attributes of each copy, by its id.
     var attributes: [ObjectID: [PropertyNumber: Value]] = [:]
     var hierarchies: [CloneOp.Hierarchy] = []
-    /// Whether any copy has the time, or a new UUID.
+    /// Whether any copy uses the time, or a new UUID.
     var hasTime = false
     var hasUUIDs = false
 
@@ -26,12 +26,12 @@ struct ReferenceClone: Sendable {
 }
 
 extension ReferenceGraph {
-    /// The object that a copy was made from; nil for what is no copy.
+    /// Returns the object that a copy was made from, or `nil` if the object is not a copy.
     public func source(of id: ObjectID) -> ObjectID? { sources[id] }
 
-    /// What a clone would come to: for each hierarchy the first serial, and the number of copies of each entity.
+    /// Returns the outcome of a clone: the first serial of each hierarchy, and the number of copies of each entity.
     ///
-    /// Throws what applying such a clone throws.
+    /// Throws the same errors as applying the clone.
     public func cloneOutcome(roots: [ObjectID], options: CloneOptions) throws(CambiumError) -> [CloneOp.Hierarchy] {
         try plan(roots, options, time: Timestamp(microsecondsSince1970: 0), seed: CloneSeed(low: 0, high: 0)).hierarchies
     }
@@ -63,7 +63,7 @@ extension ReferenceGraph {
         return plan
     }
 
-    // MARK: What is copied
+    // MARK: Copied objects
 
     private func walk(_ plan: inout ReferenceClone) {
         plan.reached = plan.roots
@@ -84,7 +84,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// The next serials of each hierarchy, in the order of the originals' serials.
+    /// Assigns the next serials of each hierarchy, in the order of the originals' serials.
     private func number(_ plan: inout ReferenceClone) throws(CambiumError) {
         let byHierarchy = Dictionary(grouping: plan.reached.sorted(), by: \.root)
         for (root, originals) in byHierarchy.sorted(by: { $0.key < $1.key }) {
@@ -105,7 +105,7 @@ extension ReferenceGraph {
     // MARK: Links
 
     private mutating func linkCopies(_ plan: ReferenceClone) {
-        // Where several copies are appended to one list, they stand in it by ascending ids.
+        // Several copies that are appended to one list are in ascending order of their ids.
         for (original, copy) in plan.copies.sorted(by: { $0.key < $1.key }) {
             for relationship in objects[original]?.entity.relationships ?? [] {
                 linkCopy(copy, of: original, relationship, plan)
@@ -122,7 +122,7 @@ extension ReferenceGraph {
             if let target = plan.copies[member] {
                 guard isKept(relationship, original, member, plan) else { continue }
                 list.append(target)
-                // A side that the schema does not name is reached from here only.
+                // A side that the schema does not name can be reached only from here.
                 if end(there).property == nil { members[there, default: [:]][target, default: []].append(copy) }
             } else if isShared {
                 list.append(member)
@@ -133,7 +133,7 @@ extension ReferenceGraph {
         if !list.isEmpty { members[here, default: [:]][copy] = list }
     }
 
-    /// Between two objects that are both copied: whether the copies are linked too.
+    /// Whether the copies of two linked objects are linked, too, if both objects are copied.
     private func isKept(_ relationship: Relationship, _ owner: ObjectID, _ member: ObjectID, _ plan: ReferenceClone) -> Bool {
         let mine = rule(relationship, of: owner, plan)
         let others = oppositeRule(relationship, of: member, plan)
@@ -142,7 +142,7 @@ extension ReferenceGraph {
         return true
     }
 
-    /// Whether an object is copied for another one, many to many: then its copy has no part in what is not copied.
+    /// Whether an object of a many-to-many relationship is copied because of another object. Its copy is not linked to uncopied objects.
     private func isLinkedToCopiesOnly(_ id: ObjectID, _ relationship: Relationship, _ plan: ReferenceClone) -> Bool {
         let here = side(relationship)
         guard end(here).isToMany, end(opposite(here)).isToMany else { return false }

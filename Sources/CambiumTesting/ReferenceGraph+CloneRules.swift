@@ -5,13 +5,13 @@ import FoundationEssentials
 extension ReferenceGraph {
     // MARK: Relationships
 
-    /// The rule of an object's relationship, in a clone.
+    /// Returns the rule of an object's relationship in a clone.
     func rule(_ relationship: Relationship, of id: ObjectID, _ plan: ReferenceClone) -> CloneRule {
         guard let entity = objects[id]?.entity else { return .skip }
         return rule(relationship, entity, isRoot: plan.isRoot(id), plan.options)
     }
 
-    /// The rule of the other side, at a member; nil where the schema names no other side.
+    /// Returns the rule of the other side at a member, or `nil` if the schema does not name the other side.
     func oppositeRule(_ relationship: Relationship, of member: ObjectID, _ plan: ReferenceClone) -> CloneRule? {
         guard let property = end(opposite(side(relationship))).property,
             let inverse = objects[member]?.entity.relationship(property)
@@ -34,7 +34,7 @@ extension ReferenceGraph {
         return inverse.property != nil && inverse.isToMany ? .share : .copy
     }
 
-    /// What has one owner only cannot be shared.
+    /// Throws if a rule shares objects that can have only one owner.
     func checkCloneRules(_ options: CloneOptions) throws(CambiumError) {
         for entity in schema.entities where !entity.isAbstract {
             for relationship in entity.relationships where !end(opposite(side(relationship))).isToMany {
@@ -79,7 +79,7 @@ extension ReferenceGraph {
         plan.options.rootValues.first { $0.root == attribute.root && $0.attribute == attribute.number }?.value
     }
 
-    /// The attributes of the copy of an original whose parent has been through here.
+    /// Computes the attributes of the copy of an object. The attributes of the parent's copy must have been computed before.
     func copyAttributes(of id: ObjectID, _ plan: inout ReferenceClone) throws(CambiumError) {
         let object = try live(id)
         guard let copy = plan.copies[id] else { return }
@@ -115,7 +115,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// The original's value, or a new one.
+    /// Returns the value of the original, or a new value.
     private func rebuilt(_ attribute: Attribute, _ id: ObjectID, _ plan: inout ReferenceClone) throws(CambiumError) -> Value {
         switch attribute.userInfo[plan.options.keys.rebuild]?.lowercased() {
         case nil: return objects[id]?.attributes[attribute.number] ?? .null
@@ -130,7 +130,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// FORMAT.md 4 has the steps.
+    /// Returns a new UUID. FORMAT.md 4 defines the steps.
     private func newUUID(_ attribute: Attribute, _ copy: ObjectID, _ plan: ReferenceClone) -> UUID {
         let seed = plan.seed ?? CloneSeed(low: 0, high: 0)
         let input =

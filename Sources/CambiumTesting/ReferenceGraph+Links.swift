@@ -3,7 +3,7 @@ import CambiumModel
 extension ReferenceGraph {
     func side(_ relationship: Relationship) -> Side { Side(link: relationship.link, end: relationship.end) }
 
-    /// The other end of the same link. A relationship that is its own inverse has one side only.
+    /// Returns the other end of the same link. A relationship that is its own inverse has only one side.
     func opposite(_ side: Side) -> Side {
         schema.links[side.link].isSymmetric ? side : Side(link: side.link, end: 1 - side.end)
     }
@@ -51,7 +51,7 @@ extension ReferenceGraph {
 
     // MARK: Both sides of a link
 
-    /// Links two objects; a side that is to-one lets go of what it had.
+    /// Links two objects. A to-one side loses its previous member.
     mutating func connect(_ relationship: Relationship, _ owner: ObjectID, _ target: ObjectID, at index: Int? = nil) {
         let here = side(relationship)
         let there = opposite(here)
@@ -68,7 +68,7 @@ extension ReferenceGraph {
         note(there, target)
     }
 
-    /// Undoes a link, if there is one. Where `isNoted` is false, nothing is checked at the target because of it.
+    /// Removes a link if it exists. If `isNoted` is `false`, the change does not cause a check of the rules of the two objects.
     mutating func disconnect(_ here: Side, _ owner: ObjectID, _ target: ObjectID, isNoted: Bool = true) {
         guard list(here, owner).contains(target) else { return }
         let there = opposite(here)
@@ -81,7 +81,7 @@ extension ReferenceGraph {
         note(there, target)
     }
 
-    /// Gives a member the index that it has afterwards.
+    /// Moves a member to an index. `index` is its index after the move.
     private mutating func place(_ relationship: Relationship, _ owner: ObjectID, _ target: ObjectID, at index: Int) {
         var all = list(side(relationship), owner)
         all.removeAll { $0 == target }
@@ -90,7 +90,7 @@ extension ReferenceGraph {
         note(side(relationship), owner)
     }
 
-    /// The number of members of an object changed: it is looked at again where the schema bounds that number.
+    /// Records that the number of members of an object changed. Its rules are checked again if the schema limits this number.
     mutating func note(_ side: Side, _ id: ObjectID) {
         guard let property = end(side).property else { return }
         let isBounded = schema.entities.contains { entity in

@@ -2,7 +2,7 @@ internal import CambiumGraph
 import CambiumModel
 
 extension ReferenceGraph {
-    /// Gives the graph another schema, object by object.
+    /// Migrates the graph to another schema, object by object.
     mutating func migrate(to new: Schema) throws(CambiumError) {
         let old = schema
         for object in objects.values where new.entity(object.entity.number)?.isAbstract == true {
@@ -52,13 +52,13 @@ extension ReferenceGraph {
         }
     }
 
-    /// The relationship with a property's number in the hierarchy of a root.
+    /// Returns the relationship with a property's number in the hierarchy of a root.
     private static func relationship(_ end: Link.End, _ schema: Schema) -> Relationship? {
         guard let property = end.property else { return nil }
         return schema.entities.filter { $0.root == end.root }.compactMap { $0.relationship(property) }.first
     }
 
-    /// The side of the graph as it is that a side of a new link goes on from.
+    /// Returns the side of the current graph that a side of a new link continues.
     private func oldSide(of new: Side, _ link: Link) -> Side? {
         let ends = new.end == 0 ? (link.first, link.second) : (link.second, link.first)
         if link.isSymmetric, new.end == 1 { return nil }
@@ -70,7 +70,7 @@ extension ReferenceGraph {
         [link.first, link.second].contains { Self.relationship($0, new) != nil }
     }
 
-    /// Takes what the new schema does not have out of what stays.
+    /// Removes the objects and links that the new schema does not have, also from the members of the objects that stay.
     private mutating func leave(_ new: Schema) {
         for id in ids where new.entity(id.root) != nil && objects[id].map({ new.entity($0.entity.number) == nil }) == true {
             for (number, link) in schema.links.enumerated() where stays(link, new) {
@@ -98,7 +98,7 @@ extension ReferenceGraph {
 
     // MARK: Rules
 
-    /// What objects from before break of the rules that have come with the schema.
+    /// Adds the violations of rules that the new schema introduces, by objects that existed before it.
     func addViolations(since old: Schema, to broken: inout BrokenRules) {
         for (id, object) in objects {
             guard let before = old.entity(object.entity.number) else { continue }
@@ -119,7 +119,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Whether an attribute's rules for values are not those that it had.
+    /// Whether an attribute's rules for values differ from its old rules.
     private func rulesDiffer(_ attribute: Attribute, _ was: Attribute, _ old: Schema) -> Bool {
         func rules(_ attribute: Attribute, _ schema: Schema) -> AttributeDefinition? {
             let entity = schema.definition.entities.first { $0.number == attribute.entity.rawValue }

@@ -1,25 +1,25 @@
 public import CambiumGraph
 import CambiumModel
 
-/// The rules of a schema that a commit would find broken.
+/// The rules of a schema whose violation a commit would report.
 public struct BrokenRules: Sendable {
-    /// All but duplicates and denials, each as the engine has to report it.
+    /// All violations except duplicates and denials, each as the engine must report it.
     public internal(set) var violations = Set<Violation>()
-    /// Objects with equal values in a unique set, two or more in each group: the engine reports at least one of a group.
+    /// Groups of two or more objects with equal values in a unique set. The engine reports at least one object of each group.
     public internal(set) var duplicates: [DuplicateGroup] = []
-    /// Deletions that a member denies: the engine reports one of the members of each.
+    /// Deletions that a member denies. For each of them, the engine reports one of the members.
     public internal(set) var denials: [DeniedDeletion] = []
 
     public struct DuplicateGroup: Sendable {
         public let attributes: [String]
-        /// Such as `Note/42`.
+        /// The ids of the objects, such as `Note/42`.
         public let objects: Set<String>
     }
 
     public struct DeniedDeletion: Sendable {
         public let object: String
         public let relationship: String
-        /// The members that are still there.
+        /// The members that still exist.
         public let members: Set<String>
     }
 
@@ -27,7 +27,7 @@ public struct BrokenRules: Sendable {
 }
 
 extension ReferenceGraph {
-    /// What a commit has to refuse as the graph is.
+    /// Returns the violations for which a commit of the current state must be rejected.
     public func brokenRules() -> BrokenRules {
         var broken = BrokenRules()
         for id in noted where contains(id) { addViolations(of: id, to: &broken) }
@@ -72,7 +72,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// What an engine's report lacks, or has too much of; nil where it is right.
+    /// Returns a sentence about a missing or wrong violation in an engine's report, or `nil` if the report is right.
     public func difference(from reported: [Violation]) -> String? {
         let expected = brokenRules()
         var others = Set<Violation>()

@@ -1,8 +1,8 @@
 public import CambiumModel
 
-/// A graph of dictionaries and arrays that does what the engine's does, slowly: what the engine is compared with.
+/// A graph of dictionaries and arrays that behaves like the engine's graph, but slowly. Tests compare the engine with it.
 ///
-/// It shares values and schemas with the engine, and no line of its storage, indexes or rules.
+/// It shares values and schemas with the engine, but no code for storage, indexes or rules.
 ///
 ///     var reference = ReferenceGraph(schema: schema)
 ///     try reference.apply(.insert(id, entity: note.number, []))
@@ -21,7 +21,7 @@ public struct ReferenceGraph: Sendable {
         let end: Int
     }
 
-    /// What a `deny` rule wants to be gone at the end of the transaction.
+    /// The members that must be deleted or unlinked at the end of the transaction because of a `deny` rule.
     struct Denial: Sendable {
         let object: String
         let relationship: String
@@ -30,15 +30,15 @@ public struct ReferenceGraph: Sendable {
 
     public internal(set) var schema: Schema
     var objects: [ObjectID: Object] = [:]
-    /// The members of each object at each side, in order of linking or as placed; sides without members are absent.
+    /// The members of each object at each side, in the order of linking or placement. Sides without members are absent.
     var members: [Side: [ObjectID: [ObjectID]]] = [:]
     var nextSerials: [EntityNumber: UInt64] = [:]
-    /// What each copy was made from.
+    /// The original of each copy.
     var sources: [ObjectID: ObjectID] = [:]
-    /// The objects whose rules the transaction under way may have broken.
+    /// The objects whose rules the current transaction may have broken.
     var noted = Set<ObjectID>()
     var denials: [Denial] = []
-    /// The schema before, where the transaction under way has changed it.
+    /// The schema before the current transaction, if the transaction has changed it.
     var schemaBefore: Schema?
 
     public init(schema: Schema) { self.schema = schema }
@@ -53,29 +53,29 @@ public struct ReferenceGraph: Sendable {
 
     public func isStub(_ id: ObjectID) -> Bool { objects[id]?.isStub ?? false }
 
-    /// Every id, ascending.
+    /// All ids, in ascending order.
     public var ids: [ObjectID] { objects.keys.sorted() }
 
-    /// The ids of an entity's objects, sub-entities included, ascending.
+    /// Returns the ids of an entity's objects, including sub-entities, in ascending order.
     public func ids(of entity: Entity) -> [ObjectID] {
         objects.filter { entity.family.contains($0.value.entity.number) }.keys.sorted()
     }
 
-    /// The value of an attribute; nil where the object is not there.
+    /// Returns the value of an attribute, or `nil` if the object does not exist.
     public func value(of attribute: Attribute, of id: ObjectID) -> Value? {
         objects[id].map { $0.attributes[attribute.number] ?? .null }
     }
 
-    /// The ids at the other end: in order where the relationship is ordered, else ascending.
+    /// Returns the ids at the other end: in the order of an ordered relationship, otherwise in ascending order.
     public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
         let found = members[side(relationship)]?[id] ?? []
         return relationship.isOrdered ? found : found.sorted()
     }
 
-    /// The serial that the next object of a hierarchy gets.
+    /// Returns the serial of the next object of a hierarchy.
     public func nextSerial(of root: EntityNumber) -> UInt64 { nextSerials[root] ?? 1 }
 
-    /// The object with these identity values; nil where there is none.
+    /// Returns the object with these identity values, or `nil` if there is none.
     public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         guard !values.isEmpty, values.count == entity.identity.count else { return nil }
         let wanted = values.map(ValueKey.init(unique:))
@@ -87,7 +87,8 @@ public struct ReferenceGraph: Sendable {
 
     // MARK: Changing
 
-    /// Applies one op. Throws `.notFound`, `.invalidInput` and `.ruleViolated` where the engine has to; nothing is changed then.
+    /// Applies one op. Throws `.notFound`, `.invalidInput`, `.ruleViolated`, `.limitExceeded` or `.damaged` if the engine must throw. After
+    /// an error, nothing has changed, except that a block of links may have been applied in part.
     public mutating func apply(_ op: Op) throws(CambiumError) {
         switch op {
         case .schema(let catalog): try migrate(to: try Schema(catalog: catalog))
@@ -104,7 +105,7 @@ public struct ReferenceGraph: Sendable {
         }
     }
 
-    /// Ends the transaction: what was to be checked counts as checked.
+    /// Ends the transaction: its changes need no further checks.
     public mutating func commit() {
         noted = []
         denials = []

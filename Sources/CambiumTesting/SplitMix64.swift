@@ -1,9 +1,9 @@
-/// A generator of numbers that are the same for the same seed, on any machine.
+/// A generator of numbers that are the same for the same seed on any machine.
 ///
 ///     var random = SplitMix64(seed: 42)
 ///     let die = Int.random(in: 1...6, using: &random)
 ///
-/// Source: G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. Not for secrets.
+/// Source: G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. Not cryptographic.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -17,12 +17,12 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ mixed >> 31
     }
 
-    /// Whether something that happens `numerator` times out of `denominator` happens this time.
+    /// Returns `true` with a probability of `numerator` / `denominator`.
     public mutating func isTrue(_ numerator: Int, outOf denominator: Int) -> Bool {
         Int.random(in: 0..<denominator, using: &self) < numerator
     }
 
-    /// One of the elements; nil where there are none.
+    /// Returns one of the elements, or `nil` if there are none.
     public mutating func pick<C: RandomAccessCollection>(_ elements: C) -> C.Element? {
         elements.randomElement(using: &self)
     }

@@ -1,7 +1,7 @@
 package import CambiumGraph
 
 extension Timeline {
-    /// The empty graph, with indexes whose key every test knows.
+    /// Creates the empty graph, with a fixed key for its indexes.
     package convenience init(memory: MemoryBudget = .standard) {
         self.init(memory: memory, key: HashKey(secret: Array("tests".utf8)))
     }

@@ -1,7 +1,7 @@
 public import CambiumModel
 import FoundationEssentials
 
-/// What makes two values the same: their kind and their bytes. A string that is written in another way is another string.
+/// The key of a value: two values of one type have equal keys if their bytes are equal. Strings are not normalized.
 public enum ValueKey: Hashable, Sendable {
     case null
     case bits(UInt64)
@@ -24,7 +24,7 @@ public enum ValueKey: Hashable, Sendable {
             }
     }
 
-    /// What makes two values the same in a unique set, where 0.0 and -0.0 are equal.
+    /// Creates the key of a value in a unique set, where 0.0 and -0.0 are equal.
     public init(unique value: Value) {
         switch value {
         case .float(let number) where number == 0: self.init(.float(0))

@@ -7,24 +7,25 @@
 #include <emmintrin.h>
 #endif
 
-/// CRC-32C (Castagnoli, reflected 0x82F63B78) of `count` bytes, going on from `crc`; 0 to begin with.
+/// Returns the CRC-32C (Castagnoli, reflected 0x82F63B78) of `count` bytes, continued from `crc`, which is 0 at the beginning.
 uint32_t cmachine_crc32c(uint32_t crc, const void *bytes, size_t count);
-/// The same without the processor's instruction, for a test that compares the two.
+/// Returns the same checksum without the processor's CRC instruction, for a test that compares the two.
 uint32_t cmachine_crc32c_portable(uint32_t crc, const void *bytes, size_t count);
 
-/// Waits while the word at `address` is `value`, or until woken; may return without a reason.
+/// Waits while the word at `address` equals `value`, until another thread wakes this one. May return spuriously.
 void cmachine_wait(const uint32_t *address, uint32_t value);
 /// Wakes up to `count` threads of this process that wait on the word at `address`.
 void cmachine_wake(const uint32_t *address, int count);
 
 static inline uint32_t cmachine_load(const uint32_t *address) { return __atomic_load_n(address, __ATOMIC_ACQUIRE); }
 static inline void cmachine_store(uint32_t *address, uint32_t value) { __atomic_store_n(address, value, __ATOMIC_RELEASE); }
-/// Replaces `old` by `new`; 0 where another value was there.
+/// Replaces `old` with `new`. Returns 0 if the word has another value.
 static inline int cmachine_exchange(uint32_t *address, uint32_t old, uint32_t new_value) {
     return __atomic_compare_exchange_n(address, &old, new_value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/// A counter of the processor that goes on at a constant rate: some 10 ns to read. Nanoseconds where there is none.
+/// Returns a counter of the processor that advances at a constant rate; reading it takes some 10 ns. Returns nanoseconds if the processor
+/// has no such counter.
 static inline uint64_t cmachine_ticks(void) {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
@@ -39,29 +40,30 @@ static inline uint64_t cmachine_ticks(void) {
 #endif
 }
 
-/// Asks for the cache line at `address`, which will be written soon.
+/// Prefetches the cache line at `address`, which will be written soon.
 static inline void cmachine_prefetch(const void *address) { __builtin_prefetch(address, 1); }
 
-/// Has the system supply the memory of whole pages that were never touched; does nothing where it cannot.
+/// Asks the kernel to supply the memory of whole pages that were never touched. Does nothing if the kernel cannot do so.
 void cmachine_populate(void *address, size_t count);
 
-/// Has the system begin to write a part of a file to the disk; does nothing where it cannot. A failure is told by the next sync.
+/// Asks the kernel to begin writing a part of a file to the disk. Does nothing if the kernel cannot do so. The next sync reports a failure.
 void cmachine_begin_sync(int descriptor, int64_t offset, int64_t count);
 
-/// Gives back the room on disk of a part of a file, which reads as zeros then; its length stays. -1, with errno, where that cannot be done.
+/// Releases the disk space of a part of a file, which then reads as zeros; the length of the file stays. Returns -1 and sets `errno` on
+/// failure.
 int cmachine_discard(int descriptor, int64_t offset, int64_t count);
 
 typedef struct {
     uint64_t device;
     uint64_t number;
-    /// How many entries of directories lead to the file.
+    /// The number of directory entries that lead to the file.
     uint32_t nameCount;
 } cmachine_identity_t;
 
-/// Finds out which file a path leads to, or which one is open if the path is null. -1, with errno, if that fails.
+/// Identifies the file that `path` leads to, or the open file if `path` is null. Returns -1 and sets `errno` on failure.
 int cmachine_identity(int descriptor, const char *path, cmachine_identity_t *identity);
 
-/// A bit for each of 16 numbers at `words` that equals `word`; bit 0 is the first number's.
+/// Returns a bit for each of 16 numbers at `words`, set if the number equals `word`. Bit 0 belongs to the first number.
 static inline uint32_t cmachine_equal_lanes(const void *words, uint16_t word) {
 #if defined(__SSE2__)
     const __m128i wanted = _mm_set1_epi16((short)word);

@@ -1,19 +1,20 @@
 public import CambiumJSON
 public import CambiumModel
 
-/// What applying the changes of one store to another came to.
+/// The outcome of applying the changes of one store to another.
 public struct ApplyReport: Sendable {
-    /// The transactions that were written to the target.
+    /// The number of transactions that were written to the target.
     public internal(set) var appliedCount = 0
-    /// Those that the target had before.
+    /// The number of the source's transactions that the target had before.
     public internal(set) var presentCount = 0
-    /// Those written that have a later time than in the source, because the target's transaction before them does.
+    /// The number of written transactions that got a later time than in the source, because the target's transaction before them has that
+    /// time.
     public internal(set) var laterTimeCount = 0
     /// The last transaction of both stores.
     public internal(set) var lastTransaction = TransactionNumber.none
     public internal(set) var objectCount = 0
     public internal(set) var linkCount = 0
-    /// That of the target's graph, which the source's was compared with.
+    /// The digest of the target's graph, which was compared with the digest of the source's graph.
     public internal(set) var digest = GraphDigest(high: 0, low: 0)
 
     public func write(to writer: inout JSONWriter) {

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Finds the last transaction of a target in the log of a source, and writes what follows it there.
+/// Finds the last transaction of a target in the log of a source, and writes the transactions that follow it to the target.
 struct ApplyRun {
     let store: Store
     let source: any Volume
@@ -11,14 +11,14 @@ struct ApplyRun {
     private let past: PastGraphs
     /// The last transaction that the target has when the run begins.
     private var present = TransactionNumber.none
-    /// Transactions of the source with which the target was created for this run.
+    /// The number of the source's transactions with which the target was created for this run.
     private let createdCount: Int
     private var lastPending: Committer.Pending?
-    /// Since the target was last made durable.
+    /// The number of transactions that were written since the target was last made durable, and of their bytes.
     private var waitingCount = 0
     private var waitingByteCount = 0
 
-    /// How much may be under way to the disk.
+    /// The most transactions and bytes that may be written before the run waits for the disk.
     struct Pace {
         var transactionCountMax = 4096
         var byteCountMax = 16 << 20
@@ -39,7 +39,7 @@ struct ApplyRun {
             throw CambiumError(.invalidInput, "A store in memory keeps no log to compare with; apply to one on disk.")
         }
         let reader = try LogReader(source)
-        // What was committed before is in the log from here on.
+        // Everything that was committed before is in the log after this call.
         try store.waitForDisk()
         let last = try lastRecord(of: volume)
         do {
@@ -50,7 +50,7 @@ struct ApplyRun {
             try end.requireTransaction(in: source)
             report.lastTransaction = end.lastTransaction
         } catch {
-            // What was applied stays; why there is no more is what counts.
+            // The applied transactions stay. The caller needs the error that ended the run.
             try? store.waitForDisk()
             throw error
         }
@@ -77,7 +77,7 @@ struct ApplyRun {
             if time > record.metadata.time { report.laterTimeCount += 1 }
             lastPending = pending
         } catch {
-            // Where the one before was taken back, this one cannot follow, and the disk is what to tell of.
+            // If the transaction before was rolled back, this one cannot follow it. The error to report is then that of the disk.
             try checkLast()
             throw error
         }
@@ -98,7 +98,7 @@ struct ApplyRun {
     private func compare(_ record: LogRecord, _ last: LogRecord) throws {
         if try record.commitment() == last.commitment() { return }
         let isFirst = record.number.rawValue == 1
-        // A store that was made for this, with the same schema, is as good as none.
+        // A store that was created for this with the same schema is as good as an empty one.
         if isFirst, let schema = try Self.onlySchema(last), try Self.onlySchema(record) == schema { return }
         let what = isFirst ? "begins with another schema than" : "has another transaction \(record.number) than"
         throw CambiumError(
@@ -112,7 +112,7 @@ struct ApplyRun {
         return catalog
     }
 
-    /// Copies of one store that both were written to may come to the same last transaction in different ways.
+    /// Two copies of one store that were both written to may reach the same last transaction in different ways.
     private func comparePresent() throws {
         guard try past.graph(at: .transaction(present)).digest() == store.graph.digest() else {
             throw CambiumError(

@@ -3,17 +3,20 @@ package import CambiumLog
 import CambiumModel
 
 extension Store {
-    /// Writes the transactions of another store, as far as this one lacks them, with their numbers, authors, messages, requests and times:
-    /// each object has the same id as there. Docs/APPLY.md has the rules.
+    /// Writes the transactions of another store that this one lacks.
     ///
-    /// Where nothing is new nothing is written. This store has to be one that the source was applied to before, or one with the same
-    /// schema and no other transaction. A time that is before that of this store's first transaction becomes that, and the record keeps
-    /// by how much.
+    /// The transactions keep their numbers, authors, messages, requests and times, and each object has the same id in both stores.
+    /// Docs/APPLY.md has the rules.
     ///
-    /// Throws `.notFound` where there is no source; `.conflict` where this store has a transaction that the source has not: then nothing
-    /// was written; `.damaged` where the source's log is corrupt, `.ioFailure`: then the transactions before are here, and applying again
-    /// goes on behind them. Readers see each transaction as it gets durable. Complexity: O(what is applied, both graphs, and the log behind
-    /// their checkpoints), and memory for the source's graph.
+    /// If the source has no new transactions, nothing is written. The source must have been applied to this store before, or this store has
+    /// the same schema and no other transaction. A transaction that is older than this store's first one gets the time of that one, and its
+    /// record keeps the difference.
+    ///
+    /// Throws `.notFound` if there is no source. Throws `.conflict` if this store has a transaction that the source lacks; then nothing was
+    /// written. Throws `.damaged` if the source's log is corrupt, and `.ioFailure`; then this store has the transactions before, and
+    /// applying again continues after them. Readers see each transaction when it is durable.
+    ///
+    /// Complexity: O(what is applied, both graphs, and the log that follows their checkpoints), and memory for the source's graph.
     public func apply(from source: String) throws -> ApplyReport { try apply(from: SystemVolume(root: source)) }
 
     package func apply(from source: any Volume) throws -> ApplyReport { try apply(from: source, pace: .standard) }
@@ -24,13 +27,15 @@ extension Store {
         return run.report
     }
 
-    /// As `apply(from:)`, to the store at a path, which is made where there is none: then it has the source's durability and the same
-    /// root.
+    /// Applies the changes of one store to the store at a path, as `apply(from:)` does.
     ///
-    /// Throws as `apply(from:)`, and `.cannotCreate` where something else is at the target, `.locked` where another process writes to it.
+    /// If there is no store at the path, a new one is created. It gets the durability of the source, and its tree has the same root.
+    ///
+    /// Throws as `apply(from:)` does. Also throws `.cannotCreate` if something other than a store is at the target, and `.locked` if
+    /// another process writes to the target.
     public static func apply(from source: String, to target: String) throws -> ApplyReport {
         let (source, target) = (SystemVolume(root: source), SystemVolume(root: target))
-        // Before anything is made.
+        // The check comes before anything is created.
         try StoreSettings.checkPresence(source)
         try target.checkIsOutside(of: source)
         return try target.withDirectory { try apply(from: source, to: target) }
@@ -51,13 +56,13 @@ extension Store {
             try store.close()
             return run.report
         } catch {
-            // Why it failed is what counts; what closing could not do, the next opening does.
+            // The caller needs the error of the run. The next opening completes whatever closing could not do.
             try? store.close()
             throw error
         }
     }
 
-    /// A new store with the first transaction of another one.
+    /// Creates a store with the first transaction of another one.
     private static func created(
         _ target: any Volume, from reader: LogReader, _ surroundings: Surroundings, _ tuning: LogTuning
     ) throws -> Store {
@@ -74,6 +79,6 @@ extension Store {
         }
     }
 
-    /// Returns when all that was committed is as durable as the store promises.
+    /// Returns when everything that was committed is as durable as the store promises.
     func waitForDisk() throws { _ = try transact(Author(), for: "apply") { _ in } }
 }

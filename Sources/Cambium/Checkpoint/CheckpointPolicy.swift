@@ -1,26 +1,27 @@
 internal import CambiumLog
 import CambiumModel
 
-/// Which checkpoints are kept, so that a moment of the past is shown from one that is not long before it.
+/// Determines which checkpoints are kept, so that an earlier moment can be shown by a short replay after one of them.
 ///
-/// The newest two are, and the one that stands for what was retired. Of the others as many as may be: where they are too many, or take too
-/// much, the one goes that leaves the shortest piece of log between its neighbours.
+/// The newest two are kept, and so is the one that stands for the retired log. Of the others, as many are kept as the limits allow. Beyond
+/// a limit, the store drops the checkpoint that leaves the shortest piece of log between its neighbours.
 ///
 ///     try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, pastPercent: 50))
 public struct CheckpointPolicy: Sendable, Hashable {
-    /// The most checkpoints, the newest ones included; 1 or more.
+    /// The greatest number of checkpoints, including the newest ones; 1 or more.
     public var countMax: Int
-    /// What those may take of the disk that only moments of the past need: in percent of what the newest checkpoint takes, and 64 MiB at
-    /// least. With 0 none is kept for them.
+    /// The greatest disk space of the data that only earlier moments need, in percent of the size of the newest checkpoint. The limit is at
+    /// least 64 MiB, except that 0 keeps no checkpoints for earlier moments.
     public var pastPercent: Int
-    /// How pages are stored. Another one than before begins with the first checkpoint after the store is opened again, which has all pages.
+    /// The form in which pages are stored. A change takes effect at the first checkpoint after the store is opened again, which stores all
+    /// pages.
     public var compression: Compression
 
     public enum Compression: Sendable, Hashable {
-        /// As they are in memory, where they are mapped.
+        /// Pages are stored as they are in memory, and mapped.
         case none
-        /// In chunks of 64 KiB, which are decompressed when they are touched first: about half as much disk, and as much memory as what is
-        /// touched takes.
+        /// Pages are stored in compressed chunks of 64 KiB, which are decompressed when they are first touched. They take about half as
+        /// much disk, and additional memory for each chunk that is touched.
         case lz4
     }
 
@@ -39,7 +40,7 @@ public struct CheckpointPolicy: Sendable, Hashable {
         (settings.checkpointCountMax, settings.pastPercent, settings.compressesPages) = (countMax, pastPercent, compression == .lz4)
     }
 
-    /// Throws `.invalidInput` for a policy that cannot be.
+    /// Throws `.invalidInput` if the policy is not valid.
     func check() throws(CambiumError) {
         guard countMax > 0, pastPercent >= 0 else {
             throw CambiumError(.invalidInput, "At least one checkpoint is kept, and those of the past take 0 percent or more.")
@@ -47,18 +48,18 @@ public struct CheckpointPolicy: Sendable, Hashable {
     }
 }
 
-/// A checkpoint that is kept, and what it costs.
+/// A checkpoint that is kept, and its cost.
 struct KeptRoot {
     let pageFile: UInt64
-    /// For each chunk, whether it has it.
+    /// For each chunk, whether the checkpoint has it.
     let chunks: [Bool]
-    /// Those whose bytes in the file are not those in memory: compressed ones, and those with the root's table.
+    /// The chunks whose bytes in the file differ from those in memory: compressed chunks, and chunks with the checkpoint's table.
     let packed: Set<Int>
-    /// Of its record.
+    /// The number of bytes of the checkpoint record.
     let recordByteCount: Int
-    /// What it stands for.
+    /// The part of the log that the checkpoint stands for.
     let prefix: LogReader.Prefix
-    /// Bytes of log between the checkpoint before it and this one; nil where that was not looked at yet.
+    /// The number of bytes of log between the preceding checkpoint and this one; `nil` if it was not measured yet.
     var logByteCount: Int?
 }
 
@@ -73,12 +74,13 @@ extension KeptRoot {
 }
 
 extension CheckpointPolicy {
-    /// Those that have to go. Complexity: O(checkpoints x chunks).
+    /// Returns the checkpoints to drop. Complexity: O(checkpoints x (checkpoints + chunks)).
     ///
     /// - Parameters:
-    ///   - roots: with their bytes of log, ascending.
-    ///   - isFixed: whether one stays whatever it costs.
-    ///   - pastByteCountMin: what those of the past may take however little the newest one has.
+    ///   - roots: the checkpoints, with their bytes of log, ascending.
+    ///   - isFixed: whether a checkpoint stays, whatever its cost.
+    ///   - pastByteCountMin: the number of bytes that checkpoints for earlier moments may take even if the newest checkpoint is small. It
+    ///     has no effect if `pastPercent` is 0.
     func dropped(
         from roots: [(number: TransactionNumber, root: KeptRoot)], pastByteCountMin: Int, isFixed: (TransactionNumber) -> Bool
     ) -> [TransactionNumber] {
@@ -90,7 +92,8 @@ extension CheckpointPolicy {
         var roots = roots
         var dropped: [TransactionNumber] = []
         while roots.count > countMax || shares.byteCount > allowed {
-            // The gap that is left where one goes ends with the one behind it, and the newest one stays.
+            // The log before a dropped checkpoint is added to that of the next one. The newest checkpoint always stays, so each candidate
+            // has a next one.
             let candidates = roots.indices.dropLast().filter { !isFixed(roots[$0].number) }
             guard let place = candidates.min(by: { gap(roots, without: $0) < gap(roots, without: $1) }) else { break }
             roots[place + 1].root.logByteCount = gap(roots, without: place)
@@ -106,10 +109,11 @@ extension CheckpointPolicy {
     }
 }
 
-/// What only the checkpoints take that may go.
+/// The disk space that only those checkpoints take that may be dropped.
 private struct ChunkShares {
     private(set) var byteCount = 0
-    /// For each chunk of a file, how many have it; more than there can be where one has it that stays.
+    /// For each chunk of a file, the number of checkpoints that have it; `fixed`, which is more than there can be, if a fixed checkpoint
+    /// has it.
     private var counts: [UInt64: [Int32]] = [:]
     private static let fixed = Int32.max / 2
 

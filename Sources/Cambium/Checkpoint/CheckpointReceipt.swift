@@ -4,8 +4,9 @@ public import CambiumModel
 public struct CheckpointReceipt: Sendable, Equatable {
     /// The last transaction in the checkpoint.
     public let transaction: TransactionNumber
-    /// The bytes that were written. They are 0 if the transaction had a checkpoint already, or if a reader kept it from being replaced.
+    /// The number of bytes that were written. It is 0 if the transaction had a checkpoint already, or if a reader kept that from being
+    /// replaced.
     public let byteCount: Int
-    /// How many older checkpoints were dropped.
+    /// The number of older checkpoints that were dropped.
     public let droppedCount: Int
 }

@@ -1,9 +1,10 @@
 internal import CambiumLog
 import CambiumModel
 
-/// The roots that are kept, and the chunks that they have. Only while none is being made by others.
+/// The checkpoint records that are kept, and the chunks that they have. Use these methods only while no other thread makes a checkpoint.
 extension Checkpointer {
-    /// Drops the roots that the policy does not keep. Roots that somebody reads stay, and so does the one that stands for the retired log.
+    /// Drops the checkpoints that the policy does not keep, and returns their number. Checkpoints that a process reads stay, and so does
+    /// the one that stands for the retired log.
     func dropRoots() throws -> Int {
         let retiredEnd = try LogReader(volume).retiredEnd()
         let numbers = try RootRecord.list(volume)
@@ -13,12 +14,12 @@ extension Checkpointer {
         var roots: [(number: TransactionNumber, root: KeptRoot)] = []
         for number in numbers.reversed() {
             if let anchor, number < anchor {
-                // Somebody read it when it was retired.
+                // A process was reading this checkpoint when the log before the anchor was retired, so it stayed.
                 dropped.append(number)
             } else if let root = try keptRoot(number) {
                 roots.append((number, root))
             } else if !fixed.contains(number) {
-                // What cannot be read is of no use to anybody.
+                // A checkpoint that cannot be read is of no use.
                 dropped.append(number)
             }
         }
@@ -27,7 +28,7 @@ extension Checkpointer {
         return try drop(dropped)
     }
 
-    /// Finds out how much log there is before roots of which that is not known.
+    /// Measures the log before the checkpoints for which that was not done yet.
     private func measure(_ roots: inout [(number: TransactionNumber, root: KeptRoot)]) throws(CambiumError) {
         guard let first = roots.firstIndex(where: { $0.root.logByteCount == nil }) else { return }
         let begin = max(0, first - 1)
@@ -39,7 +40,7 @@ extension Checkpointer {
         }
     }
 
-    /// Drops roots that nobody reads. Only while `making` is held.
+    /// Drops checkpoints that no process reads, and returns their number. Call it only while `making` is held.
     func drop(_ roots: [TransactionNumber]) throws -> Int {
         var droppedCount = 0
         for number in roots {
@@ -50,12 +51,12 @@ extension Checkpointer {
             }
             droppedCount += 1
         }
-        // A root that comes back from the disk must not name chunks that were used again.
+        // The removal must be durable: a record that reappears after a power failure must not name chunks that were used again.
         if droppedCount > 0 { try volume.syncDirectory(RootRecord.directory) }
         return droppedCount
     }
 
-    /// What is known of a root; nil where it cannot be read.
+    /// Returns the facts about a checkpoint, or `nil` if its record is corrupt.
     private func keptRoot(_ number: TransactionNumber) throws -> KeptRoot? {
         if let root = kept[number] { return root }
         guard let (record, byteCount) = try PageFile.root(volume, store: store, number) else { return nil }
@@ -64,7 +65,8 @@ extension Checkpointer {
         return root
     }
 
-    /// For each chunk, whether a root that is kept has it; nil where that of one of them cannot be told.
+    /// Returns, for each chunk of the file of pages, whether a kept checkpoint has it. Returns `nil` if the record of a checkpoint is
+    /// corrupt.
     func keptChunks() throws -> [Bool]? {
         var taken: [Bool] = []
         for number in try RootRecord.list(volume) {

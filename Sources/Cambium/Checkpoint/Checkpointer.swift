@@ -4,9 +4,9 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Stores the graph from time to time, while writers go on. Docs/CHECKPOINTS.md.
+/// Stores the graph from time to time, while writers continue. Docs/CHECKPOINTS.md.
 ///
-/// SENDABLE: what changes is touched while `making` is held, or is under a lock.
+/// SENDABLE: mutable state is touched only while `making` is held, or is under a lock.
 final class Checkpointer: @unchecked Sendable {
     let volume: any Volume
     private let timeline: Timeline
@@ -14,32 +14,33 @@ final class Checkpointer: @unchecked Sendable {
     let tuning: LogTuning
     private let making = WriterLock()
 
-    // While `making` is held.
-    /// The chunks of the newest root, with their checksums.
+    // These properties are accessed only while `making` is held.
+    /// The chunks of the newest checkpoint, with their checksums.
     @exclusivity(unchecked) private var chunks: [RootRecord.Chunk]
-    /// Frozen, and not stored yet.
+    /// The chunks that are frozen and not stored yet.
     @exclusivity(unchecked) private var unstored: Set<Int> = []
-    /// Those of them whose memory is the file's.
+    /// The unstored chunks whose memory is the file's.
     @exclusivity(unchecked) private var inFile: Set<Int> = []
-    /// Whether the store was closed, so that nothing is written or used again.
+    /// Whether the store was closed, so that nothing more is written and no chunk is used again.
     @exclusivity(unchecked) private var isEnded = false
-    /// Whether the last checkpoint failed: the system tells once that it could not write what is in the file's memory, and then takes it
-    /// for written.
+    /// Whether the last checkpoint failed. The kernel reports only once that it could not write the memory of a file, and then takes the
+    /// bytes for written. So the next checkpoint writes them itself.
     @exclusivity(unchecked) private var hasFailed = false
     @exclusivity(unchecked) var pageFile: UInt64
-    /// As far as checkpoints have needed it. After `end` anybody may read it.
+    /// The tree over the log, as far as checkpoints have needed it. After `end`, any thread may read it.
     @exclusivity(unchecked) private(set) var tree: RootTree
-    /// Roots that could not be used when the store was opened. They stay until there is a new one: what is left may be all that there is.
+    /// The checkpoints that could not be used when the store was opened. They stay until there is a new one, because they may be all that
+    /// is left of the data.
     @exclusivity(unchecked) private var passedOver: [TransactionNumber]
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptRoot] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
-    /// The file of pages that the store was opened from; nil if the whole log was replayed.
+    /// The file of pages that the store was opened from; `nil` if the whole log was replayed.
     private let sourceFile: UInt64?
-    /// Those of graphs that outlived their store before this one was opened.
+    /// The leases of graphs that outlived their store before this one was opened.
     @exclusivity(unchecked) private var leases: ChunkLeases
     /// Whether pages are stored compressed.
     private let isPacked: Bool
-    /// Whether chunks were taken for a table since it was last known which chunks roots have.
+    /// Whether chunks were taken for a table since the chunks of all checkpoints were last counted.
     @exclusivity(unchecked) private var holdsTableChunks = false
 
     private let state: Guarded<State>
@@ -48,20 +49,21 @@ final class Checkpointer: @unchecked Sendable {
     private struct State {
         /// The last transaction in the newest checkpoint.
         var newest: TransactionNumber
-        /// Bytes of log since then, or since one could not be made.
+        /// The number of bytes of log since then, or since the last automatic checkpoint failed.
         var tailByteCount: Int
-        /// What the newest one has, in bytes.
+        /// The number of bytes of the chunks with pages in the newest checkpoint.
         var storedByteCount: Int
-        /// Bytes of memory that pages took when the last one was done.
+        /// The number of bytes of memory that pages took when the last checkpoint was done.
         var heapByteCount = 0
-        /// When the last one was done, as far as this process knows; microseconds since 1970.
+        /// The time from which the age of the last checkpoint counts, in microseconds since 1970: the first commit after the last automatic
+        /// attempt, or after the opening. It is `nil` before that commit.
         var doneTime: Int64?
-        /// Whether one is on its way that nobody waits for.
+        /// Whether an automatic checkpoint is on its way.
         var isQueued = false
         var failure: CambiumError?
     }
 
-    /// What is stored, taken while nobody writes.
+    /// The state that is stored, taken while no thread writes.
     struct Snapshot {
         let frozen: FrozenPages
         let transaction: TransactionNumber
@@ -69,13 +71,13 @@ final class Checkpointer: @unchecked Sendable {
         let layout: UInt64
         let logPosition: LogPosition
         let schema: SchemaCatalog
-        /// Bytes of log behind the checkpoint before.
+        /// The number of bytes of log after the preceding checkpoint.
         let tailByteCount: Int
     }
 
     /// - Parameters:
-    ///   - file: that of the root that the store was opened with; nil where a new one is begun.
-    ///   - tailByteCount: the bytes of log behind it.
+    ///   - file: the file of the checkpoint that the store was opened with; `nil` if a new file is begun.
+    ///   - tailByteCount: the number of bytes of log after that checkpoint.
     ///   - newFile: a number that no file of the store had before.
     init(
         _ volume: any Volume, log: LogWriter, _ stored: StoredGraph, _ file: UInt64?, leases: ChunkLeases, tailByteCount: Int,
@@ -109,26 +111,27 @@ final class Checkpointer: @unchecked Sendable {
     /// The last transaction in the newest checkpoint.
     var transaction: TransactionNumber { state.withLock { $0.newest } }
 
-    /// Why the last one that was made behind the back of who writes was not; the log has all of it, and the next one is tried later.
+    /// The error of the last automatic checkpoint; `nil` if it did not fail. The log has everything all the same, and another attempt
+    /// follows later.
     var failure: CambiumError? { state.withLock { $0.failure } }
 
-    /// Bytes of log behind the newest checkpoint, or since one could not be made.
+    /// The number of bytes of log after the newest checkpoint, or since the last automatic checkpoint failed.
     var tailByteCount: Int { state.withLock { $0.tailByteCount } }
 
-    /// Waits until none is being made, and refuses whatever comes later: other writers may have the files then.
+    /// Waits until no checkpoint is being made, and refuses all later ones, because other writers may have the files then.
     func end() { making.hold { isEnded = true } }
 
-    /// Only while `making` is held.
+    /// Throws `.notWritable` if the store was closed. Call it only while `making` is held.
     private func checkNotEnded() throws(CambiumError) {
         if isEnded { throw CambiumError(.notWritable, "The store was closed.") }
     }
 
     // MARK: When
 
-    /// Counts the bytes that were logged. Only while nobody else writes.
+    /// Counts the bytes that were logged. Call it only while no other thread writes.
     ///
-    /// - Returns: whether a checkpoint is due, because the bytes are many, memory or pages are short, or the last checkpoint is old.
-    ///   Then the caller calls `makeSoon`.
+    /// - Returns: whether a checkpoint is due, because there are many bytes, memory or pages are short, or the last checkpoint is old. If
+    ///   so, the caller calls `makeSoon`.
     func note(_ byteCount: Int, at time: Int64) -> Bool {
         let (budget, heap) = (timeline.budget, timeline.reservedByteCount)
         let isFull = timeline.isInReserve
@@ -145,9 +148,9 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Has a checkpoint made that `note` has found due.
+    /// Makes a checkpoint in the background, after `note` has found it due.
     func makeSoon(_ make: @escaping @Sendable () throws -> Void) {
-        // A block that has not begun when the store is gone holds nothing of it.
+        // A block that has not begun must not keep the store alive.
         queue.async { [weak self] in self?.attempt(make) }
     }
 
@@ -156,12 +159,13 @@ final class Checkpointer: @unchecked Sendable {
         if state.withLock({ $0.tailByteCount >= tuning.closingCheckpointByteCount }) { attempt(make) }
     }
 
-    /// Names the chunks that versions of this process map from files, so that later writers leave them alone. Only with the store's lock.
+    /// Creates a lease that names the chunks that versions of this process map from files, so that later writers do not use them. Only for
+    /// a caller that has the store's lock.
     ///
-    /// Throws if the disk refuses; then nobody may write to the store for as long as somebody has a graph of it.
+    /// Throws if the disk refuses. Then no other process may write to the store until the last graph of it is gone.
     ///
     /// - Parameter name: a number that no lease of the store has.
-    /// - Returns: nil if no chunk is mapped. Later writers leave the chunks alone for as long as somebody has the lease.
+    /// - Returns: `nil` if no chunk is mapped. Later writers do not use the chunks as long as the lease exists.
     func lease(_ name: UInt64, _ whileNobodyWrites: (() -> Void) -> Void) throws(CambiumError) -> ChunkLease? {
         var mapped: (ofSource: [Int], ofStorage: [Int]) = ([], [])
         whileNobodyWrites { mapped = timeline.mappedChunks }
@@ -182,7 +186,7 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// How many chunks the table of a checkpoint takes.
+    /// Returns the number of chunks that the table of a checkpoint takes.
     func tableChunkCount(_ transaction: TransactionNumber, _ schema: SchemaCatalog, chunkCount: Int) throws(CambiumError) -> Int {
         try RootRecord.tableChunkCount(transaction, schema: schema, chunkCount: chunkCount, isPacked: isPacked, tuning: tuning)
     }
@@ -192,15 +196,15 @@ final class Checkpointer: @unchecked Sendable {
     /// Makes a checkpoint.
     ///
     /// - Parameters:
-    ///   - take: takes the snapshot, while nobody writes; nil where there is nothing new.
+    ///   - take: takes the snapshot while no thread writes; returns `nil` if there is nothing new.
     ///   - makeDurable: makes the log durable up to the position that the snapshot names.
-    ///   - whileNobodyWrites: calls its closure then.
+    ///   - whileNobodyWrites: calls its closure while no thread writes.
     func make(
         take: () throws -> Snapshot?, makeDurable: () throws -> Void, whileNobodyWrites: (() -> Void) -> Void
     ) throws -> CheckpointReceipt {
         try making.hold {
             try checkNotEnded()
-            // The last checkpoint failed. If its root is there nevertheless, it has its table.
+            // The last checkpoint failed. If its record exists nevertheless, the chunks of its table stay taken.
             if holdsTableChunks { try reclaim(keptChunks(), whileNobodyWrites) }
             guard let snapshot = try take() else {
                 return CheckpointReceipt(transaction: transaction, byteCount: 0, droppedCount: 0)
@@ -220,7 +224,7 @@ final class Checkpointer: @unchecked Sendable {
             }
             state.withLock { state in
                 state.newest = snapshot.transaction
-                // What was logged meanwhile is behind it.
+                // The bytes that were logged during the checkpoint follow it.
                 state.tailByteCount = max(0, state.tailByteCount - snapshot.tailByteCount)
                 state.storedByteCount = Self.byteCount(chunks)
             }
@@ -233,16 +237,19 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Opens chunks again that only dropped roots had, releases all disk space that nobody needs, and removes files that no root names.
+    /// Makes chunks available again that only dropped checkpoints had. Releases all disk space without an owner, and removes files that no
+    /// checkpoint names.
     func reclaimChunks(whileNobodyWrites: (() -> Void) -> Void) throws {
         try whileNoneIsMade { try reclaim(keptChunks(), keepsSpares: false, whileNobodyWrites) }
     }
 
-    /// Only while `making` is held.
+    /// Makes unneeded chunks available again, and removes unneeded files. Call it only while `making` is held.
     ///
-    /// - Parameter taken: as `keptChunks`.
+    /// - Parameter taken: the result of `keptChunks`.
+    /// - Parameter keepsSpares: whether some MiB of empty chunks keep their memory and disk space.
     private func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true, _ whileNobodyWrites: (() -> Void) -> Void) throws {
-        // Where one cannot be read, somebody may have opened it when it was sound: nothing is used again until it is gone.
+        // If a record is corrupt, a process may have opened that checkpoint while it was sound. So nothing is used again until the record
+        // is gone.
         guard let taken else { return }
         try removeUnnamedFiles()
         try leases.removeEnded(from: volume)
@@ -252,22 +259,23 @@ final class Checkpointer: @unchecked Sendable {
         holdsTableChunks = false
         while var step = rest, !step.isDone {
             whileNobodyWrites { timeline.take(&step) }
-            // The system may take long, so others may write.
+            // The kernel may take long for this, so writers may use the lock.
             step.releaseTaken()
             rest = step
         }
     }
 
-    /// Removes the files of pages that no root names. Only while `making` is held, and if every root can be read.
+    /// Removes the files of pages that no checkpoint names. Call it only while `making` is held, and only if every checkpoint record can be
+    /// read.
     private func removeUnnamedFiles() throws(CambiumError) {
         try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
     }
 
-    /// Where memory is short, has the file take the place of what it has, in steps that writers do not notice.
+    /// If memory is short, maps stored chunks from the file in place of memory, in steps that writers do not notice.
     ///
-    /// - Parameter taken: for each chunk, whether a root has it: those that only moments of the past need, too.
+    /// - Parameter taken: for each chunk, whether a checkpoint has it, even if only earlier moments need it.
     private func giveUpMemory(of taken: [Bool], _ whileNobodyWrites: (() -> Void) -> Void) {
-        // What is compressed is not what it is in memory.
+        // The file has other bytes for a compressed chunk than memory has.
         let packed = kept.values.reduce(into: Set<Int>()) { if $1.pageFile == pageFile { $0.formUnion($1.packed) } }
         let stored = taken.indices.filter { taken[$0] && !packed.contains($0) }
         let isShort = timeline.budget.isTight
@@ -279,21 +287,23 @@ final class Checkpointer: @unchecked Sendable {
         whileNobodyWrites { state.withLock { $0.heapByteCount = timeline.reservedByteCount } }
     }
 
-    /// Chunks that are replaced at a time: 1 MiB.
+    /// The number of chunks that are replaced at a time: 1 MiB.
     private static let replacedCountMax = 16
 
-    /// - Returns: the bytes that were written; nil where the transaction has a checkpoint that somebody reads. Then its chunks stay as they
-    ///   are, and those that were written are written by the next one.
+    /// Writes the chunks that are not stored yet, and the checkpoint record.
+    ///
+    /// - Returns: the number of bytes that were written; `nil` if a reader shares the record that the transaction already has. Then the
+    ///   chunks of that checkpoint stay as they are, and the next checkpoint writes these chunks again.
     private func write(_ snapshot: Snapshot, inFile: Set<Int>) throws -> Int? {
         let live = snapshot.frozen.image.live
         let taken = try keptChunks()
-        // The files of a checkpoint that failed take space on the disk that this one needs.
+        // The files of a failed checkpoint take disk space that this one needs.
         try PageFileWriter.removeInterrupted(volume)
         if taken != nil { try removeUnnamedFiles() }
         var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
         defer { writer.close() }
         let fresh = unstored.filter { live[$0] > 0 }.sorted()
-        // What a chunk has in its place that is mapped there is what is in memory.
+        // A chunk that is mapped from the file must be there as it is in memory, so it is not compressed.
         let mapped = self.inFile
         let stored = try writer.write(
             fresh,
@@ -311,7 +321,7 @@ final class Checkpointer: @unchecked Sendable {
             next[chunk] = RootRecord.Chunk(live: live[chunk], checksum: stored.checksum, packedByteCount: stored.packedByteCount)
         }
         if let taken {
-            // Who opens the store next writes into these first: otherwise each process would make the file larger.
+            // The next process that opens the store writes into these chunks first. Otherwise each process would make the file larger.
             for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
         }
         for chunk in snapshot.frozen.tables { next[chunk] = .table }
@@ -322,7 +332,7 @@ final class Checkpointer: @unchecked Sendable {
             isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
             epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next,
             tree: tree.tree)
-        // If it fails, either of the two roots of the transaction may be there.
+        // If this fails, the transaction may have its old record or the new one.
         kept[snapshot.transaction] = nil
         guard let recordByteCount = try writer.finish(root, tuning: tuning) else { return nil }
         chunks = next
@@ -332,7 +342,8 @@ final class Checkpointer: @unchecked Sendable {
         return writer.byteCount
     }
 
-    /// Removes the roots that could not be used, now that there is one that can; who has one of them open keeps what it is in.
+    /// Removes the checkpoints that could not be used, because there is one now that can be used. A process that has one of them open keeps
+    /// the file of its pages.
     private func dropPassedOver(but newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
             if try volume.exists(RootRecord.path(number)) { try volume.remove(RootRecord.path(number)) }
@@ -351,6 +362,6 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Has a policy followed from the next checkpoint on.
+    /// Sets the policy for the following checkpoints.
     func set(_ policy: CheckpointPolicy) { making.hold { self.policy = policy } }
 }

@@ -3,47 +3,47 @@ import CambiumGraph
 internal import CambiumLog
 public import CambiumModel
 
-/// What of a log is kept.
+/// The part of a log that is kept.
 public enum Retention: Sendable, Hashable {
-    /// All of it.
+    /// All of the log.
     case all
-    /// What has happened since a moment, from the newest checkpoint on that is not later. A moment after the newest transaction is an
-    /// error: it would retire everything.
+    /// The transactions since a moment, from the newest checkpoint that is not later than the moment. A moment after the newest transaction
+    /// is an error, because it would retire everything.
     case since(Point)
-    /// What has happened since the oldest of so many checkpoints, the newest ones; others are dropped. Nothing is retired if there are
-    /// fewer.
+    /// The transactions since the oldest of this number of newest checkpoints. Older checkpoints are dropped. If there are fewer
+    /// checkpoints, nothing is retired.
     case checkpoints(Int)
 }
 
-/// Which checkpoint stands for what is retired.
+/// The checkpoint that stands for the retired transactions.
 enum CompactionAnchor: Equatable {
-    /// None: nothing is retired.
+    /// No checkpoint: nothing is retired.
     case none
-    /// The newest one that is not later than a transaction.
+    /// The newest checkpoint that is not later than a transaction.
     case newest(notAfter: TransactionNumber)
-    /// The oldest of so many, if there are so many.
+    /// The oldest of this number of newest checkpoints, if there are so many.
     case oldest(of: Int)
 }
 
-/// What compaction came to, or would come to.
+/// The result of a compaction, or the expected result of a dry run.
 public struct Compaction: Sendable, Equatable {
-    /// The last transaction of which only who, when, why and a hash is left; none where all is there.
+    /// The last transaction of which only author, time, message and a hash are left; `.none` if no transaction is retired.
     public internal(set) var retiredEnd = TransactionNumber.none
     /// The earliest transaction whose graph can still be shown.
     public internal(set) var firstMoment = TransactionNumber.none
-    /// Segments of the log that were retired now.
+    /// The number of segments of the log that were retired now.
     public internal(set) var segmentCount = 0
-    /// Bytes that the log has less, without the header of a segment that was begun for it.
+    /// The number of bytes by which the log has shrunk, without the header of a segment that was begun for the compaction.
     public internal(set) var logByteCount = 0
-    /// Checkpoints that were dropped now.
+    /// The number of checkpoints that were dropped now.
     public internal(set) var droppedCount = 0
-    /// Bytes that the stored pages take less; negative where the checkpoint that was made for it takes more.
+    /// The number of bytes by which the stored pages have shrunk; negative if the checkpoint that was made for the compaction takes more.
     public internal(set) var storedByteCount = 0
-    /// Segments that were put into the archive now.
+    /// The number of segments that were put into the archive now.
     public internal(set) var archivedSegmentCount = 0
-    /// Bytes of their files in the archive.
+    /// The number of bytes of their files in the archive.
     public internal(set) var archivedByteCount = 0
-    /// Transactions that were retired and that the archive which was given does not have; empty where none was given.
+    /// The retired transactions that the given archive lacks; empty if no archive was given.
     public internal(set) var missingFromArchive: [ClosedRange<TransactionNumber>] = []
 }
 
@@ -56,21 +56,21 @@ extension Compaction {
         let added = try isDryRun ? archive.measure(segments, of: reader.volume) : archive.add(segments, from: reader.volume)
         (archivedSegmentCount, archivedByteCount) = added
         if isDryRun { return }
-        // What is not known to be whole is not promised to who asks for an early moment.
+        // Errors for early moments name the archive of this note. So the note is written only if the archive is complete.
         guard try archive.missing(of: reader.volume).isEmpty else { return }
         try ArchiveNote(archive.volume.name, upTo: end).write(to: reader.volume, store: reader.settings.store)
     }
 }
 
 extension Committer {
-    /// Retires what a policy does not keep. Writers go on meanwhile.
+    /// Retires the part of the log that a retention does not keep. Writers continue at the same time.
     func compact(_ retention: Retention, archive volume: (any Volume)?, isDryRun: Bool) throws -> Compaction {
         try checkOutsideOfWrites("compact")
         guard let checkpointer, let sealing else { throw CambiumError(.invalidInput, "A store in memory has no log to compact.") }
-        // Before anything is written: a compaction that is refused writes nothing.
+        // This check comes before anything is written: a refused compaction writes nothing.
         let anchor = try anchor(for: retention, checkpointer.volume)
         let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
-        // Kept moments hold roots that may have to go.
+        // The moments that are kept share checkpoints that may have to be dropped.
         past?.forget()
         if isDryRun { return try checkpointer.compact(anchor, archive, isDryRun: true, sealing) { _ in } }
         let compaction =
@@ -89,7 +89,7 @@ extension Committer {
         let before = try PageFile.byteCount(checkpointer.volume)
         var isPacked = try pack(.thorough, stepCountMax: .max)
         _ = try store(again: isPacked)
-        // Packing leaves holes in the chunks that are open. The checkpoint has ended these, so they can be emptied too.
+        // Packing leaves holes in open chunks. The checkpoint has frozen these chunks, so they can be emptied, too.
         for _ in 0..<Self.packingRoundCountMax where isPacked {
             isPacked = try pack(.thorough, stepCountMax: .max)
             if isPacked { _ = try store(again: true) }
@@ -100,10 +100,10 @@ extension Committer {
         return compaction
     }
 
-    /// How often pages are packed and stored once more. Each round has little to do beside the one before.
+    /// The maximum number of times that pages are packed and stored once more. Each round has little to do, compared with the one before.
     private static let packingRoundCountMax = 3
 
-    /// Has what follows begin another segment, if the one that is written to has a transaction.
+    /// Ends the segment that is written to if it has `transaction`, so that later transactions are in another segment.
     private func endSegment(with transaction: TransactionNumber) throws {
         try writing.hold {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
@@ -113,8 +113,8 @@ extension Committer {
         }
     }
 
-    /// What a retention comes to. Throws `.notFound` if there is no such moment, or if it is after the newest transaction;
-    /// `.invalidInput` for a retention that cannot be.
+    /// Returns the anchor that a retention names. Throws `.notFound` if there is no such moment, or if it is after the newest transaction;
+    /// `.invalidInput` for a retention that is not valid.
     private func anchor(for retention: Retention, _ volume: any Volume) throws -> CompactionAnchor {
         switch retention {
         case .all: return .none
@@ -124,7 +124,7 @@ extension Committer {
             do {
                 return .newest(notAfter: try ReadOnlyStore(volume, point: point).graph.transaction)
             } catch let error as CambiumError where error.code == .notFound {
-                // All that there is has happened since a time before the store.
+                // Everything that the log still has happened after this time.
                 if case .time = point { return .none }
                 throw error
             }
@@ -134,7 +134,8 @@ extension Committer {
         }
     }
 
-    /// A time in the future, or in other units, would stand for the newest transaction, and everything before that would be retired.
+    /// Throws `.notFound` for a time after the newest transaction. A time in the future, or in other units, would stand for the newest
+    /// transaction, so that everything before that would be retired.
     private func checkNotAfterNewest(_ time: Timestamp) throws(CambiumError) {
         let (number, newest) = newestTransaction
         guard time > newest else { return }
@@ -146,7 +147,8 @@ extension Committer {
 }
 
 extension Checkpointer {
-    /// Segments are retired up to the checkpoint that the policy names, which is compared with the log first: it is what is left.
+    /// Retires segments up to the checkpoint that a retention names. First compares that checkpoint with the log, because afterwards only
+    /// the checkpoint is left.
     ///
     /// - Parameter endSegment: ends the segment that is written to if it has a transaction.
     func compact(
@@ -157,7 +159,7 @@ extension Checkpointer {
             let reader = try LogReader(volume)
             let roots = try RootRecord.list(volume)
             let retiredEnd = try reader.retiredEnd()
-            // Those before that stand for nothing any more, and are there for who reads them.
+            // Earlier checkpoints no longer stand for any part of the log. They exist only because processes read them.
             let standing = roots.filter { $0 >= retiredEnd }
             var compaction = Compaction()
             let anchor = anchor(kept, standing)
@@ -196,7 +198,7 @@ extension Checkpointer {
             throw CambiumError(.damaged, "No segment begins after transaction \(anchor), so nothing is retired.")
         }
         var segments = try LogReader.segments(volume, upTo: anchor)
-        // The last one that was retired may have files of ops, if that was interrupted.
+        // The segment that was retired last may still have files of ops, if its retirement was interrupted.
         let begin = segments.last { $0 <= retiredEnd } ?? .none
         segments.removeAll { $0 < begin }
         if archive != nil {
@@ -206,7 +208,7 @@ extension Checkpointer {
                 compaction.logByteCount += size.before - size.after
             }
         }
-        // All of it before the first one is retired: where it fails, nothing is gone.
+        // All segments are archived before the first one is retired, so nothing is gone if archiving fails.
         try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: false, reader)
         for segment in segments {
             guard let size = try sealer.retire(segment) else { continue }
@@ -216,7 +218,7 @@ extension Checkpointer {
         compaction.retiredEnd = try reader.retiredEnd()
     }
 
-    /// Finds out what would be retired. Of a segment that would be split the bytes before the checkpoint are counted.
+    /// Measures what would be retired. Of a segment that would be split, only the bytes before the checkpoint count.
     private func measure(
         upTo anchor: TransactionNumber, after retiredEnd: TransactionNumber, _ archive: SegmentArchive?, _ reader: LogReader,
         _ compaction: inout Compaction
@@ -237,9 +239,9 @@ extension Checkpointer {
         compaction.logByteCount = try segments.reduce(byteCount) { $0 + (try LogReader.byteCount(volume, $1)) }
     }
 
-    /// The checkpoint that is to stand for all before it; nil if nothing can be retired.
+    /// Returns the checkpoint that will stand for everything before it, or `nil` if nothing can be retired.
     ///
-    /// - Parameter roots: those that there are, newest first.
+    /// - Parameter roots: the existing checkpoints, newest first.
     private func anchor(_ kept: CompactionAnchor, _ roots: [TransactionNumber]) -> TransactionNumber? {
         switch kept {
         case .none: nil
@@ -248,7 +250,8 @@ extension Checkpointer {
         }
     }
 
-    /// Throws where the stored graph with what the log has behind it is not what the whole log comes to, as far as it is there.
+    /// Throws `.damaged` if a checkpoint is not sound, or if a replay of the log gives another graph. The replay begins with the preceding
+    /// checkpoint, or with the first transaction.
     private func compare(_ anchor: TransactionNumber, with reader: LogReader) throws {
         let stored = try StoredGraph(reader, of: anchor, checksAll: true)
         for finding in stored.timeline.head.invariantFindings() + PageChecker.findings(in: stored.timeline) {
@@ -258,11 +261,11 @@ extension Checkpointer {
         do throws(CambiumError) {
             before = try StoredGraph(reader, notAfter: PastMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1)))
         } catch {
-            // A compaction that was interrupted made the comparison before it retired the first segment.
+            // An interrupted compaction made the comparison before it retired the first segment.
             if error.code == .notFound { return }
             throw error
         }
-        // The same: what leads from the earlier checkpoint to this one was retired in part, and no sound one is between.
+        // The same holds if the log between the two checkpoints was retired in part, and there is no sound checkpoint between them.
         if try before.flaws.isEmpty && before.transaction < reader.retiredEnd() { return }
         var replay = try Replay(before)
         _ = try replay.run(reader, makesDurable: true) { $0.number > anchor }

@@ -1,20 +1,21 @@
 internal import CambiumLog
 import CambiumModel
 
-/// The tree over the log up to a checkpoint, which the next checkpoint goes on from.
+/// The tree over the log up to a checkpoint. The next checkpoint continues it.
 struct RootTree {
-    /// Nil if the log could not be read. `verify` reports that; a checkpoint without a tree is as good as another one otherwise.
+    /// `nil` if the log could not be read. `verify` reports that. In all other respects, a checkpoint without a tree is as good as another
+    /// one.
     private(set) var tree: MerkleTree? = MerkleTree()
-    /// The position after the last transaction in it; nil for the beginning of the log.
+    /// The position after the last transaction in the tree; `nil` for the beginning of the log.
     private(set) var end: LogReader.Prefix?
 
-    /// - Parameter root: the checkpoint that the store was opened with. If it has no tree, the log is read from its first transaction on.
+    /// - Parameter root: the checkpoint that the store was opened with. If it has no tree, the log is read from its first transaction.
     init(_ root: RootRecord?) {
         guard let root, let tree = root.tree else { return }
         (self.tree, end) = (tree, LogReader.Prefix(root))
     }
 
-    /// Reads the log up to a position whose transactions are durable. Writers go on meanwhile. Throws if the disk refuses.
+    /// Reads the log up to a position whose transactions are durable. Writers continue at the same time. Throws if the disk refuses.
     ///
     /// Complexity: O(bytes of the log since the last checkpoint with a tree).
     mutating func advance(to position: LogReader.Prefix, in volume: any Volume) throws {

@@ -12,38 +12,40 @@ extension PageFile: ChunkSource {
 extension UnpackedMemory: ChunkRoom {}
 extension PageFileMemory: PageStorage {}
 
-/// Where a replay begins: with a stored graph, or before the first transaction.
+/// The beginning of a replay: a stored graph, or the state before the first transaction.
 struct StoredGraph {
     let timeline: Timeline
-    /// Nil where the whole log is replayed.
+    /// The stored pages; `nil` if the whole log is replayed.
     let pages: PageFile?
-    /// What is wrong with checkpoints that were passed over.
+    /// The flaws of the checkpoints that were passed over.
     let flaws: [String]
-    /// Those that were passed over.
+    /// The checkpoints that were passed over.
     let passedOver: [TransactionNumber]
 
     /// The last transaction that is in the graph.
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
 
-    /// The file that the next checkpoint goes on with; nil if it begins a new one. It does if the one that there is cannot be trusted, has
-    /// pages in another form than they are to have, or has chunks that graphs map, and it is not known which.
+    /// Returns the file that the next checkpoint continues, or `nil` if it begins a new one. It begins a new one if the existing file
+    /// cannot be trusted, or has pages in another form than the settings require. It also does so if graphs map chunks of the file, and it
+    /// is not known which.
     func pageFile(of settings: StoreSettings, _ leases: ChunkLeases) -> UInt64? {
         guard let root = pages?.root, flaws.isEmpty, root.isPacked == settings.compressesPages, leases.areReadable else { return nil }
         return root.pageFile
     }
 
-    /// Before the first transaction of a log.
+    /// Creates the state before the first transaction of a log.
     init(before reader: LogReader) {
         timeline = Timeline(replaying: reader)
         pages = nil
         (flaws, passedOver) = ([], [])
     }
 
-    /// The newest stored graph that is not behind a moment. Checkpoints that cannot be used are told in `flaws`.
+    /// Finds the newest stored graph that is not after a moment. `flaws` reports the checkpoints that cannot be used.
     ///
-    /// Throws `.ioFailure` where the system refuses. Complexity: O(chunks).
+    /// Throws `.ioFailure` if the operating system refuses. Throws `.notFound` or `.damaged` if no checkpoint can be used, and the log of
+    /// the first transactions was retired. Complexity: O(chunks).
     ///
-    /// - Parameter memory: what pages are kept in; those for which there is none in a file without a name.
+    /// - Parameter memory: the budget for the pages. Pages beyond it are kept in a file without a name.
     init(
         _ reader: LogReader, notAfter moment: PastMoment = .latest, memory: MemoryBudget = .standard, tuning: LogTuning = .standard
     ) throws(CambiumError) {
@@ -58,7 +60,7 @@ struct StoredGraph {
                 (self.flaws, self.passedOver) = (flaws, passedOver)
                 return
             } catch {
-                // Who writes may have dropped it since the directory was listed.
+                // A writer may have dropped the checkpoint since the directory was listed.
                 if error.code == .notFound { continue }
                 guard error.code == .damaged else { throw error }
                 passedOver.append(number)
@@ -70,17 +72,17 @@ struct StoredGraph {
         try Self.checkNotRetired(reader, moment, flaws: flaws)
     }
 
-    /// Opens chunks again that nobody needs. Only for writers, and before anything is replayed: otherwise each opening would make the
-    /// file larger.
+    /// Makes chunks available again that no owner needs. Only for writers, and before anything is replayed. Without this, each opening
+    /// would make the file larger.
     ///
-    /// - Parameter pageFile: the one that the next checkpoint goes on with; nil for a new one, in which nobody has any chunk.
+    /// - Parameter pageFile: the file that the next checkpoint continues; `nil` for a new file, in which no chunk has an owner.
     func reuseChunks(of pageFile: UInt64?, _ leases: ChunkLeases) {
         guard let pageFile, let root = pages?.root else { return timeline.reuse(.none) }
         timeline.reuse(ChunkOwners(isRooted: root.chunks.map { $0 != .unused }, leased: leases.chunks(of: pageFile)))
     }
 
-    /// Whether there is a checkpoint behind a transaction that is not behind a moment. Complexity: O(checkpoints), their records where it
-    /// is a time.
+    /// Whether there is a checkpoint that is after a transaction and not after a moment. Complexity: O(checkpoints); if the moment is a
+    /// time, their records are read.
     static func isThereOne(
         _ reader: LogReader, notAfter moment: PastMoment, behind transaction: TransactionNumber
     ) throws(CambiumError) -> Bool {
@@ -90,7 +92,8 @@ struct StoredGraph {
         return false
     }
 
-    /// Of a checkpoint that cannot be read it is not said: who opens it tells why.
+    /// Whether a checkpoint is after a moment. Returns `false` if its record is corrupt; the attempt to open that checkpoint reports the
+    /// reason.
     private static func isBehind(
         _ moment: PastMoment, _ number: TransactionNumber, _ reader: LogReader
     ) throws(CambiumError) -> Bool {
@@ -104,9 +107,9 @@ struct StoredGraph {
         }
     }
 
-    /// The stored graph of one transaction. Throws `.notFound` and `.damaged`.
+    /// Opens the stored graph of one transaction. Throws `.notFound` if there is no such checkpoint, and `.damaged` if it is corrupt.
     ///
-    /// - Parameter checksAll: whether pages and values are checked in whole however many they are.
+    /// - Parameter checksAll: whether all pages and values are checked, however many there are.
     init(
         _ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false, memory: MemoryBudget = .standard,
         tuning: LogTuning = .standard
@@ -114,7 +117,7 @@ struct StoredGraph {
         let pages = try PageFile(
             reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift,
             checkedByteCountMax: checksAll ? .max : tuning.checkedByteCountMax,
-            // Chunks come in any order, so none is mapped ahead.
+            // Chunks are touched in any order, so each one gets disk space by itself.
             room: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
         timeline = try Timeline(
             PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema,
@@ -135,7 +138,7 @@ struct StoredGraph {
         (flaws, passedOver) = ([], [])
     }
 
-    /// Whether each label is one that a caller may have set. Labels in pages are only looked at if all pages are.
+    /// Whether each label is one that a caller may have set. Labels in pages are only examined if all pages were checked.
     private static func hasValidLabels(_ pages: PageFile, _ timeline: Timeline) -> Bool {
         var isValid = true
         func check(_ name: String, _ number: TransactionNumber) {
@@ -149,8 +152,8 @@ struct StoredGraph {
         return isValid
     }
 
-    /// Gives pages that an earlier version stored what they do not have: room for ordered indexes; requests and labels, if the
-    /// checkpoint is of format 1. Whoever writes knows before which chunks are in use.
+    /// Adds the parts that pages of an earlier version lack: space for ordered indexes and, if the checkpoint has format 1, requests and
+    /// labels. A writer must find out before this call which chunks are in use.
     ///
     /// Complexity: O(requests) for a checkpoint of format 1, otherwise O(tables).
     func completePages() throws(CambiumError) {
@@ -169,8 +172,8 @@ struct StoredGraph {
         }
     }
 
-    /// Throws where the log does not have what the first transactions did, which then cannot be replayed: `.notFound` where an early moment
-    /// was asked for, `.damaged` where the checkpoints are that stand for them.
+    /// Throws if the log no longer has the first transactions, so that it cannot be replayed from the beginning. Throws `.notFound` if an
+    /// early moment was asked for, and `.damaged` if the checkpoints that stand for these transactions cannot be used.
     private static func checkNotRetired(_ reader: LogReader, _ moment: PastMoment, flaws: [String]) throws(CambiumError) {
         let retiredEnd = try reader.retiredEnd()
         if retiredEnd == .none { return }
@@ -190,7 +193,8 @@ struct StoredGraph {
 }
 
 extension LogReader {
-    /// A sentence, with a space before it, that names the archive of everything retired; empty if the archive is not known.
+    /// Returns a sentence, with a space before it, that names the archive of everything that was retired. Returns an empty text if the
+    /// archive is not known.
     func archiveTold() -> String {
         // The sentence ends an error. A note that cannot be read must not replace that error.
         guard let archive = try? archive() else { return "" }
@@ -199,7 +203,7 @@ extension LogReader {
 }
 
 extension Timeline {
-    /// Without transactions. Pages for which there is no memory are in a file of the volume that has no name.
+    /// Creates a timeline without transactions. Pages beyond the memory budget are kept in a file of the volume that has no name.
     convenience init(replaying reader: LogReader, memory: MemoryBudget = .standard) {
         let settings = reader.settings
         self.init(memory: memory, key: HashKey(secret: settings.indexSecret ?? settings.store))

@@ -1,14 +1,14 @@
 public import CambiumGraph
 public import CambiumModel
 
-/// How many objects a clone copies.
+/// The number of objects that a clone copies.
 public struct CloneSummary: Sendable {
-    /// By concrete entity, in the order of their numbers, none of them 0.
+    /// The number of objects by concrete entity, in the order of the entity numbers; each is at least 1.
     public let counts: [(entity: Entity, count: Int)]
 
     public var objectCount: Int { counts.reduce(0) { $0 + $1.count } }
 
-    /// What an op of the log came to.
+    /// Summarizes a clone from its op in the log.
     public init(_ op: CloneOp, _ schema: Schema) { self.init(op.hierarchies, schema) }
 
     init(_ hierarchies: [CloneOp.Hierarchy], _ schema: Schema) {
@@ -16,20 +16,20 @@ public struct CloneSummary: Sendable {
     }
 }
 
-/// What a clone made.
+/// The outcome of a clone.
 public struct Clone: Sendable {
-    /// The copies of the objects that were asked for, in that order.
+    /// The copies of the requested objects, in the order of the request.
     public let roots: [ObjectID]
     public let summary: CloneSummary
-    /// The copy of each object.
+    /// Maps each object to its copy.
     public let map: CloneMap
 
-    /// The copy of the first object that was asked for.
+    /// The copy of the first requested object.
     public var root: ObjectID { roots[0] }
 }
 
 extension Graph {
-    /// What a clone would come to now; it throws where the clone would. Docs/CLONE.md has the rules.
+    /// Returns how many objects a clone would copy now. Throws the errors that the clone would throw. Docs/CLONE.md has the rules.
     ///
     ///     try store.graph.previewClone(of: [note]).objectCount
     public func previewClone(of ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> CloneSummary {
@@ -38,14 +38,15 @@ extension Graph {
 }
 
 extension WriteTransaction {
-    /// Copies objects with everything that they own: one op, whatever its size. Docs/CLONE.md has the rules.
+    /// Copies objects with everything that they own, as one op of any size. Docs/CLONE.md has the rules.
     ///
     ///     let clone = try store.write { try $0.clone([note]) }
     ///     print(clone.root, clone.summary.objectCount)
     ///
-    /// Throws `.notFound` for an object that is not there; `.unknownName`, `.invalidInput` for what the request cannot say;
-    /// `.limitExceeded` for more objects than it allows; `.ruleViolated` where a value has nobody to follow or what has to be unique
-    /// would be repeated. What only shows in the values (two copies with the same one) is told at the end of the transaction.
+    /// Throws `.notFound` if there is no such object; `.unknownName` if the request names something unknown; `.invalidInput` if it asks for
+    /// something that the rules exclude; `.limitExceeded` if there are more objects than it allows; `.ruleViolated` if an attribute follows
+    /// a parent that its object lacks, or if a unique set would be repeated. Violations that only the values show, such as two copies with
+    /// the same value, are reported at the end of the transaction.
     ///
     /// Complexity: O(objects that are copied and their links).
     public mutating func clone(_ ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> Clone {
@@ -63,7 +64,7 @@ extension WriteTransaction {
         return Clone(roots: roots, summary: summary, map: map)
     }
 
-    /// As `clone(_:_:)`, of one object.
+    /// Copies one object with everything that it owns, as `clone(_:_:)` does.
     public mutating func clone(_ id: ObjectID, _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> Clone {
         try clone([id], request)
     }

@@ -2,11 +2,11 @@ import CambiumGraph
 import CambiumJSON
 import CambiumModel
 
-/// Writes objects as records of CSV (RFC 4180), with the columns of an entity, its sub-entities, and what is included.
+/// Writes objects as records of CSV (RFC 4180), with the columns of an entity, its sub-entities, and the included objects.
 ///
-/// It is what `CSVDocuments` reads.
+/// `CSVDocuments` reads these records.
 struct CSVObjectWriter {
-    /// The columns of an object; those of an object that a to-one relationship includes follow each other.
+    /// The columns of an object. The columns of an object that a to-one relationship includes follow each other.
     private struct Group {
         let entity: Entity
         let prefix: String
@@ -25,7 +25,7 @@ struct CSVObjectWriter {
     private let objects: ObjectWriter
     private let columns: Group
 
-    /// - Parameter objects: with the same options.
+    /// - Parameter objects: a writer with the same options.
     init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) {
         self.graph = graph
         self.options = options
@@ -35,7 +35,7 @@ struct CSVObjectWriter {
 
     // MARK: Columns
 
-    /// The recursion is as deep as the tree of includes.
+    /// Returns the columns of an object. The recursion is as deep as the tree of includes.
     private static func group(
         _ entity: Entity, _ tree: IncludeTree, arrival: Relationship?, prefix: String, _ schema: Schema, _ options: ExportOptions,
         _ objects: ObjectWriter
@@ -68,7 +68,7 @@ struct CSVObjectWriter {
         return group
     }
 
-    /// The record with the names of the columns.
+    /// Returns the record with the names of the columns.
     func names() -> [UInt8] {
         var record: [UInt8] = []
         names(columns, &record)
@@ -114,7 +114,7 @@ struct CSVObjectWriter {
         }
     }
 
-    /// The text of a field; nil for null.
+    /// Returns the text of a field; `nil` for null.
     private func text(_ content: ExportKeys.Content, _ place: ObjectPlace, _ position: ObjectWriter.Position) -> [UInt8]? {
         switch content {
         case .field(let field):
@@ -130,7 +130,7 @@ struct CSVObjectWriter {
         }
     }
 
-    /// JSON, for objects that are included or that no single text names.
+    /// Returns JSON for objects that are included, or that a single text cannot name.
     private func array(
         _ members: [ObjectPlace], _ relationship: Relationship, _ place: ObjectPlace, _ position: ObjectWriter.Position
     ) -> [UInt8] {
@@ -160,7 +160,7 @@ struct CSVObjectWriter {
 
     // MARK: Fields
 
-    /// Nil is an empty field, and an empty text is one in quotes.
+    /// Appends a field. `nil` becomes an empty field, and an empty text becomes an empty field in quotes.
     private static func append(_ text: [UInt8]?, _ record: inout [UInt8]) {
         if let text {
             let quote = UInt8(ascii: "\"")
@@ -176,6 +176,6 @@ struct CSVObjectWriter {
         record.append(UInt8(ascii: ","))
     }
 
-    /// The last comma becomes a line end.
+    /// Replaces the last comma with a line end.
     private static func ended(_ record: [UInt8]) -> [UInt8] { record.dropLast() + [UInt8(ascii: "\r"), UInt8(ascii: "\n")] }
 }

@@ -2,17 +2,17 @@ public import CambiumGraph
 public import CambiumJSON
 public import CambiumModel
 
-/// What a program does to rows on their way out.
+/// The changes that a program makes to rows before they are written.
 ///
 ///     let hooks = ExportHooks { graph, id, row in row["internal"] == .bool(true) ? .leaveOut : .write }
 public struct ExportHooks: Sendable {
     public enum Decision: Sendable { case write, leaveOut }
 
-    /// Gets an object of the graph and the row that was made of it, and may change the row. What it throws ends the export.
+    /// Receives an object of the graph and the row that was made of it, and may change the row. An error that it throws ends the export.
     public typealias WillExport = @Sendable (Graph, ObjectID, inout JSONValue) throws -> Decision
 
-    /// Called for each row, not for objects that are nested in one. What it makes of a row is written as it is: that an import
-    /// reads it is the program's to see to.
+    /// The hook that is called for each row, but not for objects that are nested in a row. Its result is written without a check: the
+    /// program must ensure that an import can read it.
     public var willExport: WillExport?
 
     public init(willExport: WillExport? = nil) { self.willExport = willExport }

@@ -2,7 +2,7 @@ import CambiumGraph
 import CambiumJSON
 import CambiumModel
 
-/// The keys of one entity's objects: what each is called, and what it leads to.
+/// The keys of the objects of one entity: their names, and the attributes and relationships that they stand for.
 final class ExportKeys {
     enum Content {
         case field(Field)
@@ -11,12 +11,12 @@ final class ExportKeys {
 
     final class Key {
         let name: String
-        /// In quotes, with its colon, after the prefix of the object.
+        /// The prefix of the object and the name, in quotes, with the colon.
         let quoted: [UInt8]
         let content: Content
-        /// The entity of the objects that a relationship leads to, or one above theirs; nil for an attribute.
+        /// The entity that a relationship leads to; its objects may be of sub-entities. `nil` for an attribute.
         let declared: Entity?
-        /// What their ids begin with, if all of them are of one entity.
+        /// The beginning of the ids of these objects, if all of them are of one entity.
         let idBeginning: [UInt8]?
 
         fileprivate init(_ attribute: Attribute, _ quoted: [UInt8], _ graph: Graph) {
@@ -40,9 +40,9 @@ final class ExportKeys {
     /// The attributes by which objects are named, and their fields.
     let identityAttributes: [Attribute]
     let identity: [Field]
-    /// Attributes, then relationships, in declaration order.
+    /// The attributes, then the relationships, in declaration order.
     let keys: [Key]
-    /// What the ids of the objects begin with: the name of the entity and a slash, with escapes.
+    /// The beginning of the ids of the objects: the name of the entity and a slash, with escapes.
     let idBeginning: [UInt8]
     let quotedID: [UInt8]
     let quotedEntity: [UInt8]
@@ -76,10 +76,10 @@ final class ExportKeys {
     func content(_ name: String) -> Content? { keys.first { $0.name == name }?.content }
 }
 
-/// The keys of all entities, made when they are wanted. Not for several threads at once.
+/// The keys of all entities, made on demand. Several threads must not use one table at the same time.
 final class ExportTable {
     static let idKey = "_id"
-    /// Tells the entity of an object where it may be one of several; imports take it for what tells that.
+    /// The key that names the entity of an object if several entities are possible. Imports take it as the discriminator.
     static let entityKey = "_entity"
 
     private struct Place: Hashable {
@@ -90,18 +90,18 @@ final class ExportTable {
     let graph: Graph
     private let identityAttributes: (Entity) -> [Attribute]
     private var made: [Place: ExportKeys] = [:]
-    /// Those without a prefix, by the numbers of their entities.
+    /// The keys without a prefix, by the numbers of their entities.
     private var unprefixed: [ExportKeys?] = []
-    /// Those of tables whose objects are all of one entity, by the numbers of the tables.
+    /// The keys for tables whose objects are all of one entity, by the numbers of the tables.
     private var ofTables: [ExportKeys?] = []
 
-    /// - Parameter identity: the attributes by which objects of an entity are named.
+    /// - Parameter identity: returns the attributes by which objects of an entity are named.
     init(_ graph: Graph, identity: @escaping (Entity) -> [Attribute] = { $0.identity }) {
         self.graph = graph
         identityAttributes = identity
     }
 
-    /// - Parameter prefix: what the keys of the object begin with.
+    /// - Parameter prefix: the beginning of all keys of the object.
     func keys(_ entity: Entity, prefix: String = "") -> ExportKeys {
         let place = Place(entity: entity.number, prefix: prefix)
         if let keys = made[place] { return keys }
@@ -130,10 +130,11 @@ final class ExportTable {
         list[index] = keys
     }
 
-    /// The identity values of an object.
+    /// Returns the identity values of an object.
     func identity(of place: ObjectPlace) -> [Value] { keys(of: place).identity.map { graph.value(of: $0, at: place) } }
 
-    /// Whether a nested object lacks a relationship, as it leads back to the object that it is in. One with an id has all of them.
+    /// Returns whether a nested object omits a relationship because it leads back to the enclosing object. Objects with ids keep all
+    /// relationships.
     static func isLeftOut(_ relationship: Relationship, of arrival: Relationship?, _ tree: IncludeTree, _ options: ExportOptions) -> Bool {
         guard let arrival, options.references == .identity, !tree.names(relationship.name) else { return false }
         return arrival.inverse == relationship.number && arrival.destinationRoot == relationship.root

@@ -1,36 +1,36 @@
-/// How objects are written. The defaults are those of the command line.
+/// The way in which objects are written. The defaults are those of the command line.
 ///
 ///     var options = ExportOptions()
-///     options.references = .identity  // What an import of another store reads.
+///     options.references = .identity  // An import of another store can read these.
 public struct ExportOptions: Sendable, Hashable {
     public enum Format: String, Sendable, CaseIterable {
-        /// JSON Lines: an object a line.
+        /// JSON Lines: one object per line.
         case lines
         /// One JSON array.
         case array
-        /// A record for each object behind one with the names of the columns.
+        /// A record with the names of the columns, then a record for each object.
         case csv
     }
 
-    /// What is written in place of an object that is not nested.
+    /// The spelling of an object that is not nested.
     public enum Reference: String, Sendable, CaseIterable {
-        /// Its id, such as `Note/42`, which is only known to this store.
+        /// The id of the object, such as `Note/42`, which is only valid in this store.
         case id
-        /// Its identity, by which imports find it. Objects have no id then, and come in an order that does not depend on ids.
+        /// The identity of the object, by which imports find it. Objects then have no id, and their order does not depend on ids.
         case identity
     }
 
     public enum Content: String, Sendable, CaseIterable {
         case objects
-        /// Only what tells objects apart: the id, or the identity.
+        /// Only the id or the identity of each object.
         case names
     }
 
-    /// What becomes of attributes and to-one relationships that are null. In CSV they are empty fields.
+    /// The handling of attributes and to-one relationships that are null. In CSV they are empty fields.
     public enum NullValue: String, Sendable, CaseIterable { case write, omit }
 
-    /// How an object at the end of a to-one relationship nests: as an object, or as keys with a dot in them. CSV is flat. With a mapping:
-    /// whether a path is objects in each other, or one key that is spelled as the whole path.
+    /// The nesting of an object at the end of a to-one relationship: as an object, or as keys with a dot in them. CSV is always flat. With
+    /// a mapping, the nesting of a path: as objects in each other, or as one key that is spelled as the whole path.
     public enum KeyPaths: String, Sendable, CaseIterable { case nested, flat }
 
     public var format = Format.lines
@@ -39,7 +39,7 @@ public struct ExportOptions: Sendable, Hashable {
     public var nulls = NullValue.write
     public var keyPaths = KeyPaths.nested
     public var include = IncludeTree()
-    /// Rows are what an import by this mapping reads as the same objects. References are identities then.
+    /// The mapping by which an import reads the rows as the same objects. With a mapping, references are identities.
     public var mapping: ImportMapping?
 
     public init() {}

@@ -2,7 +2,7 @@ import CambiumGraph
 import CambiumJSON
 import CambiumModel
 
-/// In which order objects are written: by ascending id; or, where ids say nothing, by identity.
+/// The order in which objects are written: by ascending id, or by identity if the export has no ids.
 struct ExportOrder {
     private let table: ExportTable
     private let references: ExportOptions.Reference
@@ -12,14 +12,14 @@ struct ExportOrder {
         self.references = references
     }
 
-    /// The members of a to-many relationship: as they are kept where they are ordered.
+    /// Returns the members of a to-many relationship: in their stored order if the relationship is ordered.
     func members(_ relationship: Relationship, _ handle: EndHandle, of place: ObjectPlace) -> [ObjectPlace] {
         let members = table.graph.memberIDs(handle, of: place).compactMap(table.graph.place(of:))
         return relationship.isOrdered || references == .id ? members : sorted(members)
     }
 
-    /// Calls `body` with each object of an entity and its sub-entities, or of all: by root entity in declaration order, then in
-    /// order. Complexity: O(n) by id, O(n log n) and memory for each object of a root entity by identity.
+    /// Calls `body` with each object of an entity and its sub-entities, or of all entities: by root entity in declaration order, then in
+    /// this order. Complexity: O(n) by id. By identity O(n log n), and memory for each object of a root entity.
     func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
         let graph = table.graph
         if references == .id { return try graph.forEachObject(of: entity, body) }
@@ -29,7 +29,7 @@ struct ExportOrder {
         }
     }
 
-    /// By identity, and as they came where they have none.
+    /// Sorts objects by identity. Objects without an identity keep their order.
     private func sorted(_ places: [ObjectPlace]) -> [ObjectPlace] {
         guard let first = places.first, places.count > 1, !table.keys(of: first).identity.isEmpty else { return places }
         let keyed = places.enumerated().map { (key: key($0.element), index: $0.offset) }
@@ -40,7 +40,7 @@ struct ExportOrder {
         return ordered.map { places[$0.index] }
     }
 
-    /// Bytes that compare as identities do: whole numbers by their value, everything else by its text.
+    /// Returns bytes that compare as identities do: whole numbers by their value, all other values by their text.
     private func key(_ place: ObjectPlace) -> [UInt8] {
         var writer = JSONWriter(escapes: .required)
         var bytes: [UInt8] = []

@@ -3,23 +3,25 @@ import CambiumJSON
 public import CambiumModel
 
 extension Graph {
-    /// Every object of an entity and its sub-entities, or of all entities, in a stable order: by root entity in declaration
-    /// order, then by ascending id.
+    /// Calls `body` with each object of an entity and its sub-entities, or of all entities, in a stable order: by root entity in
+    /// declaration order, then by ascending id.
     public func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
         for root in entity.map({ [$0] }) ?? schema.roots {
             try forEachPlace(of: root, body)
         }
     }
 
-    /// Writes the objects of an entity and its sub-entities, or of all, always in the same order.
+    /// Writes the objects of an entity and its sub-entities, or of all entities, always in the same order.
     ///
-    /// Memory does not grow with the graph where references are ids. Where they are identities the objects are sorted by them, stubs
-    /// are left out, as imports make them by themselves, and so are relationships to objects that have no identity and are not
-    /// included. Throws `.invalidInput` for CSV of all entities, or with a mapping or a hook; with the mapping's JSON pointer for what
-    /// an import by it would not read as the same; and what `put` and the hook throw. Rows before have been put then.
+    /// If references are ids, memory does not grow with the graph. If references are identities, the objects are sorted by identity. Stubs
+    /// are then omitted, because imports create them. Relationships to objects that have no identity and are not included are omitted, too.
     ///
-    /// - Parameter hooks: what the program does to each row.
-    /// - Parameter put: takes the next bytes, 64 KiB or little more at a time.
+    /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.invalidInput` with the mapping's JSON
+    /// pointer if an import by the mapping would not read an object as the same. Rethrows the errors of `put` and the hook. If it throws,
+    /// `put` has already received the earlier rows.
+    ///
+    /// - Parameter hooks: the program's changes to each row.
+    /// - Parameter put: takes the next bytes, 64 KiB or slightly more at a time.
     public func export(
         _ entity: Entity?, _ options: ExportOptions = ExportOptions(), hooks: ExportHooks = ExportHooks(), to put: ([UInt8]) throws -> Void
     ) throws {
@@ -38,7 +40,7 @@ extension Graph {
         try rows.end(to: put)
     }
 
-    /// Writes rows that are trees first.
+    /// Writes rows that are first built as trees, for a mapping or a hook.
     private func exportRows(
         _ entity: Entity?, _ options: ExportOptions, _ hooks: ExportHooks, _ put: ([UInt8]) throws -> Void
     ) throws {

@@ -1,23 +1,24 @@
 public import CambiumModel
 
-/// Which relationships of an object are written as objects in place of ids, and which of those objects' in turn.
+/// The relationships whose objects are written in place of their ids, as a tree: each branch includes relationships of those objects.
 public struct IncludeTree: Sendable, Hashable {
-    /// How deeply objects may nest, which is as deep as an import takes them.
+    /// The maximum nesting depth of objects, which is also the limit of imports.
     public static let depthMax = RowPlanner.depthMax
 
     private var children: [String: IncludeTree] = [:]
-    /// How many levels of all relationships are included.
+    /// The number of levels on which all relationships are included.
     private var depth = 0
 
-    /// Nothing is included.
+    /// Includes nothing.
     public init() {}
 
-    /// All relationships, down to a depth: 1 nests the objects that the first one leads to. Nothing where it is 0 or less.
+    /// Includes all relationships down to a depth. With 1, only the objects at the end of an exported object's relationships are nested.
+    /// With 0 or less, nothing is included.
     public init(depth: Int) { self.depth = max(0, min(depth, Self.depthMax)) }
 
-    /// Paths such as `items.tags`, from objects of an entity, beside all relationships down to a depth.
+    /// Includes paths such as `items.tags`, from objects of an entity, in addition to all relationships down to a depth.
     ///
-    /// Throws `.unknownName` for a name that is no relationship, `.limitExceeded` for a path of more than 64 of them.
+    /// Throws `.unknownName` for a name that is not a relationship, `.limitExceeded` for a path of more than 64 names.
     public init(_ paths: [String], from entity: Entity, _ schema: Schema, depth: Int = 0) throws(CambiumError) {
         self.init(depth: depth)
         for path in paths {
@@ -36,7 +37,7 @@ public struct IncludeTree: Sendable, Hashable {
         }
     }
 
-    /// What is included of the objects that a relationship leads to; nil where they are not.
+    /// Returns the tree of the objects that a relationship leads to; `nil` if they are not included.
     func child(_ name: String) -> IncludeTree? {
         guard depth > 0 else { return children.isEmpty ? nil : children[name] }
         var child = children[name] ?? IncludeTree()
@@ -44,10 +45,10 @@ public struct IncludeTree: Sendable, Hashable {
         return child
     }
 
-    /// Whether a path names the relationship.
+    /// Returns whether a path names the relationship.
     func names(_ name: String) -> Bool { children[name] != nil }
 
-    /// Of the entity, or of one below it.
+    /// Returns a relationship of the entity or of a sub-entity.
     private static func relationship(_ name: String, _ entity: Entity, _ schema: Schema) throws(CambiumError) -> Relationship {
         for number in entity.family {
             if let found = schema.entity(number)?.relationship(name) { return found }

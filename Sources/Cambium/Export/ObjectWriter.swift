@@ -2,30 +2,30 @@ public import CambiumGraph
 public import CambiumJSON
 import CambiumModel
 
-/// Writes objects as JSON: the id, attributes, then relationships, each in declaration order.
+/// Writes objects as JSON: the id, the attributes, then the relationships, each in declaration order.
 ///
-/// A to-one relationship is an id or null, a to-many one an array of ids: in order where it is ordered, else ascending. An object
-/// that is included and on the path already is written as its id. With identities in place of ids, a nested object lacks the
-/// relationship back to the object that it is in, unless that is asked for. Not for several threads at once.
+/// A to-one relationship is an id or null. A to-many relationship is an array of ids: in stored order if it is ordered, otherwise
+/// ascending. An included object that is already on the path is written as its id. With identities in place of ids, a nested object omits
+/// the relationship back to the enclosing object, unless the includes name it. Several threads must not use one writer at the same time.
 public final class ObjectWriter {
     private let graph: Graph
     private let options: ExportOptions
     let table: ExportTable
     let order: ExportOrder
-    /// Checks the values of graphs whose pages are not proven, so that the output is JSON.
+    /// Checks the values of a graph whose pages are not proven, so that the output is valid JSON.
     private var check: StoredValueCheck?
 
-    /// Where in an export an object is.
+    /// The position of an object in an export.
     struct Position {
         var tree: IncludeTree
         var path: [ObjectPlace] = []
         var arrival: Relationship?
-        /// What the object is known to be; nil where it may be anything.
+        /// The entity that the object is known to have, or one above it; `nil` if any entity is possible.
         var declared: Entity?
         var prefix = ""
     }
 
-    /// - Parameter options: of which the format is the caller's.
+    /// - Parameter options: the options; the caller applies their format.
     public init(_ graph: Graph, _ options: ExportOptions = ExportOptions()) {
         self.graph = graph
         self.options = options
@@ -34,12 +34,12 @@ public final class ObjectWriter {
         check = graph.isProven ? nil : StoredValueCheck(.string)
     }
 
-    /// Writes one object. Complexity: O(attributes and members), included objects too.
+    /// Writes one object. Complexity: O(attributes and members), those of included objects too.
     public func write(_ place: ObjectPlace, including tree: IncludeTree = IncludeTree(), to writer: inout JSONWriter) {
         object(place, Position(tree: tree), &writer)
     }
 
-    /// The recursion is as deep as the tree of includes.
+    /// Writes an object at a position. The recursion is as deep as the tree of includes.
     func object(_ place: ObjectPlace, _ position: Position, _ writer: inout JSONWriter) {
         writer.beginObject()
         members(place, position, &writer)
@@ -82,7 +82,7 @@ public final class ObjectWriter {
         }
     }
 
-    /// Writes a value from where it is stored, which spares a copy of text and of whole numbers.
+    /// Writes a value directly from its cell, which avoids a copy of texts and of whole numbers.
     private func value(_ cell: Cell, _ field: Field, _ place: ObjectPlace, _ name: String, _ writer: inout JSONWriter) {
         switch field.type {
         case .string, .uri:
@@ -110,7 +110,7 @@ public final class ObjectWriter {
         _ writer: inout JSONWriter
     ) {
         guard let tree = position.tree.child(relationship.name) else {
-            // What nobody could find again is left out.
+            // A reference that no import could resolve is omitted.
             if canRefer(relationship) { names(key, relationship, handle, place, &writer) }
             return
         }
@@ -136,7 +136,7 @@ public final class ObjectWriter {
         }
     }
 
-    /// A relationship whose objects are not included.
+    /// Writes a relationship whose objects are not included.
     private func names(
         _ key: ExportKeys.Key, _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ writer: inout JSONWriter
     ) {
@@ -164,7 +164,7 @@ public final class ObjectWriter {
         writer.endArray()
     }
 
-    /// The members of a to-many relationship, at a position in them.
+    /// Writes the members of a to-many relationship. Nested members are at the given position.
     func members(
         _ members: [ObjectPlace], _ relationship: Relationship, nests: Bool, _ position: Position, _ writer: inout JSONWriter
     ) {
@@ -177,20 +177,20 @@ public final class ObjectWriter {
         }
     }
 
-    /// Whether an object can be written in place: it is not on the path, and more of it is known than its name.
+    /// Returns whether an object can be nested: it is not on the path, and it is not a stub if references are identities.
     private func canNest(_ place: ObjectPlace, _ path: [ObjectPlace]) -> Bool {
         !path.contains(place) && (options.references == .id || !graph.isStub(place))
     }
 
-    /// Whether objects at the end of a relationship can be named.
+    /// Returns whether objects at the end of a relationship can be referred to.
     func canRefer(_ relationship: Relationship) -> Bool {
         options.references == .id || !(graph.schema.entity(relationship.destination)?.identity.isEmpty ?? true)
     }
 
-    /// An id; or a single identity; or an object of the attributes of one that has several.
+    /// Writes the id of an object, its only identity value, or an object of all its identity attributes.
     ///
-    /// - Parameter declared: what the object is known to be. Where it is of an entity below that, an object says so: an import that makes
-    ///   it could not know.
+    /// - Parameter declared: the entity that the object is known to have, or one above it. If its entity is another one, the reference is
+    ///   an object that names the entity, because an import that creates the object could not infer it.
     func reference(_ place: ObjectPlace, declared: Entity? = nil, _ writer: inout JSONWriter) {
         let keys = table.keys(of: place)
         if options.references == .id {

@@ -1,8 +1,8 @@
 import CambiumJSON
 
-/// Rows on their way out, as JSON Lines or as one array with a row a line.
+/// Buffers rows and puts them out, as JSON Lines or as one array with one row per line.
 struct RowOutput {
-    /// How much is put at a time, or little more.
+    /// The number of bytes that is exceeded before bytes are put out.
     static let byteCount = 1 << 16
 
     private let format: ExportOptions.Format

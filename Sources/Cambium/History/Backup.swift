@@ -2,33 +2,35 @@ import CambiumGraph
 package import CambiumLog
 public import CambiumModel
 
-/// A copy of a store, made while somebody may be writing to it.
+/// A copy of a store, made while another process may write to the store.
 public struct Backup: Sendable, Equatable {
-    /// The last transaction that is in the copy.
+    /// The last transaction in the copy.
     public private(set) var transaction = TransactionNumber.none
-    /// Bytes of the copy.
+    /// The number of bytes in the copy.
     public private(set) var byteCount = 0
-    /// Checkpoints that are in it, with which it opens at once.
+    /// The number of checkpoints in the copy. With them the copy opens at once.
     public private(set) var checkpointCount = 0
 
-    /// Copies a store with all of its history: the same transactions, the same root of the tree, and its checkpoints.
+    /// Copies a store with its whole history: the same transactions, the same root of the tree, and its checkpoints.
     ///
-    /// Somebody may be writing to it meanwhile; what is durable when this begins is in the copy. Throws `.notFound` where there is no
-    /// store, `.cannotCreate` where something is in the way, `.damaged` where its log is corrupt, `.ioFailure`, also where the store
-    /// was compacted meanwhile; then there is no store in the new place. Complexity: O(bytes).
+    /// Another process may write to the store during the copy. Everything that is durable when the copy begins is in it.
     ///
-    /// - Parameter archive: where what was retired of the log was put: with it the copy has all that happened. Then it throws, too,
-    ///   `.notFound` where something that was retired is not in it, `.conflict` where it is another store's, `.damaged` where what it has
-    ///   is not what was retired.
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if the log is corrupt. Throws
+    /// `.ioFailure` if a file cannot be read or written, or if the store was compacted during the copy. If it throws, there is no store in
+    /// the new place. Complexity: O(bytes).
+    ///
+    /// - Parameter archive: the directory that the retired parts of the log were put into. With it the copy has the whole history. Throws
+    ///   `.notFound` if a retired part is not in the archive. Throws `.conflict` if the archive belongs to another store, and `.damaged` if
+    ///   it differs from the retired parts.
     public init(of path: String, to newPath: String, archive: String? = nil) throws {
         let target = try Self.target(newPath, of: path, archive)
         let reader = try LogReader(Self.source(path, archive))
         self = try target.withDirectory { try Backup(reader, to: target) }
     }
 
-    /// Copies a store as it was at a moment. What came later is not in the copy, which is a store of its own from there on.
+    /// Copies a store as it was at an earlier moment. Later transactions are not in the copy, which is an independent store from then on.
     ///
-    /// Throws as the other one, `.notFound` where there is no such moment, or where what led to it was retired.
+    /// Throws as `init(of:to:archive:)` does, and `.notFound` if there is no such moment or if transactions that led to it were retired.
     public init(of path: String, to newPath: String, point: Point, archive: String? = nil) throws {
         if point == .latest {
             try self.init(of: path, to: newPath, archive: archive)
@@ -47,7 +49,7 @@ public struct Backup: Sendable, Equatable {
         return target
     }
 
-    /// A store as it is, or as it was before anything was retired.
+    /// Returns a store as it is, or together with its archive as it was before anything was retired.
     private static func source(_ path: String, _ archive: String?) throws -> any Volume {
         let store = SystemVolume(root: path)
         guard let archive else { return store }
@@ -61,7 +63,7 @@ public struct Backup: Sendable, Equatable {
             do {
                 return try Self.copy(reader, retiredEnd, to: volume)
             } catch let error as CambiumError where error.code == .damaged && (try? reader.retiredEnd()) != retiredEnd {
-                // The checkpoint that stands for what was retired meanwhile may not be in the copy.
+                // The copy may lack the checkpoint that stands for the transactions that were retired during the copy.
                 throw Self.compacted(error)
             }
         }
@@ -77,9 +79,9 @@ public struct Backup: Sendable, Equatable {
         if try reader.retiredEnd() != retiredEnd { throw compacted(nil) }
         var backup = Backup()
         (backup.byteCount, backup.checkpointCount) = (copy.byteCount, copy.rootCount)
-        // Looks at all that is behind the checkpoint, and notes that the log is closed.
+        // Opening the copy reads everything that follows the checkpoint. Closing it notes that the log is closed.
         var tuning = LogTuning.standard
-        // The copy has the segments of the store.
+        // The copy keeps the segments of the store.
         tuning.sealsSegments = false
         let store = try Store.open(volume, durability: nil, tuning: tuning)
         backup.transaction = store.graph.transaction
@@ -100,7 +102,7 @@ public struct Backup: Sendable, Equatable {
                     + "\(reader.archiveTold())")
         }
         var settings = reader.settings
-        // It goes on in another way than the one that it is a copy of.
+        // The copy continues differently from its source, so it is another store.
         settings.store = surroundings.randomBytes(16)
         settings.indexSecret = surroundings.randomBytes(16)
         let (byteCount, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in

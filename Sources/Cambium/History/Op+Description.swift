@@ -1,7 +1,7 @@
 public import CambiumModel
 
 extension Op {
-    /// The kind, as the command line writes it.
+    /// The kind of the op, as the command line writes it.
     public var kindName: String {
         switch self {
         case .schema: "schema"
@@ -19,7 +19,7 @@ extension Op {
         }
     }
 
-    /// Whether the op names an object. What it does to others (cascades, the other side of a link) is not named.
+    /// Returns whether the op names an object. It does not name the objects that it changes by cascades or on the other side of a link.
     public func names(_ id: ObjectID, _ schema: Schema) -> Bool {
         switch self {
         case .schema, .label, .digest: return false
@@ -41,7 +41,7 @@ extension Op {
         }
     }
 
-    /// The root entities whose objects the op names.
+    /// Returns the root entities whose objects the op names.
     public func roots(_ schema: Schema) -> Set<EntityNumber> {
         switch self {
         case .schema, .label, .digest: return []
@@ -58,7 +58,7 @@ extension Op {
 }
 
 extension Schema {
-    /// The relationship with a number in the hierarchy of a root entity.
+    /// Returns the relationship with a number in the hierarchy of a root entity.
     public func relationship(_ number: PropertyNumber, root: EntityNumber) -> Relationship? {
         for entity in entities where entity.root == root {
             if let found = entity.relationship(number) { return found }

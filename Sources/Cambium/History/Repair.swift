@@ -2,18 +2,18 @@ import CambiumGraph
 package import CambiumLog
 public import CambiumModel
 
-/// What a repair saved of a corrupt store.
+/// The parts of a corrupt store that a repair saved, and a list of those that are missing.
 ///
 ///     let repair = try Repair(of: "notes", to: "notes-repaired")
 ///     for finding in repair.findings { print(finding) }
 public struct Repair: Sendable {
-    /// The transactions of the new store. Each has the number that it had in the old store.
+    /// The number of transactions in the new store. Each has the number that it had in the old store.
     public internal(set) var transactionCount = 0
     public internal(set) var objectCount = 0
     public internal(set) var linkCount = 0
     /// The root of the tree over the new store, 64 hexadecimal digits. If nothing is missing, it is the root of the old store.
     public internal(set) var root = ""
-    /// What is wrong with the old store; empty if nothing is, and nothing is missing.
+    /// The faults of the old store; empty if nothing is wrong or missing.
     public internal(set) var findings: [String] = []
     /// The transactions whose changes are missing, ascending.
     ///
@@ -23,18 +23,18 @@ public struct Repair: Sendable {
 
     /// Saves everything that verifies in a store into a new store. The old store is not changed.
     ///
-    /// The log comes first. If a part of the log is corrupt or was retired, the repair goes on from the next checkpoint that
-    /// verifies: the state of that checkpoint becomes one transaction, and the log that follows the checkpoint is replayed. Other
-    /// processes may write to the old store: if the store changed while corruption was found, the repair starts again.
+    /// The log comes first. If a part of the log is corrupt or was retired, the repair continues with the next checkpoint that verifies.
+    /// The state of that checkpoint becomes one transaction, and the log that follows the checkpoint is replayed. Other processes may write
+    /// to the old store: if the store changed while corruption was found, the repair starts again.
     ///
-    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if nothing verifies,
-    /// `.ioFailure` if a file cannot be read or written. If it throws, there is no store in the new place.
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if nothing verifies, `.ioFailure`
+    /// if a file cannot be read or written. If it throws, there is no store in the new place.
     /// Complexity: O(log + graph) for each checkpoint that is used.
     ///
     /// - Parameters:
     ///   - path: the directory of the old store.
     ///   - newPath: the directory of the new store, which does not exist or is empty.
-    ///   - archive: the directory that the retired parts of the log were put into; nil for the one that the store names, if it is there.
+    ///   - archive: the directory that the retired parts of the log were put into; `nil` for the one that the store names, if it exists.
     public init(of path: String, to newPath: String, archive: String? = nil) throws {
         let target = SystemVolume(root: newPath)
         let source = SystemVolume(root: path)
@@ -53,7 +53,7 @@ public struct Repair: Sendable {
         try self.init(reader, flaws: [flaw].compactMap(\.self), to: target, surroundings: surroundings)
     }
 
-    /// A store whose settings are corrupt has its id in its segments and checkpoints, too.
+    /// Opens the log of a store. If its settings are corrupt, the id of the store is taken from its segments and checkpoints.
     private static func reader(_ volume: any Volume) throws(CambiumError) -> (log: LogReader, flaw: String?) {
         do {
             return (try LogReader(volume), nil)
@@ -64,13 +64,13 @@ public struct Repair: Sendable {
             do throws(CambiumError) {
                 return (try LogReader(volume, settings: try LogReader.impliedSettings(volume)), error.description)
             } catch let other {
-                // A directory without any file of a store is no store.
+                // A directory without any file of a store is not a store.
                 throw isMissing && other.code == .damaged ? error : other
             }
         }
     }
 
-    /// The log together with its archive, if there is one that fits.
+    /// Returns the log together with its archive, if there is one that fits.
     private static func whole(_ reader: LogReader, _ archive: String?) throws -> (log: LogReader, flaw: String?) {
         guard let path = try archive ?? reader.archive() else { return (reader, nil) }
         do {
@@ -81,10 +81,10 @@ public struct Repair: Sendable {
         }
     }
 
-    /// How often a repair starts again because the old store changed while corruption was found.
+    /// The most attempts of a repair. A new attempt begins if the old store changed while corruption was found.
     private static let attemptCountMax = 10
 
-    /// The old store changed while corruption was found.
+    /// Signals that the old store changed while corruption was found.
     private struct Changed: Error {}
 
     private init(_ reader: LogReader, flaws: [String], to target: any Volume, surroundings: Surroundings) throws {

@@ -2,18 +2,18 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Transactions whose changes are lost, up to one whose state a checkpoint has.
+/// A range of transactions whose changes are lost. A checkpoint has the state after the last one.
 struct RepairGap {
     private let range: ClosedRange<TransactionNumber>
-    /// Who made a transaction, when and why, if its frame verifies; otherwise at least its request, if the checkpoint knows it.
+    /// The metadata of each transaction whose frame verifies. For other transactions at least the request, if the checkpoint knows it.
     private var metadata: [TransactionNumber: TransactionMetadata] = [:]
 
-    /// The transactions that a gap may have: each takes some bytes of the new log.
+    /// The most transactions that a gap may have. Each of them takes some bytes of the new log.
     static let countMax: UInt64 = 100_000_000
     static let lostMessage = "The changes of this transaction are lost (cambium repair)."
     static let stateMessage = "The state of a checkpoint, in place of changes that are lost (cambium repair)."
 
-    /// - Parameter time: that of the transaction before the range, in microseconds since 1970.
+    /// - Parameter time: the time of the transaction before the range, in microseconds since 1970.
     init(
         _ range: ClosedRange<TransactionNumber>, _ graph: Graph, _ root: RootRecord, _ salvage: LogSalvage, _ time: Int64
     ) throws {
@@ -28,7 +28,7 @@ struct RepairGap {
         metadata = found
     }
 
-    /// Writes a transaction for each number of the range. The last one makes the graph what the checkpoint has.
+    /// Writes a transaction for each number of the range. The last one brings the graph to the state of the checkpoint.
     func write(_ graph: Graph, _ root: RootRecord, to writer: LogWriter, _ timeline: Timeline) throws {
         let old = timeline.head
         let isFirst = old.transaction == .none
@@ -65,7 +65,7 @@ struct RepairGap {
         return found
     }
 
-    /// Objects that one op deletes.
+    /// The most objects that one op deletes.
     private static let deletedCountMax = 65_536
 
     private static func deleteAll(of graph: Graph, _ draft: inout Draft, _ ops: inout OpWriter) throws(CambiumError) {
@@ -81,7 +81,7 @@ struct RepairGap {
         }
     }
 
-    /// Deletes those of some objects that no cascade has deleted before.
+    /// Deletes the given objects, except those that a cascade has already deleted.
     private static func delete(_ ids: [ObjectID], _ draft: inout Draft, _ ops: inout OpWriter) throws(CambiumError) {
         var remaining: [ObjectID] = []
         for id in ids where draft.contains(id) { remaining.append(id) }

@@ -2,12 +2,12 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// One attempt to save a store: the state that is proven so far, and the log that it is written into.
+/// One attempt to save a store: the state that is proven so far, and the log that it is written to.
 struct RepairRun {
     private let log: LogReader
     private let salvage: LogSalvage
     let writer: LogWriter
-    /// Its head is the state after the last transaction that was saved.
+    /// The versions of the new store. The head is the state after the last transaction that was saved.
     let timeline: Timeline
     private(set) var report = Repair()
 
@@ -21,7 +21,7 @@ struct RepairRun {
     /// The last transaction that was saved.
     private var last: TransactionNumber { timeline.head.transaction }
 
-    /// Saves everything that the log and the checkpoints prove. Throws `.damaged` if that is nothing.
+    /// Saves everything that the log and the checkpoints prove. Throws `.damaged` if they prove nothing.
     mutating func save() throws {
         var base: LogReader.Prefix?
         var (firstCorruption, lastCorruption): (CambiumError?, CambiumError?)
@@ -33,7 +33,7 @@ struct RepairRun {
             base = LogReader.Prefix(root)
         }
         if last == .none { throw firstCorruption ?? LogReader.withoutTransaction(log.volume) }
-        // Transactions that follow a log which was read to its end were written after that.
+        // If the log was read to its end without corruption, later transactions were written after that and are not lost.
         if lastCorruption != nil { try noteLostEnd() }
         report.objectCount = timeline.head.objectCount
         report.linkCount = timeline.head.linkCount
@@ -49,7 +49,7 @@ struct RepairRun {
             }
             var draft = timeline.draft()
             try draft.replay(record)
-            // The graph changes last: it stands for what is in the new log.
+            // The graph changes last, because it stands for the content of the new log.
             try writer.append(record)
             try timeline.publish(draft)
         }
@@ -62,7 +62,7 @@ struct RepairRun {
         return outcome
     }
 
-    /// Notes the transactions that followed the last one that was saved, as far as anything names them.
+    /// Notes the lost transactions that follow the last saved one, as far as HEAD or a frame names them.
     private mutating func noteLostEnd() throws {
         var end = log.lastDurableTransaction
         try salvage.readFrames(of: last.next...TransactionNumber(rawValue: .max)) { end = max(end, $0.number) }
@@ -73,7 +73,7 @@ struct RepairRun {
 
     // MARK: Checkpoints
 
-    /// The oldest checkpoint after the last transaction that was saved which verifies in whole.
+    /// Returns the oldest checkpoint that follows the last saved transaction and verifies completely; `nil` if there is no such checkpoint.
     private mutating func nextCheckpoint() throws -> StoredGraph? {
         for number in try RootRecord.list(log.volume).reversed() where number > last {
             do throws(CambiumError) {

@@ -3,37 +3,39 @@ public import CambiumJSON
 internal import CambiumLog
 public import CambiumModel
 
-/// How much there is in a store.
+/// The size of a store and of its parts.
 public struct Statistics: Sendable {
     public let objectCount: Int
     public let linkCount: Int
     public let transactionCount: Int
-    /// Objects of each concrete entity, in declaration order.
+    /// The number of objects of each concrete entity, in declaration order.
     public let entities: [(name: String, count: Int)]
     public private(set) var segmentCount = 0
     public private(set) var logByteCount = 0
-    /// Bytes of pages that the graph takes in memory.
+    /// The number of bytes that the pages of the graph take in memory.
     public let pageByteCount: Int
     /// The last transaction of each checkpoint, oldest first.
     public private(set) var checkpoints: [TransactionNumber] = []
-    /// How many of them somebody reads, in this process or another one: they are not dropped, whatever the policy says.
+    /// The number of checkpoints that a reader in this process or another one uses. The policy never drops such a checkpoint.
     public private(set) var readCheckpointCount = 0
-    /// Bytes of pages on disk.
+    /// The number of bytes that pages take on disk.
     public private(set) var storedByteCount = 0
-    /// What the readers of the process that writes hold; nil where it is not this one.
+    /// The old versions that readers of this process hold; `nil` if the statistics were read from the files of a store.
     public private(set) var pins: Pins?
 
-    /// What readers hold of graphs that are no longer the newest one.
+    /// The versions of the graph that readers hold although there is a newer one.
     public struct Pins: Sendable, Hashable {
         public let versionCount: Int
-        /// Bytes of pages that only they reach.
+        /// The number of bytes of pages that only these versions reach.
         public let byteCount: Int
         public let leaseCount: Int
-        /// When the oldest lease began; nil if there is no lease.
+        /// The time at which the oldest lease began; `nil` if there is no lease.
         public let oldestLeaseTime: Timestamp?
     }
 
-    /// Throws `.notFound` where there is no store, `.damaged` where its log is corrupt. Complexity: O(log behind the checkpoint + objects).
+    /// Reads the statistics of a store from its files.
+    ///
+    /// Throws `.notFound` if there is no store, `.damaged` if its log is corrupt. Complexity: O(log that follows the checkpoint + objects).
     public init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
     init(_ volume: any Volume) throws {
@@ -43,7 +45,7 @@ public struct Statistics: Sendable {
         add(files)
     }
 
-    /// Those of a store that this process has open: its newest graph, and what its readers hold.
+    /// Collects the statistics of a store that this process has open: its newest graph, and the versions that its readers hold.
     ///
     /// Throws `.ioFailure`, and `.misuse` inside the closure of a write. Complexity: O(objects).
     public init(of store: Store) throws {

@@ -9,11 +9,11 @@ public import CambiumModel
 public struct TransactionLog {
     private let reader: LogReader
 
-    /// A transaction, and what it took.
+    /// A transaction and its size in the log.
     public struct Entry: Sendable {
         public let number: TransactionNumber
         public let metadata: TransactionMetadata
-        /// Bytes of log.
+        /// The number of bytes that the transaction takes in the log.
         public let byteCount: Int
         private let record: LogRecord
 
@@ -24,11 +24,13 @@ public struct TransactionLog {
             self.record = record
         }
 
-        /// Whether what it did was retired, or redacted: only who made it, when and why is left.
+        /// Whether the ops of the transaction were retired or redacted. Only its metadata is left: its author, time and reason.
         public var isRetired: Bool { if case .redacted = record.payload { true } else { false } }
 
-        /// What it did. Throws `.notFound` if that was redacted, `.damaged` if it cannot be decoded or holds a value that no attribute can
-        /// have, such as JSON that is not JSON. Whether the ops fit the store that they change is not looked at.
+        /// Returns the ops of the transaction. Does not check whether they fit the store that they change.
+        ///
+        /// Throws `.notFound` if the ops were redacted. Throws `.damaged` if they cannot be decoded or hold a value that no attribute can
+        /// have, such as invalid JSON.
         public func ops() throws -> [Op] {
             let ops = try record.ops()
             for value in ops.lazy.flatMap(\.values) {
@@ -40,24 +42,24 @@ public struct TransactionLog {
         }
     }
 
-    /// Throws `.notFound` where there is no store, `.damaged` where its settings cannot be read.
+    /// Opens the log of a store. Throws `.notFound` if there is no store, `.damaged` if its settings cannot be read.
     public init(of path: String) throws(CambiumError) { try self.init(SystemVolume(root: path)) }
 
     package init(_ volume: any Volume) throws(CambiumError) { reader = try LogReader(volume) }
 
-    /// Calls `body` with every transaction from `first` on, in order.
+    /// Calls `body` with every transaction of number `first` or later, in order.
     ///
-    /// Throws `.damaged` where the log is corrupt, after all that verifies before; and what `body` throws.
+    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before; and the errors of `body`.
     public func forEach(from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (Entry) throws -> Void) throws {
         try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }.requireTransaction(in: reader.volume)
     }
 
-    /// Calls `body` with every transaction from `first` on, and then with each that another process commits, as soon as it is seen
-    /// and durable, until `body` returns false. The thread sleeps meanwhile.
+    /// Calls `body` with every transaction of number `first` or later, in order, and then with each one that another process commits.
     ///
-    /// Throws as `forEach`.
+    /// A new transaction is passed on as soon as this process sees it and it is durable. The call returns when `body` returns false. The
+    /// thread sleeps between two looks at the log. Throws as `forEach` does.
     ///
-    /// - Parameter interval: how long to wait before the log is looked at again.
+    /// - Parameter interval: the time between two looks at the log.
     public func follow(
         from first: TransactionNumber = TransactionNumber(rawValue: 1), every interval: Duration = .milliseconds(50),
         _ body: (Entry) throws -> Bool
@@ -69,10 +71,10 @@ public struct TransactionLog {
                 try follower.advance { if try !body(Entry($0)) { throw Stop() } }
                 usleep(UInt32(clamping: interval.microseconds))
             }
-        } catch is Stop {}  // That is how it ends.
+        } catch is Stop {}  // The regular end.
     }
 
-    /// Segments, and bytes in them up to the last transaction.
+    /// Returns the number of segments, and the number of their bytes up to the last transaction.
     public func size() throws -> (segmentCount: Int, byteCount: Int) {
         let end = try reader.scan(makesDurable: true) { _ in }
         return (end.segmentCount, end.byteCount)
@@ -80,7 +82,7 @@ public struct TransactionLog {
 }
 
 extension Op {
-    /// The values that it names one by one. Those of blocks are in columns.
+    /// The values that the op names one by one. Blocks keep their values in columns, which are not included.
     fileprivate var values: [Value] {
         switch self {
         case .insert(_, entity: _, let assignments), .set(_, let assignments): assignments.map(\.value)
@@ -91,14 +93,14 @@ extension Op {
 }
 
 extension Value {
-    /// What is wrong with the value, whichever attribute has it; nil for nothing.
+    /// Describes why no attribute can have the value; `nil` if some attribute can.
     fileprivate var flaw: String? {
         guard let type = widestType, let form = StoredForm(self, type: type) else { return nil }
         var check = StoredValueCheck(type)
         return check.flaw(form)
     }
 
-    /// The type that has all values of this kind; nil for null.
+    /// The attribute type that allows all values of this kind; `nil` for null.
     private var widestType: AttributeType? {
         switch self {
         case .null: nil

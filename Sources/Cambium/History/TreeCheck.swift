@@ -1,28 +1,28 @@
 internal import CambiumLog
 import CambiumModel
 
-/// Compares the trees that checkpoints and HEAD have with the tree over the log.
+/// Compares the trees of checkpoints and of HEAD with the tree over the log.
 ///
-/// Checksums show that a transaction is as somebody wrote it. A transaction of another history in its place, under checksums that fit, has
-/// another leaf, so that all trees behind it are others.
+/// A checksum only shows that a transaction is as its writer wrote it. If a transaction of another history takes its place, with checksums
+/// that fit, its leaf differs, and so do all later trees.
 struct TreeCheck {
     private(set) var tree = LogTree()
-    /// The trees of the checkpoints that were not reached yet.
+    /// The trees of the checkpoints whose transactions were not appended yet.
     private var expected: [TransactionNumber: MerkleTree] = [:]
     private let head: Head.Tree?
-    /// The last checkpoint that has the tree over the log.
+    /// The last transaction at which a checkpoint or HEAD has the tree over the log.
     private var matched = TransactionNumber.none
-    /// What is wrong; nil if nothing is.
+    /// The first difference; `nil` if there is no difference.
     private(set) var finding: String?
 
-    /// Complexity: O(checkpoints).
+    /// Reads the trees of all checkpoints. Complexity: O(checkpoints).
     init(_ reader: LogReader) throws {
         head = reader.headTree
         for number in try RootRecord.list(reader.volume) {
             do throws(CambiumError) {
                 expected[number] = try PageFile.tree(reader.volume, store: reader.settings.store, number)
             } catch {
-                // A writer has dropped it since.
+                // A writer has dropped the checkpoint since the list was made.
                 guard error.code == .notFound else { throw error }
             }
         }

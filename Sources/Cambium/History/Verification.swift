@@ -2,27 +2,28 @@ internal import CambiumGraph
 package import CambiumLog
 public import CambiumModel
 
-/// What a check of a whole store found.
+/// The findings of a check of a whole store.
 public struct Verification: Sendable {
-    /// Whether nothing is damaged. A transaction that a crash left half-written is no damage; it is told in `findings`.
+    /// Whether the store has no corruption. A transaction that a crash left half-written is not corruption; `findings` reports it.
     public private(set) var isSound = true
     public private(set) var transactionCount = 0
     /// The root of the tree over all transactions, 64 hexadecimal digits (RFC 6962).
     public private(set) var root = ""
-    /// That of the graph that the log comes to; nil where the log cannot be replayed.
+    /// The digest of the graph that results from the log; `nil` if the log cannot be replayed.
     public private(set) var digest: GraphDigest?
     public private(set) var findings: [String] = []
-    /// Bytes of log that were read.
+    /// The number of bytes of the log that were read.
     public private(set) var logByteCount = 0
 
-    /// Checks every checksum, replays the log, and checks the graph's invariants and pages.
+    /// Checks every checksum, replays the log, and checks the invariants and the pages of the graph.
     ///
-    /// Damage is a finding and no error. Throws `.notFound` if there is no store, or its creation was interrupted; `.ioFailure` if it
-    /// cannot be read.
+    /// Corruption is a finding and not an error. Throws `.notFound` if there is no store or its creation was interrupted; `.ioFailure` if
+    /// it cannot be read.
     /// Complexity: O(log + graph).
     ///
-    /// - Parameter archive: where what was retired of the log was put: it is checked, too, and the log is replayed from the first
-    ///   transaction on. What it lacks is a finding; throws `.notFound` where there is none, `.conflict` where it is another store's.
+    /// - Parameter archive: the directory that the retired parts of the log were put into. The archive is checked, too, and the log is
+    ///   replayed from its first transaction. A part that the archive lacks is a finding. Throws `.notFound` if there is no archive,
+    ///   `.conflict` if it belongs to another store.
     public init(of path: String, archive: String? = nil) throws {
         try self.init(SystemVolume(root: path), archive: archive.map { SystemVolume(root: $0) })
     }
@@ -31,14 +32,15 @@ public struct Verification: Sendable {
         do {
             let reader = try LogReader(whole(volume, archive))
             for flaw in reader.flaws { damage(flaw) }
-            // A compaction beside it may retire what is being replayed: then the replay begins with the checkpoint that stands for that.
+            // A concurrent compaction may retire a part that is being replayed. The replay then begins again with the checkpoint that
+            // stands for it.
             while try !replay(reader) {}
         } catch let error as CambiumError where error.code == .damaged || error.code == .unsupportedFormat {
             damage(error.description)
         }
     }
 
-    /// The store with what its archive has; by itself where that is not what was retired.
+    /// Returns the store together with its archive, or the store alone if the archive does not have what was retired.
     private mutating func whole(_ store: any Volume, _ archive: (any Volume)?) throws -> any Volume {
         guard let archive else { return store }
         let source = try SegmentArchive(reading: archive, of: try LogReader(store).settings.store)
@@ -55,7 +57,7 @@ public struct Verification: Sendable {
         findings.append(finding)
     }
 
-    /// Returns false, with nothing noted, if a part of the log that had to be replayed was retired meanwhile.
+    /// Returns false, with no findings, if a part of the log that the replay needed was retired during the replay.
     private mutating func replay(_ reader: LogReader) throws -> Bool {
         var tree = try TreeCheck(reader)
         var count = 0
@@ -68,7 +70,7 @@ public struct Verification: Sendable {
         let stored = try beginning(reader, after: retiredEnd)
         var replay = try Replay(stored)
         if stored.transaction != .none {
-            // The tree has the retired transactions too.
+            // The tree covers the retired transactions, too.
             _ = try reader.scan(makesDurable: true) { record in
                 guard record.number <= stored.transaction else { return }
                 try tree.append(record)
@@ -108,7 +110,7 @@ public struct Verification: Sendable {
         return true
     }
 
-    /// Where the replay begins: before the first transaction, or with the checkpoint that stands for those that were retired.
+    /// Returns the state that the replay begins with: before the first transaction, or the checkpoint that stands for the retired ones.
     private func beginning(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> StoredGraph {
         if retiredEnd == .none { return StoredGraph(before: reader) }
         for number in try RootRecord.list(reader.volume).reversed() where number >= retiredEnd {
@@ -121,7 +123,7 @@ public struct Verification: Sendable {
         return try StoredGraph(reader)
     }
 
-    /// Compares every chunk of a checkpoint with its checksum, and what it comes to with what the log comes to.
+    /// Compares every chunk of a checkpoint with its checksum, and the graph that results from the checkpoint with that of the log.
     private mutating func check(
         _ number: TransactionNumber, _ reader: LogReader, transaction: TransactionNumber, _ digest: GraphDigest
     ) throws {

@@ -1,12 +1,12 @@
-/// How many objects an import may delete because they are absent.
+/// The number of objects that an import may delete because they are absent.
 ///
 /// `AbsentLimit("10%")` is a tenth of the objects that were there before; `AbsentLimit("100")` is a hundred.
 public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
     case count(Int)
-    /// From 0 to 100.
+    /// A percentage from 0 to 100.
     case percent(Double)
 
-    /// Half of the objects: a feed that lost most of its rows is more likely than a world that did.
+    /// Half of the objects. If most rows are missing, the feed has more likely lost them than the objects have disappeared.
     public static let standard = AbsentLimit.percent(50)
 
     /// Returns `nil` if the text is neither a count nor a percentage.

@@ -1,27 +1,27 @@
 internal import CambiumBytes
 
-/// Bytes on their way from a task, which never keeps a thread waiting, to a thread, which may.
+/// Passes bytes from a task, which never blocks a thread, to a thread, which may wait.
 final class ByteChannel: Sendable {
-    /// From how many bytes on the task waits until some are read.
+    /// The number of unread bytes at which the task waits for the reader.
     static let byteCountMax = 1 << 20
 
     private struct State {
         var bytes: [UInt8] = []
-        /// How many of them were read.
+        /// The number of these bytes that were read.
         var position = 0
-        /// How the bytes end; nil while more may come.
+        /// The end of the bytes, with the error if there is one; `nil` while more may come.
         var end: Result<Void, any Error>?
-        /// The task, where it waits for room.
+        /// The task, if it waits for space.
         var writer: CheckedContinuation<Void, Never>?
     }
 
     private let state = Guarded(State())
-    /// Goes on when there is something to read.
+    /// Changes whenever bytes were added or the bytes have ended.
     private let turn = WaitWord(0)
 
     // MARK: The task
 
-    /// Adds bytes, then waits while there are too many. Returns false where the channel has ended and nothing more is wanted.
+    /// Adds bytes, then waits while there are too many. Returns false if the channel has ended and the reader wants no more bytes.
     func write(_ bytes: [UInt8]) async -> Bool {
         let (isOpen, isFull) = state.withLock { state in
             if state.end == nil { state.bytes += bytes }
@@ -47,7 +47,7 @@ final class ByteChannel: Sendable {
 
     // MARK: Both
 
-    /// Ends the bytes, or tells why there are no more. Nothing where they have ended before.
+    /// Ends the bytes, with an error if they are incomplete. The first end counts.
     func end(_ end: Result<Void, any Error>) {
         let writer = state.withLock { state in
             if state.end == nil { state.end = end }
@@ -65,8 +65,8 @@ final class ByteChannel: Sendable {
 
     // MARK: The thread
 
-    /// Waits for bytes and takes as many as there are and fit; 0 at the end. Throws what the bytes ended with; at once, if that is an
-    /// error.
+    /// Waits for bytes, takes as many as fit and returns their number; returns 0 at the end. If the bytes ended with an error, throws it at
+    /// once, even if there are unread bytes.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
             let seen = turn.value

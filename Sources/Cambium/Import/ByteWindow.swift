@@ -1,30 +1,30 @@
 internal import CambiumBytes
 import CambiumModel
 
-/// The part of a stream of bytes that is being looked at: what is behind it is forgotten, what is before it not read yet.
+/// A window that moves over a stream of bytes. It drops earlier bytes and has not read later ones.
 ///
-/// Memory is 64 KiB for a short input, else at least 8 MiB and as large as the largest document, of which 64 MiB is the most.
+/// Memory is 64 KiB for a short input. Otherwise it is at least 8 MiB and enough for the largest document, which has at most 64 MiB.
 struct ByteWindow {
     static let documentByteCountMax = 64 << 20
     static let byteCount = 8 << 20
-    /// What an input gets that may be a few rows: clearing a window for many would take longer than importing them.
+    /// The capacity at first, for an input that may have few rows. Clearing a large window would take longer than importing these.
     static let firstByteCount = 64 << 10
-    /// Bytes that can be read behind every document, which the parser's wide loads need.
+    /// The number of readable bytes that follow every document. The parser's wide loads need them.
     static let padding = 64
 
     let file: String
     private let read: (UnsafeMutableRawBufferPointer) throws -> Int
     private var bytes: [UInt8]
-    /// Where the next document begins; bytes before it are given up when more are read.
+    /// The offset of the next document. Earlier bytes are dropped when more bytes are read.
     var position = 0
     private(set) var filled = 0
     /// The line at `position`, counted from 1.
     var line = 1
     private var isAtEnd = false
-    /// Whether the last read had more than the window could take.
+    /// Whether the last read filled the whole window.
     private var isLong = false
 
-    /// - Parameter read: fills a buffer and returns how many bytes it got; 0 at the end.
+    /// - Parameter read: fills a buffer and returns the number of bytes; 0 at the end.
     init(file: String, read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
         self.file = file
         self.read = read
@@ -37,7 +37,7 @@ struct ByteWindow {
         try bytes.span.bytes.withUnsafeBytes(body)
     }
 
-    /// Line ends in a part of the window.
+    /// Returns the number of line ends in a part of the window.
     func lineCount(_ range: Range<Int>) -> Int {
         withBytes { bytes in
             var (index, count) = (range.lowerBound, 0)
@@ -49,7 +49,7 @@ struct ByteWindow {
         }
     }
 
-    /// Where the first bytes in a part of the window are that are not UTF-8; nil where all are.
+    /// Returns the offset of the first bytes in a part of the window that are not UTF-8; `nil` if all bytes are UTF-8.
     func illFormedOffset(_ range: Range<Int>) -> Int? {
         do {
             _ = try UTF8Span(validating: bytes.span.extracting(range))
@@ -59,15 +59,15 @@ struct ByteWindow {
         }
     }
 
-    /// Goes past a byte order mark at the beginning of the stream.
+    /// Skips a byte order mark at the beginning of the stream.
     mutating func skipByteOrderMark() throws {
         while filled - position < 3, try refill() {}
         if filled - position >= 3, bytes[position] == 0xEF, bytes[position + 1] == 0xBB, bytes[position + 2] == 0xBF { position += 3 }
     }
 
-    /// Reads more behind what is there, after moving that to the front. Returns false at the end.
+    /// Moves the remaining bytes to the front and reads more bytes after them. Returns false at the end.
     ///
-    /// Throws `.limitExceeded` where what begins at `position` has more than 64 MiB; what `read` throws.
+    /// Throws `.limitExceeded` if the document at `position` has more than 64 MiB. Rethrows the errors of `read`.
     mutating func refill() throws -> Bool {
         if isAtEnd { return false }
         if position > 0 {

@@ -4,36 +4,36 @@ import CambiumModel
 
 /// Cuts a stream of bytes into JSON documents: the elements of one array, or the lines (or objects) of a stream of them.
 ///
-/// It only looks for where documents end: for strings, brackets and line ends. What is in them is the parser's.
+/// The splitter only looks for the ends of documents: for strings, brackets and line ends. The parser checks their content.
 struct DocumentSplitter {
     struct Document {
-        /// Where the document lies in the window.
+        /// The offset of the document in the window.
         let start: Int
         let end: Int
-        /// The line that it begins on, counted from 1.
+        /// The line on which the document begins, counted from 1.
         let line: Int
-        /// Why it is none, where that was seen before it was parsed.
+        /// The reason why this is not a document, if it was found before parsing.
         var failure: RowFailure?
-        /// Whether it is a record of CSV, whose values are texts.
+        /// Whether the document was made of a record of CSV, whose values are texts.
         var isRecord = false
     }
 
-    /// `lines` where each line is a document; `stream` where they are cut by their brackets.
+    /// `lines` if each line is a document; `stream` if brackets end the documents.
     private enum Shape { case unknown, array, lines, stream }
 
     private var window: ByteWindow
     private var shape = Shape.unknown
     private var elementCount = 0
 
-    /// - Parameter read: fills a buffer and returns how many bytes it got; 0 at the end.
+    /// - Parameter read: fills a buffer and returns the number of bytes; 0 at the end.
     init(file: String, read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
         window = ByteWindow(file: file, read: read)
     }
 
-    /// The next document; nil at the end.
+    /// Returns the next document; `nil` at the end.
     ///
-    /// Throws `.invalidInput` for an array that does not end, or has something else than commas between its elements;
-    /// `.limitExceeded` for a document of more than 64 MiB; what `read` throws.
+    /// Throws `.invalidInput` if an array does not end or has anything but commas between its elements. Throws `.limitExceeded` for a
+    /// document of more than 64 MiB. Rethrows the errors of `read`.
     mutating func next() throws -> Document? {
         try skipSpace()
         if shape == .unknown { try recognise() }
@@ -45,7 +45,7 @@ struct DocumentSplitter {
             guard try enterElement() else { return nil }
         }
         var end = shape == .lines ? try lineEnd() : try valueEnd()
-        // A bracket or comma where a value has to begin is a document, or it would be met again for ever.
+        // A bracket or comma where a value must begin becomes a document. Otherwise it would never be consumed.
         if shape == .stream, end == window.position { end += 1 }
         let document = Document(start: window.position, end: end, line: window.line)
         if shape != .lines { window.line += window.lineCount(window.position..<end) }
@@ -54,7 +54,7 @@ struct DocumentSplitter {
         return document
     }
 
-    // Mutating, so that nobody makes a copy to call it on.
+    // This method is mutating so that a caller does not copy the splitter to call it.
     mutating func withWindow<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { window.withBytes(body) }
 
     private mutating func recognise() throws {
@@ -70,8 +70,8 @@ struct DocumentSplitter {
         }
     }
 
-    /// Whether documents are cut by their brackets, because the first line is no document and its first value is one. Else each
-    /// line is a document, so that a malformed one spoils no other.
+    /// Returns whether brackets end the documents: the first line is not a document, but the first value is one. Otherwise each line is a
+    /// document, so that a malformed line affects no other line.
     private mutating func isStream() throws -> Bool {
         let lineCount = try lineEnd() - window.position
         if isDocument(byteCount: lineCount) { return false }
@@ -82,11 +82,11 @@ struct DocumentSplitter {
     private func isDocument(byteCount: Int) -> Bool {
         window.withBytes { bytes in
             let document = UnsafeRawBufferPointer(rebasing: bytes[window.position..<window.position + byteCount])
-            return (try? JSONParser().parse(document)) != nil  // What is wrong with it is told later.
+            return (try? JSONParser().parse(document)) != nil  // The parser reports the fault later.
         }
     }
 
-    /// Goes past the comma before an element. Returns false at the end of the array.
+    /// Skips the comma before an element. Returns false at the end of the array.
     private mutating func enterElement() throws -> Bool {
         if window[window.position] == UInt8(ascii: "]") {
             window.position += 1
@@ -139,13 +139,13 @@ struct DocumentSplitter {
         }
     }
 
-    /// The end of the value that begins here: where its brackets are closed; for a plain value, before the next delimiter.
+    /// Returns the end of the value that begins here: after its last bracket, or for a plain value before the next delimiter.
     private mutating func valueEnd() throws -> Int {
         var scan = BracketScan()
         while true {
             let end = window.withBytes { scan.end(in: UnsafeRawBufferPointer(rebasing: $0[window.position..<window.filled])) }
             if let end { return window.position + end }
-            // What does not end is given to the parser as it is: it tells what is wrong with it, and where.
+            // A value without an end goes to the parser as it is. The parser reports the fault and its position.
             if try !window.refill() { return window.filled }
         }
     }
@@ -158,8 +158,8 @@ struct BracketScan {
     private var isEscaped = false
     private var scanned = 0
 
-    /// The offset behind the value that begins at the buffer's first byte; nil where the buffer ends before it does. Called
-    /// again with more of the same bytes it goes on where it stopped.
+    /// Returns the offset after the value that begins at the buffer's first byte; `nil` if the buffer ends first. If it is called again
+    /// with more of the same bytes, it continues where it stopped.
     mutating func end(in bytes: UnsafeRawBufferPointer) -> Int? {
         var index = scanned
         while index < bytes.count {

@@ -1,25 +1,24 @@
 import CambiumModel
 
-/// The documents of several sources, one after the other.
+/// The documents of several sources, one source after the other.
 struct DocumentStream {
     private let sources: [ImportSource]
     private let columns: CSVColumns
     private var next = 0
     private var splitter: DocumentSplitter?
     private var records: CSVDocuments?
-    /// Counted from 1 within its source.
+    /// The number of the last document, counted from 1 within its source.
     private(set) var row = 0
-    /// The place of that source.
+    /// The index of that source.
     var sourceNumber: Int { next - 1 }
 
-    /// - Parameter columns: what the columns of CSV files are looked up in.
+    /// - Parameter columns: resolves the columns of CSV files.
     init(_ sources: [ImportSource], columns: CSVColumns) {
         self.sources = sources
         self.columns = columns
     }
 
-    /// Calls `body` with the next document and its bytes, of which more can be read than there are. Returns false behind the last
-    /// document of the last source.
+    /// Calls `body` with the next document and its bytes. Returns false after the last document of the last source.
     mutating func next(_ body: (DocumentSplitter.Document, UnsafeRawBufferPointer) -> Void) throws -> Bool {
         while true {
             if let document = try splitter?.next() {

@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// What an import knows of each entity, by its number, without the counting of references: that would take longer than most of
-/// what is done with it.
+/// The objects that an import keeps for each entity, by entity number, without reference counting. Reference counting would take longer
+/// than most uses of such an object.
 struct EntityReferences<Known: AnyObject> {
     private let owned: [Known]
     private let references: [Unmanaged<Known>?]
@@ -13,7 +13,7 @@ struct EntityReferences<Known: AnyObject> {
         self.references = references
     }
 
-    /// To be used while these references are there. The number is one of the schema's.
+    /// Returns a reference, which the caller must not use after these references. The number must belong to the schema.
     @inline(__always) subscript(_ number: EntityNumber) -> Reference {
         guard let reference = references[Int(number.rawValue)] else {
             preconditionFailure("Rows are read with the schema of the store.")
@@ -26,7 +26,7 @@ struct EntityReferences<Known: AnyObject> {
 
         @inline(__always)
         func with<Result, Failure: Error>(_ body: (Known) throws(Failure) -> Result) throws(Failure) -> Result {
-            // SAFETY: `owned` keeps it, and is kept by whoever asked for the reference.
+            // SAFETY: `owned` keeps the object, and the owner of the reference keeps `owned`.
             try unmanaged._withUnsafeGuaranteedRef { known -> Swift.Result<Result, Failure> in
                 do throws(Failure) {
                     return .success(try body(known))
@@ -36,7 +36,7 @@ struct EntityReferences<Known: AnyObject> {
             }.get()
         }
 
-        /// Counted, for what is rarely done.
+        /// The object with reference counting, for rare uses.
         var counted: Known { with { $0 } }
     }
 }

@@ -1,11 +1,12 @@
 import CambiumGraph
 import CambiumModel
 
-/// What is known only when all rows are applied.
+/// The checks and deletions that need all rows to be applied.
 extension ImportBatch {
-    /// Deletes the objects that no row mentions, if that is asked for. Objects stay if a row was left out, since it may have been theirs.
+    /// Deletes the objects that no row mentions, if the options ask for it. If a row was left out, all objects stay, because the row may
+    /// have mentioned them.
     ///
-    /// Throws `NoRow` if no row could be imported, `.limitExceeded` for more objects than the options allow.
+    /// Throws `NoRow` if no row could be imported, `.limitExceeded` if more objects are absent than the options allow.
     mutating func deleteAbsent(from transaction: inout WriteTransaction, _ entity: Entity, _ options: ImportOptions) throws {
         guard options.absent == .delete else { return }
         guard goodRowCount > 0 else { throw NoRow() }
@@ -15,7 +16,7 @@ extension ImportBatch {
         let count = deleted.reduce(0) { entity.family.contains($1.key) ? $0 + $1.value : $0 }
         let all = transaction.draft.original.count(of: entity)
         if options.absentMax.isExceeded(by: count, of: all) {
-            // A row that breaks a rule is the first thing to mend.
+            // The user should correct a row that breaks a rule first.
             try checkDuplicates(transaction.draft)
             throw CambiumError(
                 .limitExceeded,
@@ -31,7 +32,7 @@ extension ImportBatch {
         }
     }
 
-    /// Throws `RefusedRows` if values that have to be unique are not.
+    /// Throws `RefusedRows` if values that must be unique are not.
     func checkDuplicates(_ draft: borrowing Draft) throws {
         if duplicates.isEmpty { return }
         let refusals = draft.check(duplicates).compactMap { refusal -> (RefusedRows.Refusal, isCertain: Bool)? in
@@ -40,7 +41,7 @@ extension ImportBatch {
             return (RefusedRows.Refusal(place: refusal.place, row: error), refusal.isCertain)
         }
         guard let first = refusals.first else { return }
-        // Without the first row some of the others may be right.
+        // Without the first row, some of the other rows may be valid.
         throw RefusedRows(first: first.0, others: refusals.dropFirst().filter(\.isCertain).map(\.0))
     }
 }

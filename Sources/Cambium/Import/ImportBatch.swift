@@ -3,17 +3,17 @@ import CambiumJSON
 internal import CambiumLog
 import CambiumModel
 
-/// The rows of one transaction, and what came of them.
+/// The rows of one transaction, and their outcome.
 struct ImportBatch {
-    /// A row that cannot be imported, where one such row stops the import.
+    /// A row that cannot be imported, if one such row stops the import.
     struct FailedRow: Error {
         let row: ImportReport.RowError
     }
 
-    /// Rows that were applied and break rules of the schema, ascending.
+    /// The rows that were applied and break rules of the schema, ascending.
     struct RefusedRows: Error {
         struct Refusal {
-            /// Counted from 1 over all sources.
+            /// The number of the row, counted from 1 over all sources.
             let place: Int
             let row: ImportReport.RowError
         }
@@ -22,7 +22,7 @@ struct ImportBatch {
         var others: [Refusal] = []
     }
 
-    /// Everything would be absent, because no row could be imported.
+    /// No row could be imported, so every object would be absent.
     struct NoRow: Error {}
 
     private(set) var lastRow: Int
@@ -32,22 +32,22 @@ struct ImportBatch {
     private(set) var errors: [ImportReport.RowError] = []
     private(set) var counts: [EntityNumber: NetCounts] = [:]
     private(set) var repeated: [EntityNumber: Int] = [:]
-    /// Objects that the rows made absent, and their cascades.
+    /// The number of objects that the import deletes as absent, with their cascades, by entity.
     var deleted: [EntityNumber: Int] = [:]
     private let refused: [Int: ImportReport.RowError]
-    /// Rows that were applied.
+    /// The number of rows that were applied.
     private(set) var goodRowCount = 0
-    /// Values that were not unique when a row gave them, and these rows.
+    /// The values that were not unique when a row gave them, and these rows.
     private(set) var duplicates = ImportDuplicates()
     private(set) var duplicateRows: [Int: RowBatch.Row] = [:]
-    /// From so many on it is looked which of them are unique by now, so that memory does not grow with the input.
+    /// The number of duplicates beyond which those that are unique by now are dropped, so that memory does not grow with the input.
     private var duplicateCountMax = 4096
-    /// The rows of the objects that were described.
+    /// The table rows of the objects that were described.
     private var seen: [RowSet] = []
-    /// The rows of the objects that were described or named; kept where that is asked for.
+    /// The table rows of the objects that were described or named; kept only if absent objects are to be deleted.
     private(set) var mentioned: [RowSet] = []
     var cancellation: Cancellation?
-    /// Keys of the row that is being applied which map to nothing.
+    /// The unknown keys of the row that is being applied.
     private var unknownOfRow: [String] = []
     private let hooks: ImportHooks
     private let sources: [ImportSource]
@@ -63,7 +63,7 @@ struct ImportBatch {
         self.rereader = rereader
     }
 
-    /// Applies rows up to the end, or to the end of the batch. Returns whether that was the end of the input.
+    /// Applies rows up to the end of the input or of the batch. Returns whether the input has ended.
     mutating func apply(
         _ feed: RowFeed, to transaction: inout WriteTransaction, _ options: ImportOptions, _ resolver: MappingResolver
     ) throws -> Bool {
@@ -90,7 +90,7 @@ struct ImportBatch {
         return isAtEnd
     }
 
-    /// How many rows ahead the memory is asked for in which their identities are looked for.
+    /// The number of rows in advance for which the memory of their identities is prefetched.
     private static let prefetchDistance = 8
 
     private mutating func apply(
@@ -118,7 +118,7 @@ struct ImportBatch {
         }
     }
 
-    /// Counts what came of the rows, once all is done.
+    /// Counts the net effect of the rows, after all of them are applied.
     mutating func count(_ draft: borrowing Draft) { counts = draft.netCounts(seen: seen) }
 
     private mutating func row(
@@ -128,7 +128,7 @@ struct ImportBatch {
         defer { if planner.options.rowObjects == .report { rowObjects.append(object) } }
         if let known = refused[lastRow] { return errors.append(known) }
         var isApplied = false
-        // A row that cannot be read has none; those of the row before were counted.
+        // A row that cannot be read has no unknown keys, and those of the previous row were counted.
         unknownOfRow.removeAll(keepingCapacity: true)
         do {
             if row.failure >= 0 { throw batch.failures[Int(row.failure)] }
@@ -156,7 +156,7 @@ struct ImportBatch {
         duplicateCountMax = max(duplicateCountMax, 2 * duplicates.count)
     }
 
-    /// Plans a row and applies it. Where objects turn out to be of other entities than they were read as, it is read again.
+    /// Plans a row and applies it. If objects turn out to be of other entities than they were read as, reads the row again.
     private mutating func apply(
         _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ transaction: inout WriteTransaction,
         _ isApplied: inout Bool
@@ -175,7 +175,7 @@ struct ImportBatch {
         }
     }
 
-    /// Whether the row was read as what it is.
+    /// Plans a row. Returns whether all its objects were read as objects of their entities.
     private mutating func isPlanned(
         _ object: Int32, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: borrowing Draft
     ) throws(RowFailure) -> Bool {

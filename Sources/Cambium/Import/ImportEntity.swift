@@ -1,9 +1,9 @@
 import CambiumGraph
 import CambiumModel
 
-/// An entity with everything resolved that planning its objects and changing them needs.
+/// An entity and everything that planning and changing its objects needs, resolved in advance.
 final class ImportEntity {
-    /// What planning looks at of an attribute, without the counting of references.
+    /// The properties of an attribute that planning reads, without reference counting.
     struct Facts {
         let isOptional: Bool
         let hasDefault: Bool
@@ -16,24 +16,24 @@ final class ImportEntity {
 
     let entity: Entity
     let number: EntityNumber
-    /// Tells identities apart: entities of a hierarchy may be recognised by different attributes.
+    /// Distinguishes identities: entities of one hierarchy may be recognised by different attributes.
     let identityKey: UInt64
     let isAbstract: Bool
     /// Whether the hierarchy has no other entity.
     let isAlone: Bool
-    /// The one attribute of the identity; `.max` where there is none, or more than one.
+    /// The only attribute of the identity; `.max` if the identity has no attribute or several.
     let keyAttribute: UInt16
     let facts: [Facts]
     let table: ImportTable
     let attributes: [Attribute]
     let links: [Link]
-    /// What planning looks at of each, without the counting of references.
+    /// The properties of each relationship that planning reads, without reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
-    /// The places of the identity attributes in `attributes`.
+    /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
-    /// Finds objects where the schema has no index over the identity.
+    /// Finds objects if the schema has no index over the identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
-    // One import at a time uses an entity, on one thread: no access to these overlaps another.
+    // One import at a time uses an entity, on one thread, so accesses to these never overlap.
     @exclusivity(unchecked) private var attributeStamps: [Int]
     @exclusivity(unchecked) private var linkStamps: [Int]
     @exclusivity(unchecked) private var attributeStamp = 0
@@ -79,9 +79,9 @@ final class ImportEntity {
 /// The entities of a schema, resolved for one draft.
 final class ImportEntities {
     let references: EntityReferences<ImportEntity>
-    /// For each entity's number, where its objects are looked for.
+    /// The index in which objects of each entity are looked up, by entity number.
     let keyPlaces: [KeyPlace?]
-    /// The indexes in which objects are looked for.
+    /// The indexes in which objects are looked up.
     let finding: ImportDuplicates.Indexes
 
     init(_ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
@@ -93,7 +93,7 @@ final class ImportEntities {
             let made = try ImportEntity(entity, draft, resolver)
             let identity = made.identity.map { made.attributes[$0].number }
             if !identity.isEmpty, !made.table.hasIndex {
-                // A sub-entity shares that of the entity above it.
+                // A sub-entity shares the scan of the entity above it.
                 let own = scanned[identity] ?? ScannedIdentity(made.table, made.identity, draft)
                 scanned[identity] = own
                 made.scanned = own

@@ -1,20 +1,20 @@
 public import CambiumJSON
 public import CambiumModel
 
-/// What a program does to rows on their way.
+/// The changes that a program makes to rows during an import.
 ///
-/// Rows can be read and applied more than once until their transaction is committed, so hooks do the same each time, and nothing
-/// outside of the transaction. What they throw makes the row a bad one.
+/// Rows can be read and applied more than once until their transaction is committed. A hook must therefore do the same each time, and
+/// change nothing outside of the transaction. If a hook throws, the row cannot be imported.
 ///
 ///     let hooks = ImportHooks(finish: { transaction, id, row in try transaction.set(id, "source", to: .string("feed")) })
 public struct ImportHooks: Sendable {
-    /// Changes a row before anything of it is looked at.
+    /// Changes a row before the import reads it.
     public typealias Prepare = @Sendable (inout JSONValue) throws -> Void
-    /// Gets a row that was applied and its object, and may change the transaction; it cannot delete.
+    /// Receives a row that was applied and its object, and may change the transaction; it cannot delete.
     public typealias Finish = @Sendable (inout WriteTransaction, ObjectID, JSONValue) throws -> Void
 
     public var prepare: Prepare?
-    /// Not called for an object that `existing: .skip` left alone.
+    /// The hook is not called for an object that `existing: .skip` leaves as it is.
     public var finish: Finish?
 
     public init(prepare: Prepare? = nil, finish: Finish? = nil) {

@@ -1,6 +1,6 @@
-/// Options named after the libraries whose imports they are like.
+/// Options with the names of the libraries whose imports they resemble.
 extension ImportOptions {
-    /// Vokoder: what is absent, null or of the wrong type clears.
+    /// Vokoder: a missing key, null or a value of the wrong type clears.
     public static var vokoder: ImportOptions {
         var options = ImportOptions()
         options.missing = .clear
@@ -9,7 +9,7 @@ extension ImportOptions {
         return options
     }
 
-    /// Vokoder with `ignoreNullValueOverwrites`: what is absent, null or of the wrong type keeps.
+    /// Vokoder with `ignoreNullValueOverwrites`: a missing key, null or a value of the wrong type keeps.
     public static var vokoderKeepingNulls: ImportOptions {
         var options = ImportOptions()
         options.missing = .keep
@@ -18,7 +18,7 @@ extension ImportOptions {
         return options
     }
 
-    /// Coredatable: null and what is of the wrong type clear, absent keys keep, keys that map to nothing are ignored.
+    /// Coredatable: null or a value of the wrong type clears, a missing key keeps, unknown keys are ignored.
     public static var coredatable: ImportOptions {
         var options = ImportOptions()
         options.mismatch = .null
@@ -26,7 +26,7 @@ extension ImportOptions {
         return options
     }
 
-    /// Groot: null clears, absent keys keep, what is of the wrong type is an error, keys that map to nothing are ignored.
+    /// Groot: null clears, a missing key keeps, a value of the wrong type is an error, unknown keys are ignored.
     public static var groot: ImportOptions {
         var options = ImportOptions()
         options.unknown = .ignore

@@ -1,22 +1,22 @@
-/// How an import treats what it meets. The defaults are those of the command line.
+/// The rules of an import. The defaults are those of the command line.
 public struct ImportOptions: Sendable, Hashable {
-    /// What an absent key does.
+    /// The effect of a missing key.
     public enum MissingKey: String, Sendable, CaseIterable { case keep, clear }
-    /// What `null` does.
+    /// The effect of `null`.
     public enum NullValue: String, Sendable, CaseIterable { case clear, keep, error }
-    /// What a value of the wrong type does.
+    /// The effect of a value of the wrong type.
     public enum Mismatch: String, Sendable, CaseIterable { case error, null, keep }
-    /// What a row does to an object that exists.
+    /// The effect of a row on an object that exists.
     public enum Existing: String, Sendable, CaseIterable { case update, skip }
-    /// What becomes of objects of the entity that the input does not mention.
+    /// The effect on objects of the entity that the input does not mention.
     public enum Absent: String, Sendable, CaseIterable { case keep, delete }
-    /// What the members given do to the members of a to-many relationship.
+    /// The effect of the given members on the members of a to-many relationship.
     public enum ToMany: String, Sendable, CaseIterable { case replace, append }
-    /// What an id without an object does.
+    /// The effect of an identity without an object.
     public enum Reference: String, Sendable, CaseIterable { case create, skip, error }
-    /// What a key that maps to nothing does.
+    /// The effect of a key that maps to nothing.
     public enum UnknownKey: String, Sendable, CaseIterable { case report, error, ignore }
-    /// What a bad row does.
+    /// The effect of a row that cannot be imported.
     public enum RowError: String, Sendable, CaseIterable { case stop, skip }
     /// Whether the outcome is written.
     public enum Effect: Sendable, Hashable { case commit, dryRun }
@@ -34,19 +34,19 @@ public struct ImportOptions: Sendable, Hashable {
     public var onError = RowError.stop
     public var effect = Effect.commit
     public var rowObjects = RowObjects.forget
-    /// Rows in one transaction; nil for all of them in one.
+    /// The number of rows in one transaction; `nil` for all rows in one transaction.
     public var batchRowCount: Int?
-    /// Where in a row each property is; nil where keys are names.
+    /// The paths of the properties in a row; `nil` if keys are the names of properties.
     public var mapping: ImportMapping? {
         get { if case .mapping(let mapping) = reading { mapping } else { nil } }
         set { reading = newValue.map { .mapping($0) } ?? .names }
     }
-    /// How many of the entity's objects `absent: .delete` may delete; more is an error.
+    /// The most of the entity's objects that `absent: .delete` may delete. More absent objects are an error.
     public var absentMax = AbsentLimit.standard
 
     private var reading = Reading.names
 
-    /// Takes a word, so that options stay small: the way of rows looks at them all the time.
+    /// One word in size, so that the options stay small: the import reads them for every row.
     private indirect enum Reading: Sendable, Hashable {
         case names
         case mapping(ImportMapping)

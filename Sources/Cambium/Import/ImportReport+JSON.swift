@@ -1,7 +1,7 @@
 public import CambiumJSON
 
 extension ImportReport {
-    /// The report as the command line gives it.
+    /// Writes the report in the form that the command line prints.
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("transaction")

@@ -1,22 +1,22 @@
 public import CambiumModel
 
-/// What an import did, or would do.
+/// The outcome of an import, or of a dry run.
 public struct ImportReport: Sendable {
-    /// Objects by net effect against the state before.
+    /// The numbers of objects by net effect against the state before.
     public struct Counts: Sendable, Hashable {
         public var inserted = 0
         public var updated = 0
         public var unchanged = 0
         public var deleted = 0
-        /// Objects made of which only the identity is known.
+        /// The number of new objects of which only the identity is known.
         public var stubs = 0
-        /// Rows, or nested objects, that named an object which the import had met already.
+        /// The number of rows, or nested objects, that described an object which the import had already met.
         public var repeated = 0
 
         public init() {}
     }
 
-    /// A row, or a part of one, that could not be imported.
+    /// A row, or a part of a row, that could not be imported.
     public struct RowError: Sendable, Hashable {
         public enum Code: String, Sendable {
             case malformed, typeMismatch, invalidValue, nullValue, missingMandatory, missingIdentity, duplicate
@@ -24,29 +24,29 @@ public struct ImportReport: Sendable {
         }
 
         public var file: String
-        /// Counted from 1 in its file.
+        /// The number of the row, counted from 1 in its file.
         public var row: Int
-        /// The line that the row begins on, counted from 1.
+        /// The line on which the row begins, counted from 1.
         public var line: Int
-        /// A JSON pointer inside the row.
+        /// The JSON pointer inside the row.
         public var pointer: String
         public var code: Code
         public var message: String
     }
 
-    /// The last transaction that was written; nil where none was.
+    /// The last transaction that was written; `nil` if no transaction was written.
     public var transaction: TransactionNumber?
     public var rowCount = 0
-    /// Counts of the entity that was imported.
+    /// The counts of the entity that was imported and of its sub-entities.
     public var counts = Counts()
-    /// The same for each entity that was touched, by name.
+    /// The counts of each entity that was affected, by name.
     public var entities: [String: Counts] = [:]
-    /// How often each key was met that maps to nothing.
+    /// The number of occurrences of each key that maps to nothing.
     public var unknownKeys: [String: Int] = [:]
     public var errors: [RowError] = []
-    /// The object of each row, where the options ask for it: nil for a row that was left out.
+    /// The object of each row, if the options ask for it; `nil` for a row that was left out.
     public var rowObjects: [ObjectID?] = []
-    /// Bytes that the import added to the log.
+    /// The number of bytes that the import added to the log.
     public var logByteCount = 0
 
     public init() {}
@@ -57,9 +57,9 @@ public struct ImportReport: Sendable {
         return rowObjects.compactMap(\.self).filter { seen.insert($0).inserted }
     }
 
-    /// Keys that map to nothing and are told by name; what others come to is only counted.
+    /// The number of unknown keys that are reported by name. Occurrences of other keys are only counted.
     public static let unknownKeyCountMax = 10_000
-    /// How often other keys were met.
+    /// The number of occurrences of other keys.
     public var unknownKeysLeftOut = 0
 
     mutating func note(unknownKey key: String, _ count: Int) {
@@ -70,8 +70,8 @@ public struct ImportReport: Sendable {
         }
     }
 
-    /// Errors that are kept with their text; more are only counted.
+    /// The number of errors that are kept with their text. Further errors are only counted.
     public static let errorCountMax = 10_000
-    /// Errors that did not fit.
+    /// The number of errors that were only counted.
     public var errorsLeftOut = 0
 }

@@ -12,14 +12,14 @@ struct ImportRun {
     let options: ImportOptions
     let hooks: ImportHooks
     let author: Author
-    /// Who may want it to stop; nil where nobody does.
+    /// Reports whether the caller cancelled the import; `nil` if the import cannot be cancelled.
     var cancellation: Cancellation?
     private(set) var report = ImportReport()
-    /// Rows that broke a rule which is checked after they are applied: the next run of the batch leaves them out.
+    /// The rows that broke a rule which is checked after they are applied. The next run of the batch leaves them out.
     private var refused: [Int: ImportReport.RowError] = [:]
     private var totals: [EntityNumber: ImportReport.Counts] = [:]
 
-    /// How often a batch is begun again because of such rows.
+    /// The most rows that may break such rules before the import fails.
     static let refusedCountMax = 1000
 
     init(store: Store, entity: Entity, sources: [ImportSource], options: ImportOptions, hooks: ImportHooks, author: Author) {
@@ -68,7 +68,7 @@ struct ImportRun {
                         throw CambiumError(.conflict, "The schema was changed while rows were being read; import them again.")
                     }
                     isLast = try batch.apply(feed, to: &transaction, options, resolver)
-                    // What is deleted leaves its values to others.
+                    // Deleted objects free their unique values for other objects.
                     if options.absent == .keep { try batch.checkDuplicates(transaction.draft) }
                     if options.effect == .commit { try transaction.deriveOps() }
                     try batch.deleteAbsent(from: &transaction, entity, options)
@@ -98,13 +98,13 @@ struct ImportRun {
         }
     }
 
-    /// Rows from behind those that are in the store.
+    /// Creates the feed of the rows that follow those that are in the store.
     private func feed(_ schema: Schema, _ resolver: MappingResolver, _ hashKey: HashKey) throws -> RowFeed {
         let columns = CSVColumns(entity, schema, resolver.discriminator(entity), isMapped: options.mapping != nil)
         let source = RowSource(
             DocumentStream(sources, columns: columns), try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey),
             firstRow: report.rowCount, refused: refused.keys, hooks: hooks)
-        // A source that cannot be read twice may wait for ever for more, and hooks are to see each row in its turn.
+        // A source that cannot be read twice may wait forever for more input. A hook must see each row after the previous one was applied.
         return RowFeed(source, isAhead: hooks.isEmpty && sources.allSatisfy(\.isRepeatable))
     }
 
@@ -180,14 +180,16 @@ extension ImportReport.Counts {
 }
 
 extension Store {
-    /// Imports JSON rows as objects of an entity: each is found by its identity and updated, or inserted.
+    /// Imports JSON rows as objects of an entity. An object with the identity of a row is updated; otherwise the row inserts one.
     ///
-    /// All rows of all sources are one transaction, unless the options ask for batches. If nothing changes, nothing is written, except
-    /// for the author's request if there is one, which is remembered. Throws `.invalidInput` with the row, line and pointer of what
-    /// cannot be imported, or if absent objects are to be deleted and no row is good; `.limitExceeded` for more absent objects than the
-    /// options allow. Then nothing was imported, except the batches before. Complexity: O(bytes of input), memory for the changed objects.
+    /// All rows of all sources are one transaction, unless the options ask for batches. If nothing changes, nothing is written, except the
+    /// author's request if there is one, which is remembered.
     ///
-    /// - Parameter hooks: what the program does to each row.
+    /// Throws `.invalidInput` with the row, line and pointer of a value that cannot be imported. Throws `.invalidInput` if absent objects
+    /// are to be deleted and no row can be imported, and `.limitExceeded` if more objects are absent than the options allow. If it throws,
+    /// nothing was imported, except the batches before. Complexity: O(bytes of input), memory for the changed objects.
+    ///
+    /// - Parameter hooks: the program's changes to each row.
     /// - Parameter reached: takes the report of an import that failed, before the error is thrown.
     public func importRows(
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),

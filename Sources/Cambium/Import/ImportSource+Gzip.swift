@@ -2,9 +2,9 @@ internal import CambiumBytes
 import CambiumModel
 
 extension ImportSource {
-    /// The same source, decompressed from gzip as it is read, whatever that comes to.
+    /// Returns the same source, decompressed from gzip while it is read. The size after decompression is not limited.
     ///
-    /// Reading throws `.invalidInput` with the file's name for bytes that are damaged or end too early.
+    /// Reading throws `.invalidInput` with the file's name if the bytes are corrupt or end too early.
     public func inflated() -> ImportSource {
         let (name, open) = (name, open)
         return ImportSource(name: name, isRepeatable: isRepeatable, format: format) {
@@ -14,9 +14,9 @@ extension ImportSource {
     }
 }
 
-/// What is in a gzip file, as a stream.
+/// The content of a gzip file, as a stream.
 struct InflatedStream {
-    /// Bytes of the file that are read at once.
+    /// The number of bytes that are read from the file at once.
     static let inputByteCount = 256 << 10
 
     private let file: String
@@ -33,7 +33,7 @@ struct InflatedStream {
         input = [UInt8](repeating: 0, count: Self.inputByteCount)
     }
 
-    /// Fills a buffer, but at the end, and returns how many bytes it got.
+    /// Fills a buffer, completely except at the end, and returns the number of bytes.
     mutating func read(into output: UnsafeMutableRawBufferPointer) throws -> Int {
         var made = 0
         while made < output.count {

@@ -1,27 +1,27 @@
 internal import CambiumLog
 
-/// Where an import reads from: a stream of bytes that can be begun, and mostly begun again.
+/// A stream of bytes that an import reads. Most sources can be read again from the beginning.
 public struct ImportSource: Sendable {
-    /// Fills a buffer from where it is and returns how many bytes it got; 0 at the end.
+    /// Fills a buffer with the next bytes and returns their number; 0 at the end.
     public typealias Reader = (UnsafeMutableRawBufferPointer) throws -> Int
 
-    /// What the bytes are.
+    /// The format of the bytes.
     public enum Format: String, Sendable, CaseIterable {
         /// One array of rows, or one row after the other.
         case json
-        /// A row a record, behind one with the names of the columns.
+        /// A record with the names of the columns, then a record for each row.
         case csv
     }
 
-    /// What errors call it.
+    /// The name of the source in errors.
     public let name: String
-    /// Whether it can be read from its beginning more than once.
+    /// Whether the source can be read from its beginning more than once.
     public let isRepeatable: Bool
     public var format: Format
-    /// Begins to read at the beginning.
+    /// Starts reading at the beginning.
     public let open: @Sendable () throws -> Reader
 
-    /// - Parameter open: begins to read at the beginning.
+    /// - Parameter open: starts reading at the beginning.
     public init(name: String, isRepeatable: Bool, format: Format = .json, open: @escaping @Sendable () throws -> Reader) {
         self.name = name
         self.isRepeatable = isRepeatable
@@ -29,14 +29,14 @@ public struct ImportSource: Sendable {
         self.open = open
     }
 
-    /// A file, read as its name says: `.csv` is CSV, everything else JSON, and `.gz` behind that is compressed. That it is not
-    /// there is told when the import begins.
+    /// Returns a file as a source, in the format of its name: `.csv` for CSV, any other name for JSON, and `.gz` at the end for gzip. A
+    /// missing file is reported when the import begins.
     public static func file(_ path: String) -> ImportSource { bytes(ofFile: path).asNamed() }
 
-    /// What is read of a file at once: it is still in the cache when its rows are cut out.
+    /// The most bytes that one read of a file returns. They are still in the cache when the rows are cut out of them.
     private static let pieceByteCount = 256 << 10
 
-    /// The bytes of a file as they are, whatever its name. A FIFO can be read once only.
+    /// Returns the bytes of a file as they are, whatever its name. A FIFO can be read only once.
     public static func bytes(ofFile path: String) -> ImportSource {
         ImportSource(name: path, isRepeatable: InputFile.isRepeatable(path)) {
             let file = try InputFile(path)
@@ -46,7 +46,7 @@ public struct ImportSource: Sendable {
         }
     }
 
-    /// Bytes in memory.
+    /// Returns bytes in memory as a source.
     public static func bytes(_ bytes: [UInt8], name: String = "input", format: Format = .json) -> ImportSource {
         ImportSource(name: name, isRepeatable: true, format: format) {
             var offset = 0
@@ -59,7 +59,7 @@ public struct ImportSource: Sendable {
         }
     }
 
-    /// The same source, read as its name says.
+    /// Returns the same source, read in the format of its name.
     public func asNamed() -> ImportSource {
         let name = self.name.lowercased()
         let isCompressed = name.hasSuffix(".gz")

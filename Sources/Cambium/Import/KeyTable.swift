@@ -1,7 +1,7 @@
 internal import CambiumBytes
 
-/// What the keys of an entity's objects lead to. Rows mostly have the same keys in the same order, so the search goes on
-/// behind the key that was found last.
+/// Maps the keys of an entity's objects to properties. Most rows have the same keys in the same order, so the search begins after the key
+/// that was found last.
 struct KeyTable {
     enum Target: Hashable {
         case attribute(Int)
@@ -10,9 +10,9 @@ struct KeyTable {
         case mapped(Int)
     }
 
-    /// The names, one behind the other.
+    /// The names, one after the other.
     private let bytes: [UInt8]
-    /// Where each name begins, and where the last one ends.
+    /// The offset of each name, and the end of the last one.
     private let bounds: [Int]
     private let targets: [Target]
     private var expected = 0
@@ -25,7 +25,7 @@ struct KeyTable {
         targets = keys.map(\.target)
     }
 
-    /// Nil for a key that is none of the entity's.
+    /// Returns `nil` if the entity has no such key.
     mutating func target(of key: UnsafeRawBufferPointer) -> Target? {
         var index = expected
         for _ in targets.indices {

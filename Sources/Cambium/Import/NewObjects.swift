@@ -1,20 +1,21 @@
 import CambiumGraph
 import CambiumModel
 
-/// The objects that a row makes, to be found again by their identity. Few are compared one by one, many by a hash.
+/// The objects that a row creates, which are found again by identity. Few objects are compared one by one, many by a hash.
 final class NewObjects {
     private var objects: [(identity: UInt64, place: Int, hash: UInt64)] = []
-    /// For each hash of an identity the objects of it, as far as they were looked at.
+    /// The objects by the hash of their identity, up to `hashedCount`.
     private var byHash: [Int: [Int]] = [:]
     private var hashedCount = 0
     private static let comparedCountMax = 16
 
     /// - Parameters:
-    ///   - identity: the `identityKey` of its entity.
-    ///   - hash: of its key; 0 if it is not known.
+    ///   - identity: the `identityKey` of the object's entity.
+    ///   - hash: the hash of its key; 0 if it is not known.
     func append(_ identity: UInt64, _ place: Int, hash: UInt64) { objects.append((identity, place, hash)) }
 
-    /// Whether one of them may have a key of this hash, which is 0 where it is not known. Of many that is not found out.
+    /// Returns whether one of them may have a key of this hash; 0 is an unknown hash. If there are many objects, returns true without a
+    /// search.
     func mayHave(_ identity: UInt64, hash: UInt64) -> Bool {
         if hash == 0 || objects.count > Self.comparedCountMax { return true }
         for object in objects where object.identity == identity && (object.hash == hash || object.hash == 0) { return true }
@@ -28,7 +29,7 @@ final class NewObjects {
         hashedCount = 0
     }
 
-    /// The place in the plan of the object with this identity.
+    /// Returns the index in the plan of the object with this identity.
     func place(_ identity: UInt64, _ cells: [Cell], _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int? {
         if objects.count <= Self.comparedCountMax {
             for object in objects where object.identity == identity && has(cells, object.place, planner, batch) { return object.place }
@@ -49,7 +50,7 @@ final class NewObjects {
         return nil
     }
 
-    /// The value that the object at a place is given for an attribute.
+    /// Returns the value of an attribute that the row gives to the object at an index of the plan.
     private func value(_ attribute: Int, _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> RowBatch.Value? {
         for place in planner.plan.objects[place].values.reversed() where batch.values[place].attribute == attribute {
             return batch.values[place]

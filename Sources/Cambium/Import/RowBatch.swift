@@ -2,12 +2,12 @@ import CambiumGraph
 import CambiumJSON
 import CambiumModel
 
-/// Rows that were read: parsed, and their values converted and checked, as far as that goes without the graph.
+/// Rows that were read: they are parsed, and their values are converted and checked as far as possible without the graph.
 ///
-/// Numbers and bytes in a few arrays, so that a batch is handed from thread to thread as it is and used again. What cannot be
-/// imported is noted where it was met: who plans may never come there.
+/// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and used again. The batch keeps
+/// a failure where the reader met it, because the planner may never reach that part of the row.
 struct RowBatch: Sendable {
-    /// Places that follow each other. A batch has fewer of anything than 32 bits count: a document has at most 64 MiB.
+    /// A range of indexes. A document has at most 64 MiB, so 32 bits suffice for every count in a batch.
     struct Span {
         private let first: UInt32
         private let end: UInt32
@@ -24,73 +24,73 @@ struct RowBatch: Sendable {
     }
 
     struct Row {
-        /// Counted from 1 in its source.
+        /// The number of the row, counted from 1 in its source.
         var number = 0
         var line = 0
-        /// A place in the sources of the import.
+        /// An index into the sources of the import.
         var source: Int32 = 0
-        /// The place of the row's own object; those that it describes follow.
+        /// The index of the row's own object. The objects that it describes follow.
         var object: Int32 = 0
-        /// Why nothing of it was read: a place in `failures`; negative where it was.
+        /// An index into `failures` if the row could not be read at all; otherwise negative.
         var failure: Int32 = -1
-        /// The identities that it names.
+        /// The identities that the row names.
         var keys = Span.none
-        /// Its document in `bytes`, where it may have to be read again.
+        /// The row's document in `bytes`, if the row may have to be read again.
         var document = Span.none
     }
 
     /// An object that a row describes.
     struct Object {
-        /// In the row's document.
+        /// The token in the row's document.
         let token: Int32
-        /// Why it cannot be imported: a place in `failures`; negative where nothing is against it. Where something is, it has no links.
+        /// An index into `failures` if the object cannot be imported; otherwise negative. An object with a failure has no links.
         var failure: Int32 = -1
         var values = Span.none
-        /// Those that it gives, in the order of the row.
+        /// The links that the object gives, in the order of the row.
         var links = Span.none
         var unknownKeys = Span.none
-        /// What it was read as.
+        /// The entity that the object was read as.
         var entity: EntityNumber
     }
 
     struct Value {
         enum Kind: UInt8 {
             case null, fixed, bytes
-            /// The attribute was given, and stays as it is.
+            /// The attribute was given, and keeps its value.
             case kept
         }
 
         let attribute: UInt16
         let kind: Kind
-        /// A place in `keys`, where it is the one value of an identity; else negative.
+        /// An index into `keys` if the value is the whole identity; otherwise negative.
         var key: Int32 = -1
-        /// The stored bits, or where the bytes begin.
+        /// The stored bits, or the offset of the bytes.
         let low: UInt64
-        /// The stored bits, or how many bytes there are.
+        /// The stored bits, or the number of bytes.
         let high: UInt64
 
         var isGiven: Bool { kind == .fixed || kind == .bytes }
     }
 
-    /// What a row gives to a relationship.
+    /// The content of a relationship in a row.
     struct Link {
         enum Kind: UInt8 {
-            /// It stays as it is.
+            /// The relationship keeps its members.
             case kept
-            /// It has no members.
+            /// The relationship has no members.
             case cleared
             case members
             case failed
         }
 
-        /// A place in the relationships of the entity.
+        /// An index into the relationships of the entity.
         let index: UInt16
         var kind = Kind.kept
-        /// Whether a member was of the wrong type, and passed over.
+        /// Whether a member of the wrong type was skipped.
         var isMismatched = false
         var failure: Int32 = -1
         var members = Span.none
-        /// Where its value is in the object: a place in `pointers`; negative where that is the key of its name.
+        /// An index into `pointers` for the position of the value in the object; negative if that is the key of the relationship's name.
         var pointer: Int32 = -1
     }
 
@@ -98,19 +98,19 @@ struct RowBatch: Sendable {
         enum Kind: UInt8 { case described, named, failed }
 
         let kind: Kind
-        /// A place in `objects`, `values` or `failures`.
+        /// An index into `objects`, `values` or `failures`.
         let place: Int32
-        /// Which element of an array it is; negative where there is none.
+        /// The index of the element in its array; negative if there is no array.
         let element: Int32
     }
 
-    /// An identity that is going to be looked for.
+    /// An identity that the import will look up.
     struct Key {
         let entity: EntityNumber
         let hash: UInt64
     }
 
-    /// What comes behind the rows.
+    /// The state of the input after the rows of a batch.
     enum End {
         case more
         case nothing
@@ -130,7 +130,7 @@ struct RowBatch: Sendable {
     var failures: [RowFailure] = []
     var unknownKeys: [String] = []
     var pointers: [String] = []
-    /// The one row, for a hook.
+    /// The only row of the batch, for a hook.
     var value: JSONValue?
     var end = End.more
 
@@ -149,7 +149,7 @@ struct RowBatch: Sendable {
         end = .more
     }
 
-    /// Memory that the rows take, but for texts that are hardly ever there.
+    /// The number of bytes that the rows take, except for rare texts such as failures.
     var byteCount: Int {
         bytes.count + values.count * MemoryLayout<Value>.stride + objects.count * MemoryLayout<Object>.stride
             + links.count * MemoryLayout<Link>.stride + members.count * MemoryLayout<Member>.stride
@@ -179,12 +179,12 @@ struct RowBatch: Sendable {
         bytes.append(contentsOf: stored)
     }
 
-    /// Notes why something cannot be imported, and returns its place.
+    /// Keeps the reason why something cannot be imported, and returns its index.
     mutating func note(_ failure: RowFailure) -> Int32 {
         failures.append(failure)
         return Int32(failures.count - 1)
     }
 
-    /// The hash of the key that a value is; 0 where that is not known.
+    /// Returns the hash of the key that a value is; 0 if it is not known.
     @inline(__always) func hash(of value: Value) -> UInt64 { value.key < 0 ? 0 : keys[Int(value.key)].hash }
 }

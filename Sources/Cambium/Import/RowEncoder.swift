@@ -12,7 +12,7 @@ struct RowEncoder {
         }
     }
 
-    /// A row, and the end of its line.
+    /// Returns a row and the end of its line.
     func line(_ row: some Encodable) throws -> [UInt8] {
         var bytes = Array(try encoder.encode(row))
         bytes.append(UInt8(ascii: "\n"))
@@ -21,11 +21,11 @@ struct RowEncoder {
 }
 
 extension ImportSource {
-    /// Values of a program as rows: their coding keys are the keys, what they do not encode is missing.
+    /// Returns values of a program as rows. Their coding keys are the keys of a row; a key that they do not encode is missing.
     ///
     ///     try store.importRows(person, from: [.rows(people)])
     ///
-    /// Each is encoded when it is read; what that throws ends the import.
+    /// Each value is encoded when the import reads it. An error of the encoding ends the import.
     public static func rows<Rows: Collection & Sendable>(_ rows: Rows, name: String = "rows") -> ImportSource
     where Rows.Element: Encodable {
         ImportSource(name: name, isRepeatable: true) {

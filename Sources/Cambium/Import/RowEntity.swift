@@ -2,9 +2,9 @@ internal import CambiumBytes
 import CambiumJSON
 import CambiumModel
 
-/// An entity with everything resolved that reading its objects needs.
+/// An entity and everything that reading its objects needs, resolved in advance.
 final class RowEntity {
-    /// What converting a value of an attribute looks at, beside each other and without the counting of references.
+    /// The properties of an attribute that conversions read, in one place and without reference counting.
     struct Conversion {
         let type: AttributeType
         let isOptional: Bool
@@ -18,23 +18,23 @@ final class RowEntity {
     let attributes: [Attribute]
     let conversions: [Conversion]
     let links: [Relationship]
-    /// What reading looks at of each, without the counting of references.
+    /// The properties of each relationship that the reader needs, without reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
-    /// The places of the identity attributes in `attributes`.
+    /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
-    /// The one attribute of the identity, where it is of one.
+    /// The only attribute of the identity; `.max` if the identity has no attribute or several.
     let keyAttribute: UInt16
-    /// Whether identities are of one attribute, and the schema has an index over them.
+    /// Whether the identity has one attribute, and the schema has an index over it.
     let isHashed: Bool
-    /// How objects are read; nil where keys are names.
+    /// The mapping by which objects are read; `nil` if keys are the names of properties.
     let mapping: ResolvedMapping?
     let isMapped: Bool
-    /// What tells the entity of an object that is declared to be of this one.
+    /// The key that names the entity of an object that is declared to be of this one.
     let discriminator: Discriminator?
     let discriminatorPath: PropertyPath?
-    /// The discriminator as one key, which is looked for first; empty where there is none.
+    /// The discriminator as one key, which is looked up first; empty if there is no discriminator.
     private let discriminatorKey: [UInt8]
-    // One reader at a time uses an entity: no access to this overlaps another.
+    // One reader at a time uses an entity, so accesses to this never overlap.
     @exclusivity(unchecked) var keys: KeyTable
 
     init(_ entity: Entity, _ resolver: MappingResolver) throws(CambiumError) {
@@ -63,7 +63,7 @@ final class RowEntity {
 }
 
 extension RowEntity {
-    /// The token of what tells the entity of an object that is declared to be of this one; nil where nothing does.
+    /// Returns the token of the discriminator's value in an object that is declared to be of this entity; `nil` if it has no discriminator.
     @inline(__always)
     func told(in object: Int, _ tokens: JSONTokens) -> Int? {
         if discriminatorKey.isEmpty { return nil }
@@ -79,12 +79,12 @@ extension RowEntity {
 }
 
 extension Entity {
-    /// Whether its hierarchy has no other entity.
+    /// Whether the hierarchy of the entity has no other entity.
     var isAlone: Bool { parent == nil && family.count == 1 }
 }
 
 extension MappingResolver.Outcome {
-    /// The places of the identity in the attributes of the entity.
+    /// Returns the indexes of the identity in the attributes of the entity.
     func identityPlaces(in entity: Entity) -> [Int] {
         identity.compactMap { part in entity.attributes.firstIndex { $0.number == part } }
     }

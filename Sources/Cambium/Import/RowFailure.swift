@@ -1,27 +1,27 @@
 import CambiumJSON
 
-/// Why a row cannot be imported, and where in it.
+/// The reason why a row cannot be imported, and its position in the row.
 struct RowFailure: Error {
     let code: ImportReport.RowError.Code
-    /// A JSON pointer inside of the row.
+    /// The JSON pointer inside the row.
     let pointer: String
     let message: String
 }
 
-/// The way from a row down to the value that is being looked at.
+/// The path from a row to the value that is being read.
 struct RowPath {
     private enum Step {
         /// The token of a key.
         case key(Int)
         case element(Int)
-        /// Several keys: a place in `pointers`.
+        /// Several keys: an index into `pointers`.
         case pointer(Int)
     }
 
     private var steps: [Step] = []
-    /// Apart from the steps, which cost nothing that way where there is no mapping.
+    /// The pointers are kept apart from the steps, so that steps cost nothing extra without a mapping.
     private var pointers: [String] = []
-    /// How many relationships lead from the row to the object that is being looked at.
+    /// The number of relationships on the path from the row to the object that is being read.
     private(set) var depth = 0
 
     mutating func push(key: Int) {

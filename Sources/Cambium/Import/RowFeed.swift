@@ -1,23 +1,24 @@
 internal import CambiumBytes
 
-/// Reads the rows of an import ahead of who plans and applies them, on a thread of its own where they are more than a few.
+/// Reads the rows of an import before they are planned and applied. If there are more than a few, a dedicated thread reads them.
 ///
-/// At most `batchCountMax` batches and `byteCountMax` bytes of them are under way, and the one that goes beyond that.
+/// Reading pauses when `batchCountMax` batches wait, or when batches of `byteCountMax` bytes or more are in use. The batch that exceeds the
+/// limit is still read.
 ///
-/// SENDABLE: the source is used by who calls `begin` and `next`, until there is a thread; from then on by the thread.
+/// SENDABLE: the caller of `begin` and `next` uses the source until there is a thread; from then on only the thread uses it.
 final class RowFeed: @unchecked Sendable {
     static let batchCountMax = 4
     static let byteCountMax = 8 << 20
-    /// Batches that took more are not used again.
+    /// The size of the largest batch that is used again.
     private static let spareByteCountMax = 1 << 20
 
     private let source: RowSource
     private let isAhead: Bool
     private let queue = BoundedQueue<RowBatch>(countMax: batchCountMax, weightMax: byteCountMax)
-    /// Batches that were planned, to be used again.
+    /// Batches that were applied, which can be used again.
     private let spare = Guarded<[RowBatch]>([])
     private var isBegun = false
-    /// Whether the first rows were read, and not asked for yet.
+    /// Whether the first rows were read and not yet taken.
     private var hasFirst = false
     private var thread: OwnThread?
 
@@ -27,7 +28,8 @@ final class RowFeed: @unchecked Sendable {
         self.isAhead = isAhead
     }
 
-    /// Waits for rows, so that the store is not asked to before there are some; has the others read meanwhile, if there are any.
+    /// Waits for rows, so that the import does not enter the store before there are rows. Starts the thread for further rows, if there are
+    /// any. Does nothing if rows must not be read before they are asked for.
     func begin() {
         if thread != nil { queue.waitForElement() }
         guard isAhead, !isBegun else { return }
@@ -36,7 +38,7 @@ final class RowFeed: @unchecked Sendable {
         if readBatch() { thread = OwnThread { self.readAll() } }
     }
 
-    /// The next rows. Not to be called where nothing comes behind those before.
+    /// Returns the next rows. The caller must not call this after the last rows.
     func next() -> RowBatch {
         if thread == nil, !hasFirst { _ = readBatch() }
         hasFirst = false
@@ -44,7 +46,7 @@ final class RowFeed: @unchecked Sendable {
         return batch
     }
 
-    /// Takes a batch back that is no longer needed.
+    /// Releases a batch that is no longer needed.
     func giveBack(_ batch: inout RowBatch) {
         let byteCount = batch.byteCount
         batch.removeAll()
@@ -53,7 +55,7 @@ final class RowFeed: @unchecked Sendable {
         queue.giveBack(weight: byteCount)
     }
 
-    /// Ends the reading: nothing of it goes on when this returns.
+    /// Ends the reading. The thread has ended when this returns.
     func stop() {
         queue.close()
         thread?.join()
@@ -64,7 +66,7 @@ final class RowFeed: @unchecked Sendable {
         while queue.waitForRoom(), readBatch() {}
     }
 
-    /// Reads a batch. Returns whether more comes behind it.
+    /// Reads a batch. Returns whether more rows follow it.
     private func readBatch() -> Bool {
         var batch = spare.withLock { $0.popLast() } ?? RowBatch()
         source.read(into: &batch)

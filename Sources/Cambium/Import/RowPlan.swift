@@ -2,14 +2,14 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// What one row will do: found out, and checked, before any of it is done.
+/// The changes of one row, which are found and checked before any of them is made.
 struct RowPlan {
     enum Target {
         case new
         case existing(UInt32)
-        /// The object at another place in `objects`.
+        /// The object at another index of `objects`.
         case alias(Int)
-        /// It is there and is left alone.
+        /// The object exists and is left as it is.
         case skipped(UInt32)
     }
 
@@ -17,16 +17,16 @@ struct RowPlan {
         let entity: EntityNumber
         let target: Target
         var isStub = false
-        /// A stub that is one no longer.
+        /// Whether the object is a stub that becomes complete.
         var isFilled = false
-        /// Whether the row describes it, rather than naming it.
+        /// Whether the row describes the object; otherwise the row only names it.
         var isDescribed = true
-        /// What the row gives it: places in the values of the batch.
+        /// The values that the row gives to the object: indexes into the values of the batch.
         var values: Range<Int>
-        /// What it gets beside.
+        /// Further values of the object: indexes into `extras`.
         var extras = 0..<0
 
-        /// Whether it is there and is left alone.
+        /// Whether the object exists and is left as it is.
         var isSkipped: Bool { if case .skipped = target { true } else { false } }
     }
 
@@ -38,11 +38,11 @@ struct RowPlan {
         let kind: Kind
     }
 
-    /// What a relationship leads to.
+    /// A member of a relationship.
     enum Member {
-        /// The object at a place in `objects`.
+        /// The object at an index of `objects`.
         case object(Int)
-        /// One that is there, is only named, and that nobody notes.
+        /// The table row of an existing object that is only named and is not passed to `note`.
         case row(UInt32)
     }
 
@@ -56,14 +56,14 @@ struct RowPlan {
     }
 
     var objects: [Object] = []
-    /// The place of the row's own object.
+    /// The index of the row's own object.
     var root = 0
-    /// Whether `note` is called for objects that a row only names, too.
+    /// Whether `note` is also called for objects that a row only names.
     var notesNames = false
     var extras: [Extra] = []
     var links: [Link] = []
     var targets: [Member] = []
-    /// The row of each object, while the plan is applied.
+    /// The table row of each object, while the plan is applied.
     private var rows: [UInt32] = []
     private var members: [UInt32] = []
 
@@ -76,10 +76,11 @@ struct RowPlan {
 
     // MARK: Doing it
 
-    /// The row's own object, once the plan was applied.
+    /// The table row of the row's own object, after the plan was applied.
     var rootRow: UInt32 { rows[root] }
 
-    /// Applies the plan. `note` is called with the row of each object that the row describes.
+    /// Applies the plan. Calls `note` with the table row of each object that the row describes, and of named objects if `notesNames` is
+    /// set.
     mutating func apply(
         to draft: inout Draft, _ batch: borrowing RowBatch, _ entities: ImportEntities,
         note: (Object, ImportEntity, UInt32) -> Void
@@ -170,7 +171,7 @@ struct RowPlan {
         }
     }
 
-    /// Takes out repetitions; of equal ones the first stays.
+    /// Removes repetitions. The first of several equal rows stays.
     private static func makeDistinct(_ rows: inout [UInt32]) {
         if rows.count <= 16 {
             var count = 0

@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Finding the objects that rows describe and name.
 extension RowPlanner {
-    /// Where an object is that is given these values; `.new` where it is nowhere.
+    /// Returns the object with these values; `.new` if there is no such object.
     func target(
         _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) -> RowPlan.Target {
@@ -26,7 +26,7 @@ extension RowPlanner {
         throw failure(.missingIdentity, batch, "'\(entity.attributes[index].name)' is part of the identity and is missing")
     }
 
-    /// Looks the one value of an identity up in the draft, then among the objects that this row makes.
+    /// Looks up the only value of an identity in the draft, then among the objects that this row creates.
     func find(
         _ part: RowBatch.Value, _ entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) -> RowPlan.Target {

@@ -27,7 +27,7 @@ extension RowPlanner {
             pending.removeFew(downTo: firstPending)
         }
         let change: RowPlan.Link.Change = !isToMany ? .target : options.toMany == .append ? .append : .replace
-        // A reference that was passed over leaves a to-one relationship as it is, unless it was of the wrong type.
+        // A reference that was skipped leaves a to-one relationship as it is, unless the reference was of the wrong type.
         if change == .target, first == plan.targets.count {
             if link.isMismatched, options.mismatch == .null { clear(owner, Int(link.index), entity) }
         } else {

@@ -1,12 +1,12 @@
 import CambiumGraph
 import CambiumModel
 
-/// Finds out what a row will do: which of the objects that it describes and names are there, and what each is given.
+/// Finds the changes of a row: which of the objects that it describes and names exist, and which values each object gets.
 struct RowPlanner {
-    /// How deeply objects may nest in a row.
+    /// The maximum nesting depth of objects in a row.
     static let depthMax = 64
 
-    /// A relationship on the way from the row to the object that is being looked at.
+    /// A relationship on the path from the row to the object that is being planned.
     struct Step {
         let entity: EntityNumber
         let link: Int
@@ -16,14 +16,14 @@ struct RowPlanner {
     let options: RowRules
     let entities: ImportEntities
     var plan = RowPlan()
-    /// Keys of the row that map to nothing: places in those of the batch.
+    /// The keys of the row that map to nothing: indexes into the unknown keys of the batch.
     private(set) var unknownKeys: [RowBatch.Span] = []
-    /// Objects that are of another entity than they were read as, by their tokens. Where there are any, the row has to be read again,
-    /// and nothing else that was found out counts.
+    /// The objects whose entity differs from the one that they were read as, by token. If there are any, the row must be read again, and
+    /// the other results are void.
     private(set) var misread: [Int: EntityNumber] = [:]
     let newObjects = NewObjects()
     private(set) var hasNewObjects = false
-    /// Members of the relationships that are being planned.
+    /// The members of the relationships that are being planned.
     var pending: [RowPlan.Member] = []
     var steps: [Step] = []
 
@@ -32,7 +32,7 @@ struct RowPlanner {
         self.entities = entities
     }
 
-    /// Plans the row whose own object is at a place. Where it throws, `misread` counts all the same.
+    /// Plans the row whose own object is at an index. If this throws, `misread` is valid all the same.
     mutating func plan(_ object: Int32, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) {
         plan.removeAll()
         if hasNewObjects { newObjects.removeAll() }
@@ -52,7 +52,7 @@ struct RowPlanner {
         draft.id(entities[plan.objects[plan.root].entity].counted.table, plan.rootRow)
     }
 
-    /// Notes the values by which it is found, which somebody may have changed.
+    /// Notes the identity values of the row's own object, which a hook may have changed.
     func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].counted.scanned?.note(plan.rootRow, draft) }
 
     // MARK: Objects
@@ -68,7 +68,7 @@ struct RowPlanner {
         return RowFailure(code: code, pointer: pointer, message: message)
     }
 
-    /// Plans an object that is described, and returns its place in the plan.
+    /// Plans an object that is described, and returns its index in the plan.
     mutating func object(_ object: Int, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) -> Int {
         let read = batch.objects[object]
         if !read.unknownKeys.isEmpty { unknownKeys.append(read.unknownKeys) }
@@ -120,7 +120,7 @@ struct RowPlanner {
         return place
     }
 
-    /// A row may describe an object that it makes again, as the same entity or as one above it.
+    /// A row may describe an object again that it creates, as the same entity or as one above it.
     private func check(isOneOf entity: ImportEntity, objectAt place: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
         let made = entities[plan.objects[place].entity].counted.entity
         if entity.entity.family.contains(made.number) { return }
@@ -159,7 +159,7 @@ struct RowPlanner {
         failure(.missingMandatory, batch, "'\(attribute.name)' must have a value")
     }
 
-    /// A new object gets its defaults, or is refused.
+    /// Adds the defaults of a new object. Throws if its entity is abstract, or if it lacks a mandatory value.
     private mutating func completeNew(
         _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {
@@ -177,7 +177,7 @@ struct RowPlanner {
         }
     }
 
-    /// A stub that is filled has to have what a new object has.
+    /// Adds the defaults of a stub that is filled. It must have the same values as a new object.
     private mutating func completeStub(
         _ entity: ImportEntity, _ row: UInt32, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {

@@ -42,7 +42,7 @@ extension RowReader {
         return Int32(batch.pointers.count - 1)
     }
 
-    /// Reads the members that a token is or has; the path leads to it.
+    /// Reads the members that a token is or contains; `path` leads to the token.
     mutating func read(_ token: Int, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         let (isToMany, destination) = entity.ends[Int(link.index)]
         let kind = tokens.kind(token)
@@ -71,7 +71,7 @@ extension RowReader {
         }
     }
 
-    /// What a value of the wrong type does to a relationship.
+    /// Applies the option for values of the wrong type to a relationship.
     mutating func mismatch(_ link: inout RowBatch.Link, _ tokens: JSONTokens, _ message: String) throws(RowFailure) {
         switch options.mismatch {
         case .error: throw failure(.typeMismatch, tokens, message)
@@ -80,7 +80,7 @@ extension RowReader {
         }
     }
 
-    /// Passes a member of the wrong type over, where the options say so.
+    /// Skips a member of the wrong type, if the options allow it.
     mutating func memberMismatch(_ tokens: JSONTokens, _ message: String) throws(RowFailure) {
         if options.mismatch == .error { throw failure(.typeMismatch, tokens, message) }
         isMismatched = true
@@ -123,7 +123,7 @@ extension RowReader {
         }
     }
 
-    /// Whether an object can be named by a scalar.
+    /// Returns whether an object can be named by a scalar.
     func hasSingleIdentity(_ destination: RowEntity, _ tokens: JSONTokens) throws(RowFailure) -> Bool {
         if destination.identity.count == 1 { return true }
         if options.mismatch != .error { return false }

@@ -1,9 +1,9 @@
 import CambiumJSON
 import CambiumModel
 
-/// Reading what a mapping gives to relationships.
+/// Reading relationships by a mapping.
 extension RowReader {
-    /// Reads the members that a mapping gives to a relationship; the path leads to them.
+    /// Reads the members that a mapping gives to a relationship; `path` leads to them.
     mutating func read(_ members: MappedMembers, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure)
     {
         switch members.item {
@@ -25,7 +25,7 @@ extension RowReader {
         }
     }
 
-    /// Reads a member that is named by a value which no token has.
+    /// Reads a member that is named by a value without a token.
     mutating func member(_ value: JSONValue, _ destination: RowEntity, _ tokens: JSONTokens) {
         do throws(RowFailure) {
             switch value {
@@ -48,7 +48,7 @@ extension RowReader {
         }
     }
 
-    /// Reads the one value that names an object as the mapping says; nil where a wrong one is passed over.
+    /// Reads the value that names an object, by the mapping; returns `nil` if a wrong value is skipped.
     mutating func reference(
         _ entity: RowEntity, _ item: Item, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {

@@ -1,33 +1,33 @@
 import CambiumJSON
 import CambiumModel
 
-/// Reading objects as a mapping says.
+/// Reading objects by a mapping.
 extension RowReader {
-    /// What was found where a path leads.
+    /// The result of following a path.
     enum Finding {
         case absent
         case token(Int, isLiteral: Bool)
-        /// Something on the way is null.
+        /// A value on the path is null.
         case null
-        /// Something on the way is neither an object nor null.
+        /// A value on the path is neither an object nor null.
         case blocked(Int)
 
         var isLiteral: Bool { if case .token(_, isLiteral: true) = self { true } else { false } }
     }
 
-    /// A value of a row, or one that was made of some.
+    /// A value of a row, or a value that was made of such values.
     enum Item {
         case token(Int)
         case value(JSONValue)
     }
 
-    /// What a mapping gives to a relationship.
+    /// The members that a mapping gives to a relationship.
     struct MappedMembers {
         let pointer: String
         let item: Result<Item, ConversionError>
     }
 
-    /// Reads the attributes that an object gives, and notes its relationships in `given` for later.
+    /// Reads the attributes that an object gives, and keeps its relationships in `given` for later.
     mutating func values(
         of token: Int, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) throws(RowFailure) {
@@ -94,7 +94,7 @@ extension RowReader {
         }
     }
 
-    /// What a source gives, and where that is; nil where it gives nothing.
+    /// Returns the value of a source and its JSON pointer; `nil` if the source has no value.
     private func item(
         of source: ResolvedMapping.Source, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) -> (item: Result<Item, ConversionError>, pointer: String)? {
@@ -145,7 +145,7 @@ extension RowReader {
         }
     }
 
-    /// The texts of those that are not null; null where all are.
+    /// Joins the texts of the values that are not null; returns null if all are null.
     private func joined(_ values: [Result<JSONValue, ConversionError>], _ separator: String) -> Result<Item, ConversionError> {
         do {
             let values = try values.map { try $0.get() }.filter { $0 != .null }
@@ -164,7 +164,7 @@ extension RowReader {
 
     // MARK: Converting
 
-    /// The stored form of what a mapping gives to an attribute.
+    /// Returns the stored form of the value that a mapping gives to an attribute.
     mutating func convert(
         _ item: Item, _ type: AttributeType, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
     ) -> Result<ScalarForm, ConversionError> {

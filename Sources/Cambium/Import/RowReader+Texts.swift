@@ -1,14 +1,14 @@
 import CambiumJSON
 import CambiumModel
 
-/// Reading the texts of CSV as values, if a mapping says only at the row what they are for.
+/// Reading the texts of CSV as values, if a mapping determines their types only when a row is read.
 extension RowReader {
-    /// Whether a text is null: nothing, for a type that has no empty text.
+    /// Returns whether a text is null: it is empty, and the type has no empty text.
     func isNull(_ text: UnsafeRawBufferPointer, _ type: AttributeType) -> Bool {
         text.isEmpty && type != .string && type != .data
     }
 
-    /// The stored form of a text, by the rules for a column without a mapping.
+    /// Returns the stored form of a text, by the rules for a column without a mapping.
     mutating func form(ofText text: UnsafeRawBufferPointer, _ type: AttributeType) throws(ConversionError) -> ScalarForm {
         if isNull(text, type) { return .null }
         switch type {
@@ -22,7 +22,7 @@ extension RowReader {
         }
     }
 
-    /// As `form(ofText:_:)`, for a text that no token has.
+    /// Returns the stored form of a text without a token, as `form(ofText:_:)` does.
     mutating func form(ofCopied text: String, _ type: AttributeType) throws(ConversionError) -> ScalarForm {
         let bytes = Array(text.utf8)
         let form = try bytes.span.bytes.withUnsafeBytes { bytes throws(ConversionError) in try self.form(ofText: bytes, type) }

@@ -2,7 +2,7 @@ import CambiumJSON
 import CambiumModel
 
 extension RowReader {
-    /// Reads the attributes that an object gives, and notes its relationships in `given` for later.
+    /// Reads the attributes that an object gives, and keeps its relationships in `given` for later.
     mutating func values(of token: Int, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         if entity.isMapped, let mapping = entity.mapping { return try values(of: token, entity, mapping, tokens) }
         var key = token + 1
@@ -22,7 +22,7 @@ extension RowReader {
         }
     }
 
-    /// - Parameter node: where in a mapping's tree the key is missing; nil where there is none.
+    /// - Parameter node: the node of a mapping's tree that lacks the key; `nil` without a mapping.
     mutating func unknown(_ key: Int, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil) throws(RowFailure) {
         let prefix = node?.prefix ?? ""
         if let path = entities[declared].counted.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
@@ -44,9 +44,9 @@ extension RowReader {
         try take(converted, entity, index, token, tokens, key: key)
     }
 
-    /// Takes a converted value as the options say.
+    /// Takes a converted value by the rules of the options.
     ///
-    /// - Parameter key: the token of the key; nil where the path leads to the value already.
+    /// - Parameter key: the token of the key; `nil` if `path` already leads to the value.
     @inline(__always)
     mutating func take(
         _ converted: Result<ScalarForm, ConversionError>, _ entity: RowEntity, _ index: Int, _ token: Int, _ tokens: JSONTokens,
@@ -104,7 +104,7 @@ extension RowReader {
 
     // MARK: References
 
-    /// Reads the one value that names an object and returns its place; nil where the options say that a wrong one is passed over.
+    /// Reads the value that names an object and returns its index; returns `nil` if the value is null, or wrong and the options skip it.
     mutating func reference(
         _ entity: RowEntity, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {

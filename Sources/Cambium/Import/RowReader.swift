@@ -3,51 +3,51 @@ import CambiumGraph
 import CambiumJSON
 import CambiumModel
 
-/// Reads rows into a batch: which objects they describe and name, and what each is given. It never looks at the graph.
+/// Reads rows into a batch: the objects that they describe and name, and the values of each. It never uses the graph.
 struct RowReader {
     let options: RowRules
     let entities: RowEntities
     private let target: EntityNumber
     private let hashKey: HashKey
     var batch = RowBatch()
-    /// What objects are read as, whatever their rows say, by their tokens.
+    /// The entities that objects are read as, by token. They take precedence over the row.
     var readAs: [Int: EntityNumber] = [:]
     /// Whether an object of the row may turn out to be of another entity than it was read as.
     private(set) var isUncertain = false
     var path = RowPath()
-    /// Members of the relationships that are being read.
+    /// The members of the relationships that are being read.
     var pending: [RowBatch.Member] = []
-    /// Relationships that the objects being read give, those of an object behind those of the one that it is in.
+    /// The relationships of the objects that are being read. The relationships of a nested object follow those of the enclosing one.
     var given: [Given] = []
     var scratch: [UInt8] = []
-    /// What the slots of a mapping hold, while an object is read.
+    /// The content of the mapping's slots, while an object is read.
     var found: [Finding] = []
-    /// Whether a member of the relationship that is being read was of the wrong type, and passed over.
+    /// Whether a member of the relationship that is being read was of the wrong type and skipped.
     var isMismatched = false
-    /// Members of relationships that a mapping made or found.
+    /// The members of relationships that a mapping made or found.
     var mapped: [MappedMembers] = []
-    /// What the object that is being read is declared to be.
+    /// The entity that the object being read is declared to be.
     private(set) var declared: EntityNumber
-    /// The key that told its entity; negative where none did.
+    /// The token of the key that named the object's entity; negative if there is no such key.
     private(set) var toldKey = -1
-    /// Whether a text may stand for a value of another type: in records of CSV that a mapping reads.
+    /// Whether a text may stand for a value of another type, as in records of CSV that a mapping reads.
     private(set) var readsTexts = false
     private let isMapped: Bool
-    /// Texts of discriminators that were met, and their entities.
+    /// The texts of discriminators that were met, and their entities.
     private var told: [(declared: EntityNumber, text: [UInt8], entity: EntityNumber)] = []
     private var lastTold = 0
 
-    /// A relationship that an object gives, and where.
+    /// A relationship that an object gives, and its position.
     struct Given {
         let index: Int
-        /// The token of the key; a place in `mapped` where `value` is negative.
+        /// The token of the key; an index into `mapped` if `value` is negative.
         let key: Int
         let value: Int
     }
 
     /// - Parameters:
-    ///   - schema: that of the store that is imported into.
-    ///   - hashKey: that of its graph.
+    ///   - schema: the schema of the store that the rows are imported into.
+    ///   - hashKey: the hash key of the store's graph.
     init(
         _ options: ImportOptions, _ schema: Schema, _ resolver: MappingResolver, importing entity: Entity, hashKey: HashKey
     ) throws(CambiumError) {
@@ -60,7 +60,7 @@ struct RowReader {
         declared = entity.number
     }
 
-    /// Says what the next rows are made of.
+    /// Sets whether the next rows are records of CSV.
     mutating func row(isRecord: Bool) { readsTexts = isMapped && isRecord }
 
     /// Reads a row as an object of the entity that is imported, or of one of its sub-entities.
@@ -86,7 +86,7 @@ struct RowReader {
 
     // MARK: Objects
 
-    /// Reads an object that is described, and returns its place in the batch.
+    /// Reads an object that is described, and returns its index in the batch.
     mutating func object(_ token: Int, _ declared: EntityNumber, _ tokens: JSONTokens) -> Int {
         let place = batch.objects.count
         batch.objects.append(RowBatch.Object(token: Int32(token), entity: declared))
@@ -114,7 +114,7 @@ struct RowReader {
         } catch { failure = error }
         batch.objects[place].entity = entity.number
         batch.objects[place].values = .init(firstValue..<batch.values.count)
-        // Those before what failed are told too.
+        // Unknown keys before the failure are reported, too.
         if firstUnknown < batch.unknownKeys.count {
             batch.objects[place].unknownKeys = .init(firstUnknown..<batch.unknownKeys.count)
         }
@@ -125,14 +125,14 @@ struct RowReader {
         noteKey(of: entity, firstValue)
         let (firstLink, linkCount) = (batch.links.count, given.count - firstGiven)
         if linkCount == 0 { return }
-        // Objects in between have links of their own, which come behind.
+        // Nested objects have links, too, which must follow the links of this object. Hence the links of this object are added first.
         for number in 0..<linkCount { batch.links.append(RowBatch.Link(index: UInt16(given[firstGiven + number].index))) }
         for number in 0..<linkCount { batch.links[firstLink + number] = link(given[firstGiven + number], entity, tokens) }
         batch.objects[place].links = .init(firstLink..<firstLink + linkCount)
         given.removeFew(downTo: firstGiven)
     }
 
-    /// What an object is, and the key that tells it.
+    /// Returns the entity of an object, and keeps the key that names it.
     private mutating func entity(
         of token: Int, _ declared: EntityNumber, _ tokens: JSONTokens
     ) throws(RowFailure) -> EntityNumber {
@@ -157,7 +157,7 @@ struct RowReader {
         return number
     }
 
-    /// Where a text was met before. Rows of one entity mostly follow each other.
+    /// Returns the index at which a text was met before. Most rows of one entity follow each other.
     private func knownPlace(_ text: UnsafeRawBufferPointer, _ declared: EntityNumber) -> Int? {
         var place = lastTold
         for _ in told.indices {
@@ -179,7 +179,7 @@ struct RowReader {
 
     // MARK: Identities
 
-    /// Notes which identity the values name that begin at a place.
+    /// Keeps the key in the values of an object, which begin at `firstValue`.
     @inline(__always)
     private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
         guard entity.isHashed else { return }
@@ -193,7 +193,7 @@ struct RowReader {
         let value = batch.values[place]
         guard value.isGiven else { return }
         let type = entity.conversions[Int(value.attribute)].type
-        // A copy of the key: the closure would take one of all of the reader.
+        // This copies the hash key. Otherwise the closure would copy the whole reader.
         let hash = batch.withCell(value) { [hashKey] in $0.keyHash(hashKey, type) }
         batch.values[place].key = Int32(batch.keys.count)
         batch.keys.append(RowBatch.Key(entity: entity.number, hash: hash))

@@ -1,25 +1,25 @@
 import CambiumJSON
 import CambiumModel
 
-/// Reads single rows once more, because objects of them are of other entities than they were read as.
+/// Reads single rows again, because some of their objects are of other entities than they were read as.
 final class RowRereader {
     private let make: () throws -> RowReader
     private var reader: RowReader?
     private let parser = JSONParser()
 
-    /// - Parameter make: makes a reader, which the import's own thread may be using another one of.
+    /// - Parameter make: makes a separate reader, because the import's dedicated thread may be using its own reader.
     init(_ make: @escaping () throws -> RowReader) { self.make = make }
 
-    /// A batch that has the objects of the row only, the row's own first.
+    /// Returns a batch with only the objects of the row, the row's own object first.
     ///
-    /// - Parameter readAs: the entities of objects, by their tokens.
+    /// - Parameter readAs: the entities of objects, by token.
     /// - Parameter isRecord: whether the row is a record of CSV.
     func read(_ document: ArraySlice<UInt8>, _ readAs: [Int: EntityNumber], isRecord: Bool) throws -> RowBatch {
         var reader = try reader ?? make()
         reader.row(isRecord: isRecord)
         reader.batch.removeAll()
         reader.readAs = readAs
-        // The parser reads somewhat beyond the end.
+        // The parser reads a few bytes beyond the end.
         let padded = document + [UInt8](repeating: 0, count: ByteWindow.padding)
         try padded.withUnsafeBytes { bytes in
             let tokens: JSONTokens

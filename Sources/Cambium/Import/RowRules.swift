@@ -1,4 +1,4 @@
-/// What the options of an import say about each row: numbers only, which two threads look at all the time.
+/// The options of an import that concern each row. They are only numbers, because two threads read them all the time.
 struct RowRules {
     let missing: ImportOptions.MissingKey
     let null: ImportOptions.NullValue
@@ -10,7 +10,7 @@ struct RowRules {
     let unknown: ImportOptions.UnknownKey
     let onError: ImportOptions.RowError
     let rowObjects: ImportOptions.RowObjects
-    /// Rows in one transaction.
+    /// The number of rows in one transaction.
     let batchRowCount: Int
 
     init(_ options: ImportOptions) {

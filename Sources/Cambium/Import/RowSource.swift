@@ -4,13 +4,13 @@ import CambiumModel
 
 /// Reads the sources of an import as batches of rows.
 final class RowSource {
-    /// Rows that are read at once.
+    /// The most rows of a batch.
     static let rowCountMax = 512
-    /// And bytes and values of them; the row that goes beyond is the last one of its batch.
+    /// The limits of bytes and of values in a batch. The row that exceeds a limit is the last one of its batch.
     static let byteCountMax = 256 << 10
     static let valueCountMax = 8192
 
-    // One thread at a time reads, and nothing that it calls comes back: no access to these overlaps another.
+    // One thread at a time reads, and nothing that it calls calls back, so accesses to these never overlap.
     @exclusivity(unchecked) private var documents: DocumentStream
     @exclusivity(unchecked) private var reader: RowReader
     private let parser = JSONParser()
@@ -18,12 +18,12 @@ final class RowSource {
     private let hooks: ImportHooks
     private let transactionRowCount: Int
     private let refused: Set<Int>
-    /// The last row, counted over all sources.
+    /// The number of the last row, counted over all sources.
     @exclusivity(unchecked) private var row: Int
     private var skippedCount: Int
 
-    /// - Parameter firstRow: how many rows are passed over.
-    /// - Parameter refused: rows that nobody wants to see again, counted from 1 over all sources.
+    /// - Parameter firstRow: the number of rows that are skipped.
+    /// - Parameter refused: the rows to leave out, counted from 1 over all sources.
     init(
         _ documents: DocumentStream, _ reader: RowReader, firstRow: Int, refused: some Sequence<Int>, hooks: ImportHooks
     ) {
@@ -36,7 +36,7 @@ final class RowSource {
         skippedCount = firstRow
     }
 
-    /// Fills an empty batch with rows of one transaction. What cannot be read is told in it.
+    /// Fills an empty batch with rows of one transaction. The batch reports rows that cannot be read.
     func read(into batch: inout RowBatch) {
         let end: RowBatch.End
         swap(&reader.batch, &batch)
@@ -49,10 +49,10 @@ final class RowSource {
         batch.end = end
     }
 
-    /// Returns false at the end of the last source.
+    /// Reads the rows of one batch. Returns false at the end of the last source.
     private func readRows() throws -> Bool {
         while skippedCount > 0, try documents.next({ _, _ in }) { skippedCount -= 1 }
-        // A hook is to see each row when those before it were applied.
+        // A hook must see each row after the previous rows were applied.
         let rowCountMax = hooks.isEmpty ? Self.rowCountMax : 1
         repeat {
             guard try documents.next({ read($0, $1) }) else { return false }
@@ -67,7 +67,7 @@ final class RowSource {
         row += 1
         var row = RowBatch.Row(line: document.line)
         if refused.contains(self.row) {
-            // It stands in its place, and says nothing.
+            // A refused row keeps its place and stays empty.
         } else if let failure = document.failure {
             row.failure = reader.batch.note(failure)
         } else {

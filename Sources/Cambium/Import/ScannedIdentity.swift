@@ -1,14 +1,14 @@
 import CambiumGraph
 
-/// Finds objects by attributes over which the schema has no index: all of them are read once, and new ones are noted.
+/// Finds objects by attributes over which the schema has no index. Reads all objects once, and notes new objects.
 ///
-/// Of several objects with the same values the one with the lowest serial is found. Memory: O(objects of the hierarchy).
+/// If several objects have the same values, the one with the lowest serial is found. Memory: O(objects of the hierarchy).
 final class ScannedIdentity {
     private let attributes: [Int]
     private let table: ImportTable
     private var rows: [[UInt8]: UInt32] = [:]
 
-    /// - Parameter attributes: their places in the entity of `table`.
+    /// - Parameter attributes: the indexes of the attributes in the entity of `table`.
     init(_ table: ImportTable, _ attributes: [Int], _ draft: borrowing Draft) {
         self.table = table
         self.attributes = attributes
@@ -17,23 +17,23 @@ final class ScannedIdentity {
         }
     }
 
-    /// The row with these values, each as `Cell.key` gives it.
+    /// Returns the row with these values, each in the form of `Cell.key`.
     func row(_ cells: [Cell], _ draft: borrowing Draft) -> UInt32? {
         var key: [UInt8] = []
         for cell in cells { Self.append(cell, to: &key) }
-        // A hook may have changed what a row was noted with.
+        // A hook may have changed the values with which the row was noted.
         guard let row = rows[key], self.key(of: row, draft) == key else { return nil }
         return row
     }
 
-    /// Notes the values of a row, where no other row has them.
+    /// Notes the values of a row, unless another row has them.
     func note(_ row: UInt32, _ draft: borrowing Draft) {
         guard let key = key(of: row, draft) else { return }
         if let known = rows[key], self.key(of: known, draft) == key { return }
         rows[key] = row
     }
 
-    /// Nil where one of the values is null.
+    /// Returns the key of a row; `nil` if one of the values is null.
     private func key(of row: UInt32, _ draft: borrowing Draft) -> [UInt8]? {
         var key: [UInt8] = []
         for attribute in attributes {

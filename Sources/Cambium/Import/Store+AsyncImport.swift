@@ -2,10 +2,11 @@ internal import CambiumBytes
 public import CambiumModel
 
 extension Store {
-    /// As the blocking `importRows`, on a thread of its own: nobody's thread waits for the input, another writer or the disk.
+    /// Imports rows as the blocking `importRows` does, on a dedicated thread. No other thread waits for the input, another writer or the
+    /// disk.
     ///
-    /// A task that is cancelled gets a `CancellationError`, and nothing was imported (but for the batches before), unless all of it was
-    /// on its way into the log.
+    /// If the task is cancelled, this throws `CancellationError`, and nothing was imported except the batches before. An import that is
+    /// already being written to the log completes.
     public func importRows(
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author()
@@ -25,11 +26,15 @@ extension Store {
         }
     }
 
-    /// Imports the values of a sequence as rows, while they come: their coding keys are the keys, what they do not encode is missing.
+    /// Imports the values of a sequence as rows, while they arrive. Their coding keys are the keys of a row; a key that they do not encode
+    /// is missing.
     ///
-    /// At most some megabytes are under way: the sequence is asked for no more until they are imported. The transaction is open from
-    /// the first row to the last, and other writers wait for it; where rows come slowly, `batchRowCount` makes several of it.
-    /// What the sequence throws ends the import, and so does cancelling the task: nothing was imported (but for the batches before).
+    /// The import buffers at most some megabytes, and asks the sequence for more values only after it has read them. The transaction is
+    /// open from the first row to the last, and other writers wait for it. If rows arrive slowly, `batchRowCount` splits the import into
+    /// several transactions.
+    ///
+    /// An error of the sequence ends the import, and so does the cancellation of the task. Nothing was imported then, except the batches
+    /// before.
     ///
     ///     try await store.importRows(person, rows: feed.people)
     public func importRows<Rows: AsyncSequence & Sendable>(
@@ -44,7 +49,8 @@ extension Store {
         }
     }
 
-    /// Imports what a sequence has in pieces, cut anywhere: the body of a request, say. All else is as with rows.
+    /// Imports the bytes of a sequence of pieces, which may be cut anywhere, such as the body of a request. Otherwise this works like
+    /// the import of rows.
     public func importRows<Pieces: AsyncSequence & Sendable>(
         _ entity: Entity, bytes: Pieces, format: ImportSource.Format = .json, _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author()
@@ -56,7 +62,7 @@ extension Store {
         }
     }
 
-    /// Imports what a task writes into a channel.
+    /// Imports the bytes that a task writes to a channel.
     private func importing(
         _ entity: Entity, _ name: String, _ format: ImportSource.Format, _ options: ImportOptions, _ hooks: ImportHooks, _ author: Author,
         _ write: @escaping @Sendable (ByteChannel) async throws -> Void
@@ -67,7 +73,7 @@ extension Store {
             group.addTask {
                 do {
                     try await write(channel)
-                    // A sequence that was cancelled may end as if it had nothing more.
+                    // A sequence that was cancelled may end as if it had no more values.
                     channel.end(Result { try Task.checkCancellation() })
                 } catch {
                     channel.end(.failure(error))

@@ -1,6 +1,7 @@
-/// Texts as bytes: compared without regard to how Unicode may write the same in other bytes.
+/// Texts as bytes. Comparing bytes distinguishes spellings that Unicode treats as equal.
 enum ByteText {
-    /// The parts between separators, which are not empty. Complexity: O(bytes x bytes of the separator).
+    /// Returns the parts between the separators, or the whole text if the separator is empty. Complexity: O(bytes x bytes of the
+    /// separator).
     static func split(_ bytes: [UInt8], _ separator: [UInt8]) -> [ArraySlice<UInt8>] {
         if separator.isEmpty { return [bytes[...]] }
         var parts: [ArraySlice<UInt8>] = []

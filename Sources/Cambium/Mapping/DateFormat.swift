@@ -1,15 +1,15 @@
-/// How dates are written.
+/// A format of dates.
 public enum DateFormat: Sendable, Hashable {
-    /// RFC 3339; also without the time, the seconds or the zone.
+    /// RFC 3339; the time, the seconds or the zone may be missing.
     case iso8601
-    /// A number, or a text with one.
+    /// A number, or a text that spells a number.
     case secondsSince1970
     case millisecondsSince1970
     case secondsSince2001
     /// Letters that stand for fields, such as `dd MMM yy HH:mm`; Docs/IMPORT.md lists them.
     case pattern(String)
 
-    /// As mappings spell it: a name, or a pattern.
+    /// Reads the spelling in mappings: a name, or a pattern.
     public init(_ text: String) {
         switch text {
         case "iso8601": self = .iso8601

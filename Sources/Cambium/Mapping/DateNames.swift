@@ -1,4 +1,4 @@
-/// The English names in dates, and zones.
+/// The English names in dates, and the names of zones.
 enum DateNames {
     static let months = [
         ["january", "jan"], ["february", "feb"], ["march", "mar"], ["april", "apr"], ["may"], ["june", "jun"], ["july", "jul"],
@@ -8,13 +8,13 @@ enum DateNames {
         ["monday", "mon"], ["tuesday", "tue"], ["wednesday", "wed"], ["thursday", "thu"], ["friday", "fri"], ["saturday", "sat"],
         ["sunday", "sun"],
     ]
-    /// Hours east of UTC. Source: RFC 2822, section 4.3; all other names are ambiguous.
+    /// The offsets of zones, in hours east of UTC. Source: RFC 2822, section 4.3; all other names are ambiguous.
     private static let zones: [(name: String, hours: Int)] = [
         ("utc", 0), ("gmt", 0), ("z", 0), ("est", -5), ("edt", -4), ("cst", -6), ("cdt", -5), ("mst", -7), ("mdt", -6), ("pst", -8),
         ("pdt", -7),
     ]
 
-    /// Goes past a name, in any case; of several spellings the longest comes first.
+    /// Skips a name in any case and returns its index. The longest of several spellings comes first.
     static func index(of rest: inout Slice<UnsafeRawBufferPointer>, in names: [[String]]) -> Int? {
         for (index, spellings) in names.enumerated() {
             for spelling in spellings where skip(spelling, &rest) { return index }
@@ -29,7 +29,7 @@ enum DateNames {
         return true
     }
 
-    /// Goes past a zone and returns its offset, in seconds east of UTC: `+0100`, `+01:00`, `Z`, `GMT+1`, `EST`.
+    /// Skips a zone and returns its offset, in seconds east of UTC: `+0100`, `+01:00`, `Z`, `GMT+1`, `EST`.
     static func offset(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Int? {
         for zone in zones where skip(zone.name, &rest) {
             if zone.hours == 0, zone.name != "z", let sign = rest.first, sign == 0x2B || sign == 0x2D { return signed(&rest) }
@@ -56,7 +56,7 @@ enum DateNames {
         return sign == 0x2D ? -seconds : seconds
     }
 
-    /// Goes past at least so many digits, and two at most.
+    /// Skips one or two digits, at least `min`, and returns their value.
     private static func digits(_ rest: inout Slice<UnsafeRawBufferPointer>, _ min: Int) -> Int? {
         let digits = rest.prefix(2).prefix { $0 >= 0x30 && $0 <= 0x39 }
         guard digits.count >= min else { return nil }

@@ -1,8 +1,8 @@
 internal import CambiumModel
 
 extension DatePattern {
-    /// A date as the letters say, with as many digits of a second as it needs; nil where no calendar has it. Whether all of the date is in
-    /// the text is seen by reading it.
+    /// Writes a date by the pattern, with as many digits of the fraction as it needs. Returns `nil` if the year is not from 1 to 9999. The
+    /// pattern may omit parts of the date; the caller reads the text back to find out.
     func text(_ seconds: Double) -> String? {
         let (whole, fraction) = DateText.split(seconds)
         let (time, weekday) = DateText.civilTime(whole + offset)
@@ -26,7 +26,7 @@ extension DatePattern {
         return text
     }
 
-    /// `+0100`, which every program reads.
+    /// The offset in the form `+0100`, which every program reads.
     private var zone: String {
         let minutes = offset.magnitude / 60
         return (offset < 0 ? "-" : "+") + DateText.pad(Int(minutes / 60), 2) + DateText.pad(Int(minutes % 60), 2)
@@ -42,7 +42,7 @@ extension DatePattern {
         }
     }
 
-    /// Of several spellings the longest comes first.
+    /// Returns the shortest or the longest spelling. The longest of several spellings comes first.
     private static func name(_ spellings: [String], isShort: Bool) -> String {
         let name = (isShort ? spellings.last : spellings.first) ?? ""
         return name.prefix(1).uppercased() + name.dropFirst()

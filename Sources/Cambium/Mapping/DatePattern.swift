@@ -1,6 +1,6 @@
 internal import CambiumModel
 
-/// A date in a text, as letters describe it: a small part of the patterns of Unicode's TR 35, in English and without a locale.
+/// A pattern of letters for dates: a small part of the patterns of Unicode TR 35, in English and without a locale.
 struct DatePattern {
     struct Mistake: Error {
         let message: String
@@ -23,7 +23,7 @@ struct DatePattern {
 
     enum Component { case month, day, hour, minute, second }
 
-    /// What was read so far.
+    /// The components that were read so far.
     private struct Reading {
         var time = CivilTime(year: 0)
         var fraction: [UInt8] = []
@@ -41,13 +41,13 @@ struct DatePattern {
         }
     }
 
-    /// A field, how many letters stand for it, and how many digits it has where another number follows at once.
+    /// Each field, the number of its letters, and the number of its digits if another number follows directly.
     private(set) var fields: [(field: Field, letterCount: Int, digitCount: Int?)] = []
-    /// Of texts that name no zone, in seconds east of UTC.
+    /// The offset of texts that name no zone, in seconds east of UTC.
     let offset: Int
     private let pivot: Int
 
-    /// - Parameter offset: of texts that name no zone, in seconds east of UTC.
+    /// - Parameter offset: the offset of texts that name no zone, in seconds east of UTC.
     init(_ pattern: String, offset: Int, pivot: Int) throws(Mistake) {
         self.offset = offset
         self.pivot = pivot
@@ -83,7 +83,7 @@ struct DatePattern {
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
 
-    /// The text in quotes that `rest` begins with; two quotes are one.
+    /// Skips the quoted text that `rest` begins with, and returns it. Two quotes stand for one.
     private static func quoted(_ rest: inout ArraySlice<UInt8>, _ pattern: String) throws(Mistake) -> [UInt8] {
         let quote = UInt8(ascii: "'")
         var text: [UInt8] = []
@@ -139,7 +139,7 @@ struct DatePattern {
 
     // MARK: Reading
 
-    /// Seconds since 2001; nil where the text is not written like this, or no calendar has it.
+    /// Returns the seconds since 2001; `nil` if the text does not match the pattern or is not a valid date.
     func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         var reading = Reading(offset: offset)
         var rest = text[...]
@@ -202,7 +202,7 @@ struct DatePattern {
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// The seconds east of UTC that a text names; nil where it names none.
+    /// Returns the offset of a zone in seconds east of UTC; `nil` if the text is not a zone.
     static func offset(_ zone: String) -> Int? {
         Array(zone.utf8).withUnsafeBytes { bytes in
             var rest = bytes[...]

@@ -1,11 +1,11 @@
 import CambiumJSON
 internal import CambiumModel
 
-/// Reads dates that are written in one of several formats, tried in order; and writes them in the first that can be read again.
+/// Reads dates in one of several formats, tried in order. Writes dates in the first format that reads back as the same date.
 struct DateReader {
     private enum Form {
         case iso8601([DatePattern])
-        /// Ten to a power of `exponent` seconds, since so many seconds before 2001.
+        /// A number of units of 10^`exponent` seconds, counted from the given number of seconds before 2001.
         case count(exponent: Int, secondsBefore2001: Int64)
         case pattern(DatePattern)
     }
@@ -14,7 +14,7 @@ struct DateReader {
 
     private static let secondsFrom1970To2001: Int64 = 978_307_200
 
-    /// Throws what is wrong with a pattern or with the zone.
+    /// Throws a description of the fault in a pattern or in the zone.
     init(_ formats: [DateFormat], zone: String, pivot: Int) throws(DatePattern.Mistake) {
         guard let offset = DatePattern.offset(zone) else {
             throw DatePattern.Mistake(message: "there is no zone '\(zone)'; write UTC, GMT or an offset such as +01:00")
@@ -38,7 +38,7 @@ struct DateReader {
         self.forms = forms
     }
 
-    /// Seconds since 2001; nil where the text is in none of the formats.
+    /// Returns the seconds since 2001; `nil` if the text is in none of the formats.
     ///
     /// - Parameter isNumber: whether the text is that of a JSON number.
     func seconds(_ text: UnsafeRawBufferPointer, isNumber: Bool) -> Double? {
@@ -62,12 +62,12 @@ struct DateReader {
         return nil
     }
 
-    /// The nearest Double to a number that is exact until then.
+    /// Returns the nearest Double. The number stays exact until this conversion.
     private static func count(_ text: UnsafeRawBufferPointer, _ exponent: Int, _ secondsBefore2001: Int64) -> Double? {
         guard let number = DecimalNumber(text) else { return nil }
         var power = number.exponent + exponent
         var coefficient = Int128(number.coefficient)
-        // More digits than these say nothing about a date that a Double can hold.
+        // Further digits do not matter to a date that a Double can hold.
         while power < -18 {
             coefficient /= 10
             power += 1
@@ -86,7 +86,8 @@ struct DateReader {
 
     // MARK: Writing
 
-    /// A date, in seconds since 2001, in the first of the formats in which it is read as the same; nil where there is none.
+    /// Writes a date, in seconds since 2001, in the first format that reads back as the same date; returns `nil` if there is no such
+    /// format.
     func json(_ seconds: Double) -> JSONValue? {
         for form in forms {
             let (text, isNumber): (String?, Bool) =
@@ -104,7 +105,7 @@ struct DateReader {
 
     private static func count(_ seconds: Double, _ exponent: Int, _ secondsBefore2001: Int64) -> String? {
         let (whole, fraction) = DateText.split(seconds)
-        // What has more digits is not read to the last one.
+        // Reading ignores the digits of a second beyond the 18th.
         guard fraction.utf8.count <= 18, let digits = Int128(fraction.isEmpty ? "0" : fraction) else { return nil }
         var scale: Int128 = 1
         for _ in fraction.utf8 { scale *= 10 }

@@ -2,15 +2,16 @@ internal import CambiumBytes
 import CambiumJSON
 import CambiumModel
 
-/// Finds what functions were given, from what they made of it.
+/// Finds the input of functions from their output.
 ///
-/// What they do not tell (`trim`, `upper`, `lower`, what is in no table) stays as it is; whether that is right is seen by applying them.
+/// If the output does not determine the input (`trim`, `upper`, `lower`, a value in no table), the value stays as it is. The caller applies
+/// the functions to check the result.
 struct FunctionReversal {
     private enum Step {
         case same
-        /// Numbers become texts, as `integer` is for texts.
+        /// Reverses `integer`, which reads texts: numbers become texts.
         case text
-        /// Texts that spell a number, true or false become that, as `text` is for those.
+        /// Reverses `text`: a text that spells a number, true or false becomes that value.
         case scalar
         case join(String)
         case split(String)
@@ -31,13 +32,13 @@ struct FunctionReversal {
         case .lookup(let table, _):
             var texts: [JSONValue: String] = [:]
             let rows = table.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            // Of several texts the first reads back as well as the others.
+            // If several texts have the same value, the first one reads back as well as the others.
             for row in rows where texts[canonical(row.value)] == nil { texts[canonical(row.value)] = row.key }
             return .lookup(texts)
         }
     }
 
-    /// What the functions make `value` of, as far as they tell.
+    /// Returns a value of which the functions make `value`, as far as `value` determines it.
     func reversed(_ value: JSONValue) -> JSONValue { steps.reduce(value) { Self.reversed($0, $1) } }
 
     private static func reversed(_ value: JSONValue, _ step: Step) -> JSONValue {
@@ -45,7 +46,7 @@ struct FunctionReversal {
         if case .lookup(let texts) = step, let text = texts[canonical(value)] { return .string(text) }
         if case .array(let elements) = value {
             guard case .join(let separator) = step else { return .array(elements.map { reversed($0, step) }) }
-            // What has no text is told by what reads it.
+            // If an element has no text, the array stays as it is, and reading it back reports the mismatch.
             return (try? ValueFunction.joined(elements, separator)).map(JSONValue.string) ?? value
         }
         switch (step, value) {
@@ -60,12 +61,12 @@ struct FunctionReversal {
 
     private static func scalar(_ text: String) -> JSONValue {
         if text == "true" || text == "false" { return .bool(text == "true") }
-        // What does not parse is a text.
+        // A text that does not parse stays a text.
         if let value = try? JSONValue(parsing: text.utf8), case .number(let number) = value, ByteText.equals(number, text) { return value }
         return .string(text)
     }
 
-    /// The same for numbers that are equal, however they are written.
+    /// Returns the same value for equal numbers, however they are written.
     static func canonical(_ value: JSONValue) -> JSONValue {
         switch value {
         case .number(let text): .number(DecimalNumber(text)?.description ?? text)

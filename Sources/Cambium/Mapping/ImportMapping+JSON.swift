@@ -1,7 +1,7 @@
 import CambiumJSON
 
 extension ImportMapping {
-    /// The JSON spelling; what is as it would be without being said is left out.
+    /// The mapping in its JSON form, without members that have a default or inherited value.
     var json: JSONValue {
         var members: [JSONValue.Member] = []
         if let entity { members.append(.init("entity", .string(entity))) }

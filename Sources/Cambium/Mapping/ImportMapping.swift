@@ -1,20 +1,20 @@
 public import CambiumJSON
 public import CambiumModel
 
-/// Where in a row each property is, and how its values are read: a value with a JSON spelling, which Docs/IMPORT.md describes.
+/// Describes where each property is in a row, and how its values are read. Docs/IMPORT.md describes the JSON form.
 ///
 ///     var options = ImportOptions()
 ///     options.mapping = ImportMapping(entity: "Person", attributes: ["fullName": "name.full"])
 ///
-/// Names are compared with the schema when the import begins.
+/// The import compares the names with the schema when it begins.
 public struct ImportMapping: Sendable, Hashable {
-    /// The entity that is imported, or one above it; nil for any.
+    /// The entity that is imported, or one above it; `nil` for any entity.
     public var entity: String?
-    /// How objects of that entity are read.
+    /// The rules for objects of that entity.
     public var objects: ObjectMapping
-    /// How objects of other entities are read, by name.
+    /// The rules for objects of other entities, by entity name.
     public var nested: [String: ObjectMapping]
-    /// What errors call it.
+    /// The name of the mapping in errors.
     public var file: String?
 
     public init(entity: String? = nil, objects: ObjectMapping = ObjectMapping(), nested: [String: ObjectMapping] = [:]) {
@@ -32,9 +32,9 @@ public struct ImportMapping: Sendable, Hashable {
         self.init(entity: entity, objects: objects, nested: nested)
     }
 
-    /// Reads the JSON spelling. Throws `.invalidInput` with the JSON pointer of what is wrong.
+    /// Reads the JSON form. Throws `.invalidInput` with the JSON pointer to the fault.
     ///
-    /// - Parameter file: the name that errors show.
+    /// - Parameter file: the name of the mapping in errors.
     public init(json bytes: [UInt8], file: String? = nil) throws(CambiumError) {
         let value: JSONValue
         do {
@@ -47,10 +47,10 @@ public struct ImportMapping: Sendable, Hashable {
         self.file = file
     }
 
-    /// Writes the JSON spelling, keys in alphabetical order.
+    /// Writes the JSON form, with keys in alphabetical order.
     public func write(to writer: inout JSONWriter) { writer.write(json) }
 
-    /// An error in the mapping, at a JSON pointer.
+    /// Returns an error for a fault in the mapping, at a JSON pointer.
     func mistake(_ pointer: String, _ message: String) -> CambiumError {
         CambiumError(.invalidInput, "The mapping: \(message).", place: .init(file: file, pointer: pointer))
     }

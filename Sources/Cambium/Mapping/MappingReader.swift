@@ -1,11 +1,11 @@
 import CambiumJSON
 import CambiumModel
 
-/// Turns the JSON of a mapping into one; what is wrong is told at its JSON pointer.
+/// Decodes a mapping from JSON. An error has the JSON pointer to the fault.
 struct MappingReader {
     let file: String?
 
-    /// The keys of an object, and where it is.
+    /// The members of a JSON object by key.
     private typealias Members = [String: JSONValue]
 
     func mapping(_ value: JSONValue) throws(CambiumError) -> ImportMapping {

@@ -1,20 +1,20 @@
 import CambiumModel
 
-/// Compares a mapping with a schema, once for each import; `resolve` then does it for each entity.
+/// Compares a mapping with a schema, once for each import. `resolve` then applies it to each entity.
 struct MappingResolver {
-    /// What a mapping says about the objects of one entity.
+    /// The rules for the objects of one entity.
     struct Outcome {
-        /// Nil where objects are read as without a mapping.
+        /// The tables of the mapping; `nil` if objects are read as without a mapping.
         var mapping: ResolvedMapping?
         var discriminator: Discriminator?
         /// The path to the discriminator's key.
         var discriminatorPath: PropertyPath?
-        /// The attributes by which objects are found; none where they always are inserted.
+        /// The attributes by which objects are found; empty if objects are always inserted.
         var identity: [PropertyNumber] = []
-        /// The index over them; nil where the schema has none.
+        /// The index over these attributes; `nil` if the schema has no such index.
         var index: UniqueSet?
 
-        /// - Parameter discriminator: that of objects whose mapping names none.
+        /// - Parameter discriminator: the discriminator of objects whose mapping names no other.
         init(_ set: UniqueSet?, _ discriminator: Discriminator?) {
             identity = set?.attributes ?? []
             index = set
@@ -28,7 +28,7 @@ struct MappingResolver {
     /// The entity that `mapping.objects` is for.
     private let entityName: String
 
-    /// Throws `.invalidInput` with the pointer of what the schema does not have.
+    /// Throws `.invalidInput` with the JSON pointer to a name that the schema lacks.
     init(_ mapping: ImportMapping?, importing entity: Entity, _ schema: Schema) throws(CambiumError) {
         self.mapping = mapping
         self.schema = schema
@@ -51,7 +51,7 @@ struct MappingResolver {
 
     private static func nested(_ name: String) -> String { "/nested/" + RowPath.escaped(name) }
 
-    /// Whether each name is one of the entity's, or of a sub-entity's.
+    /// Throws unless each name belongs to the entity or to one of its sub-entities.
     private func check(
         _ objects: ObjectMapping, _ pointer: String, _ entity: Entity, _ mapping: ImportMapping
     ) throws(CambiumError) {
@@ -69,13 +69,13 @@ struct MappingResolver {
         }
     }
 
-    /// What the mapping says about an entity: what it says about the entity itself, or else about the nearest one above it.
+    /// Returns the rules for an entity: its own rules, or else those of the nearest entity above it that has rules.
     func resolve(_ entity: Entity) throws(CambiumError) -> Outcome {
         guard let mapping, let (objects, pointer) = rules(entity) else { return outcome(entity) }
         return try resolve(entity, mapping, objects, pointer)
     }
 
-    /// What is said about an entity, and the JSON pointer to it; nil where nothing is.
+    /// Returns the mapping's rules for an entity and the JSON pointer to them; `nil` if the mapping has no rules for it.
     func rules(_ entity: Entity) -> (objects: ObjectMapping, pointer: String)? {
         guard let mapping else { return nil }
         var next: Entity? = entity
@@ -87,13 +87,15 @@ struct MappingResolver {
         return nil
     }
 
-    /// What holds where a mapping says nothing.
+    /// Returns the rules that hold for an entity that the mapping has no rules for.
     private func outcome(_ entity: Entity) -> Outcome {
         Outcome(entity.uniqueSets.first { $0.isIdentity }, discriminator(entity))
     }
 
-    /// What tells the entity of an object that is declared to be of this one: where nothing is said, the key that exports write, if
-    /// no property of the entity, or of one below it, is called that or read from there.
+    /// Returns the discriminator of objects that are declared to be of an entity.
+    ///
+    /// If the mapping names no discriminator, this is the key that exports write. Returns `nil` if a property of the entity or of a
+    /// sub-entity has the name of that key or is read from it.
     func discriminator(_ entity: Entity) -> Discriminator? {
         let key = ExportTable.entityKey
         let objects = rules(entity)?.objects
@@ -103,7 +105,7 @@ struct MappingResolver {
         return isTaken ? nil : Discriminator(key: key)
     }
 
-    /// How each property of an entity is read.
+    /// Returns how each property of an entity is read.
     func properties(_ entity: Entity) throws(CambiumError) -> (
         properties: [MappingTree.Property], conversions: [ResolvedMapping.Conversion?]
     ) {

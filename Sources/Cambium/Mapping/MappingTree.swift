@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Makes the tables of a `ResolvedMapping` from what is said about the properties of one entity.
+/// Builds the tables of a `ResolvedMapping` from the rules for the properties of one entity.
 struct MappingTree {
     private struct Node {
         var names: [String] = []
@@ -14,11 +14,12 @@ struct MappingTree {
     private var slots: [ResolvedMapping.Slot] = []
     private var slotOfPath: [PropertyPath: Int] = [:]
     private var readings: [ResolvedMapping.Reading] = []
-    /// For each attribute; nil where its values are read as without a mapping.
+    /// The conversion of each attribute; `nil` if its values are read as without a mapping.
     private(set) var conversions: [ResolvedMapping.Conversion?] = []
-    /// Those that are read, attributes first, both in the order of the entity.
+    /// The properties, attributes first, both in the order of the entity. A property without a rule is omitted if a rule reads from its
+    /// key.
     private(set) var properties: [Property] = []
-    /// Keys of the object itself that are one property's, which is read without a slot.
+    /// The keys of the object itself that lead to exactly one property, which is read without a slot.
     private var direct: [(name: String, target: KeyTable.Target)] = []
     private var isPlain = true
 
@@ -27,11 +28,11 @@ struct MappingTree {
         self.objects = objects
     }
 
-    /// A property, and where its value comes from.
+    /// A property and the paths of its value.
     struct Property {
         let name: String
         let target: KeyTable.Target
-        /// Where the mapping says it.
+        /// The JSON pointer to the rule, below the rules for the entity.
         let place: String
         let rule: PropertyMapping
         let isListed: Bool
@@ -40,7 +41,7 @@ struct MappingTree {
 
     typealias Mistake = (_ place: String, _ message: String) -> CambiumError
 
-    /// Reads what is said about each property. Throws what `mistake` makes of what is wrong.
+    /// Reads the rules of all properties. Throws the error that `mistake` makes of a fault.
     mutating func read(_ mistake: Mistake) throws(CambiumError) {
         var properties: [Property] = []
         for (index, attribute) in entity.attributes.enumerated() {
@@ -95,7 +96,7 @@ struct MappingTree {
     }
 
     private func paths(_ property: Property, _ mistake: Mistake) throws(CambiumError) -> [PropertyPath] {
-        // Rows may have the key of a constant, as exports write it; it says nothing.
+        // Rows may have the key of a constant, because exports write it. Its value is ignored.
         if property.rule.source == .name || property.rule.isConstant { return [PropertyPath(key: property.name)] }
         var paths: [PropertyPath] = []
         for text in property.rule.source.paths {
@@ -132,13 +133,13 @@ struct MappingTree {
         readings.append(.init(property: property.target, source: source, functions: property.rule.functions))
     }
 
-    /// Makes a path known that no property is read from.
+    /// Adds a path that no property is read from, so that its keys are known.
     mutating func pass(_ path: PropertyPath) {
         _ = slot(path)
         isPlain = false
     }
 
-    /// The slot of a path, which the tree leads to.
+    /// Returns the slot at the end of a path. Adds the path to the tree if it is new.
     private mutating func slot(_ path: PropertyPath) -> Int {
         if let known = slotOfPath[path] { return known }
         let slot = slots.count
@@ -164,7 +165,7 @@ struct MappingTree {
         body(&nodes[node].keys[key, default: .init()])
     }
 
-    /// The tables; nil where they say nothing that the entity itself does not.
+    /// The tables; `nil` if they have no more rules than the entity itself.
     var mapping: ResolvedMapping? {
         if isPlain { return nil }
         var keys: [ResolvedMapping.Key] = []

@@ -1,10 +1,10 @@
-/// How numbers are written in texts.
+/// The format of numbers in texts.
 ///
 /// `NumberFormat(decimal: ",", grouping: ".")` reads `"-1.234,50"` as -1234.5.
 public struct NumberFormat: Sendable, Hashable {
-    /// What stands before the digits of the fraction.
+    /// The text before the digits of the fraction.
     public var decimal: String
-    /// What may stand between two digits of the whole part; nil for nothing.
+    /// The text that may be between two digits of the whole part; `nil` for no such text.
     public var grouping: String?
 
     public static let standardDecimal = "."
@@ -14,7 +14,7 @@ public struct NumberFormat: Sendable, Hashable {
         self.grouping = grouping
     }
 
-    /// The number as JSON writes it, but that zeros may lead; nil where the text is none.
+    /// Returns the number in the JSON form, except that it may begin with zeros; `nil` if the text is not a number of this format.
     func plain(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         var rest = text[...]
         var plain: [UInt8] = []
@@ -43,7 +43,7 @@ public struct NumberFormat: Sendable, Hashable {
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
-    /// What follows a mark, where that begins with a digit.
+    /// Returns the text after a mark; `nil` if no mark is there or no digit follows it.
     private static func digits(in rest: Slice<UnsafeRawBufferPointer>, after mark: [UInt8]) -> Slice<UnsafeRawBufferPointer>? {
         guard !mark.isEmpty, rest.starts(with: mark), let next = rest.dropFirst(mark.count).first, isDigit(next) else { return nil }
         return rest.dropFirst(mark.count)
@@ -51,7 +51,7 @@ public struct NumberFormat: Sendable, Hashable {
 
     // MARK: Writing
 
-    /// A number that JSON spells, as this format writes it.
+    /// Writes a number, given in the JSON form, in this format.
     func text(_ number: String) -> String {
         var (digits, point) = Self.digits(number)
         let sign = number.hasPrefix("-") ? "-" : ""
@@ -66,7 +66,7 @@ public struct NumberFormat: Sendable, Hashable {
         return fraction.isEmpty ? sign + whole : sign + whole + decimal + fraction
     }
 
-    /// All digits, and how many of them stand before the decimal point: less than 0 where zeros follow it.
+    /// Returns all digits, and how many of them come before the decimal point. A negative number counts the zeros that follow the point.
     private static func digits(_ number: String) -> (digits: String, point: Int) {
         let parts = number.drop { $0 == "-" }.split { $0 == "e" || $0 == "E" }
         let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0

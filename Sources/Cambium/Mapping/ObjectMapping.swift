@@ -1,15 +1,15 @@
-/// How the objects of one entity are read from JSON objects.
+/// The rules by which objects of one entity are read from JSON objects.
 public struct ObjectMapping: Sendable, Hashable {
-    /// The attributes by which objects are found; nil for the schema's identity, empty where rows always insert.
+    /// The attributes by which objects are found; `nil` for the identity of the schema, empty if rows always insert.
     public var identity: [String]?
-    /// What stands between the keys of a path.
+    /// The text between the keys of a path.
     public var delimiter: String
-    /// What stands before a delimiter that is part of a key.
+    /// The text before a delimiter that is part of a key.
     public var escape: String
-    /// How attributes are read, by their names; what is not listed is read from the key of its name.
+    /// The rules for attributes, by attribute name. An attribute that is not listed is read from the key of its name.
     public var attributes: [String: PropertyMapping]
     public var relationships: [String: PropertyMapping]
-    /// What tells the entity of an object.
+    /// The key that names the entity of an object.
     public var entityFrom: Discriminator?
 
     public static let standardDelimiter = "."
@@ -28,7 +28,7 @@ public struct ObjectMapping: Sendable, Hashable {
         self.entityFrom = entityFrom
     }
 
-    /// Whether a property is read from a key of the object itself, or from what is there.
+    /// Returns whether a rule reads a property from a key of the object itself, or from a path that begins with the key.
     func reads(_ key: String) -> Bool {
         (attributes.values.map(\.source) + relationships.values.map(\.source)).flatMap(\.paths).contains { path in
             PropertyPath(path, delimiter: delimiter, escape: escape).map { $0.keys[0] == key || $0.literal == key } ?? false
@@ -36,11 +36,11 @@ public struct ObjectMapping: Sendable, Hashable {
     }
 }
 
-/// A key that tells the entity of an object.
+/// A key that names the entity of an object.
 public struct Discriminator: Sendable, Hashable {
     /// The key, or the path to it.
     public var key: String
-    /// The entity for each text; a text that is not listed has to be an entity's name.
+    /// The entity for each text. A text that is not listed must be the name of an entity.
     public var map: [String: String]
 
     public init(key: String, map: [String: String] = [:]) {

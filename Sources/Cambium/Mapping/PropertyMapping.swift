@@ -1,16 +1,16 @@
 public import CambiumJSON
 
-/// Where the value of an attribute or relationship is in an object, and how it is read.
+/// The path to the value of an attribute or relationship in an object, and how the value is read.
 ///
 ///     let born = PropertyMapping(from: "dob", dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
 ///     let name: PropertyMapping = "name.full"
 public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// Where values come from.
+    /// The source of values.
     public enum Source: Sendable, Hashable {
         /// The key of the property's name.
         case name
         case path(String)
-        /// The first of these paths where anything is that is not null.
+        /// The first of these paths that leads to a value other than null.
         case coalesce([String])
         /// The texts at these paths, joined.
         case join([String], separator: String)
@@ -18,7 +18,7 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
         /// The property is not read.
         case nothing
 
-        /// The paths that are said.
+        /// The paths that the source names.
         var paths: [String] {
             switch self {
             case .path(let path): [path]
@@ -29,15 +29,15 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     }
 
     public var source: Source
-    /// Applied in this order, before dates and numbers are read.
+    /// The functions that are applied in this order, before dates and numbers are read.
     public var functions: [ValueFunction]
-    /// How dates are written, tried in this order; RFC 3339 where there are none.
+    /// The formats of dates, tried in this order; RFC 3339 if the list is empty.
     public var dates: [DateFormat]
-    /// The zone of dates that name none: `UTC`, `GMT`, or an offset such as `+01:00`.
+    /// The zone of dates that name no zone: `UTC`, `GMT`, or an offset such as `+01:00`.
     public var zone: String
     /// The first of the hundred years that two digits stand for.
     public var pivot: Int
-    /// How numbers are written in texts; nil where texts are no numbers.
+    /// The format of numbers in texts; `nil` if JSON texts are not read as numbers.
     public var numbers: NumberFormat?
 
     var isConstant: Bool { if case .constant = source { true } else { false } }

@@ -1,21 +1,21 @@
 internal import CambiumBytes
 import CambiumJSON
 
-/// The keys that a path leads through.
+/// The keys on the path to a value.
 struct PropertyPath: Hashable {
     let keys: [String]
-    /// The whole path as one key, which wins over the path.
+    /// The whole path as one key. This key takes precedence over the path.
     let literal: String
     private let literalBytes: [UInt8]
 
-    /// The path to a key, as it is spelled.
+    /// Creates the path of a single key, as it is spelled.
     init(key: String) {
         keys = [key]
         literal = key
         literalBytes = Array(key.utf8)
     }
 
-    /// Nil where a key is empty.
+    /// Reads a path. Returns `nil` if a key is empty.
     init?(_ path: String, delimiter: String, escape: String) {
         let bytes = Array(path.utf8)
         let delimiter = Array(delimiter.utf8)
@@ -45,15 +45,15 @@ struct PropertyPath: Hashable {
         literalBytes = literal
     }
 
-    /// The delimiter or escape that an escape stands before; before anything else it is itself.
+    /// Returns the delimiter or escape that follows an escape; `nil` before any other text, where the escape stands for itself.
     private static func escaped(_ rest: ArraySlice<UInt8>, _ delimiter: [UInt8], _ escape: [UInt8]) -> [UInt8]? {
         if !delimiter.isEmpty, rest.starts(with: delimiter) { return delimiter }
         return rest.starts(with: escape) ? escape : nil
     }
 
-    /// Whether a key is the whole path as one, or the first of its keys.
+    /// Returns whether a key is the whole path as one key, or the first key of the path.
     ///
-    /// - Parameter prefix: what stands before the key.
+    /// - Parameter prefix: the text before the key.
     func begins(with prefix: String, _ key: UnsafeRawBufferPointer) -> Bool {
         if !prefix.isEmpty {
             let name = prefix + String(decoding: key, as: UTF8.self)
@@ -62,7 +62,7 @@ struct PropertyPath: Hashable {
         return ByteSearch.equals(literalBytes, key) || keys.count > 1 && keys[0].utf8.elementsEqual(key)
     }
 
-    /// What is at the path in an object: first under the whole path as one key.
+    /// Returns the value at the path in an object; first looks for the whole path as one key.
     func value(in object: Int, _ tokens: JSONTokens) -> Int? {
         if let value = Self.member(literalBytes, of: object, tokens) { return value }
         if keys.count == 1 { return nil }
@@ -84,6 +84,6 @@ struct PropertyPath: Hashable {
         return nil
     }
 
-    /// The JSON pointer from the object.
+    /// The JSON pointer from the object to the value.
     var pointer: String { keys.map { "/" + RowPath.escaped($0) }.joined() }
 }

@@ -2,12 +2,12 @@ import CambiumJSON
 import CambiumModel
 
 extension ResolvedMapping.Conversion {
-    /// Whether texts are read by a format of the mapping.
+    /// Whether the mapping has a format for texts.
     var hasFormat: Bool { dates != nil || numbers != nil }
 
-    /// The stored form of a text or number by a date or number format; nil where there is none for it.
+    /// Returns the stored form of a text or number by a date or number format; `nil` if neither format applies.
     ///
-    /// - Parameter scratch: takes the stored bytes where the result is `.scratch`; what was in it is gone.
+    /// - Parameter scratch: takes the stored bytes if the result is `.scratch`; its earlier content is lost.
     func form(
         _ bytes: UnsafeRawBufferPointer, _ isText: Bool, _ isNumber: Bool, _ type: AttributeType, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm? {
@@ -25,7 +25,7 @@ extension ResolvedMapping.Conversion {
 }
 
 extension AttributeType {
-    /// The stored form of a JSON value to which functions were applied, read by the formats of a mapping.
+    /// Returns the stored form of a JSON value by the formats of a mapping, whose functions were already applied.
     func scalarForm(
         _ value: JSONValue, _ conversion: ResolvedMapping.Conversion?, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm {
@@ -45,7 +45,7 @@ extension AttributeType {
 }
 
 extension [ValueFunction] {
-    /// What these functions make of a value, one after the other.
+    /// Applies these functions to a value, one after the other.
     func apply(_ value: JSONValue) throws(ConversionError) -> JSONValue {
         var value = value
         for function in self {

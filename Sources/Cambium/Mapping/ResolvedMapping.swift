@@ -1,11 +1,11 @@
 import CambiumJSON
 import CambiumModel
 
-/// How the objects of one entity are read: a mapping that was compared with the schema, as tables for use with each row.
+/// A mapping for the objects of one entity that was compared with the schema, as tables for use with each row.
 ///
-/// Paths make a tree of keys. What a path leads to goes into a slot; a reading makes the value of one property of slots.
+/// The paths form a tree of keys. The value at the end of a path goes into a slot. A reading makes the value of one property from slots.
 final class ResolvedMapping {
-    /// What a key leads to.
+    /// The slots and the node that a key leads to.
     struct Key {
         var slots: [(slot: Int, isLiteral: Bool)] = []
         var node: Int?
@@ -15,11 +15,11 @@ final class ResolvedMapping {
     struct Node {
         // One import at a time uses a mapping, on one thread.
         var table: KeyTable
-        /// The pointer to it from the object.
+        /// The JSON pointer from the object to the node.
         let pointer: String
-        /// What stands before its keys where they are told.
+        /// The text before the node's keys in the names of unknown keys.
         let prefix: String
-        /// Every slot at it and below.
+        /// The slots at the node and below it.
         let slots: [Int]
     }
 
@@ -41,7 +41,7 @@ final class ResolvedMapping {
         let functions: [ValueFunction]
     }
 
-    /// How the values of an attribute are read, also where they name objects.
+    /// The way in which the values of an attribute are read, also in references to objects.
     struct Conversion {
         let functions: [ValueFunction]
         let dates: DateReader?
@@ -51,9 +51,9 @@ final class ResolvedMapping {
     @exclusivity(unchecked) var nodes: [Node]
     let keys: [Key]
     let slots: [Slot]
-    /// Attributes first, both in the order of the entity.
+    /// The readings, attributes first, both in the order of the entity.
     let readings: [Reading]
-    /// For each attribute; nil where its values are read as without a mapping.
+    /// The conversion of each attribute; `nil` if its values are read as without a mapping.
     let conversions: [Conversion?]
 
     init(nodes: [Node], keys: [Key], slots: [Slot], readings: [Reading], conversions: [Conversion?]) {

@@ -6,7 +6,7 @@ extension ValueFunction {
 
     static let names = #""trim" "upper" "lower" "integer" "text" {"split": text} {"join": text} {"lookup": object, "otherwise": value}"#
 
-    /// As mappings spell it.
+    /// The function as mappings spell it.
     var json: JSONValue {
         switch self {
         case .trim: .string("trim")

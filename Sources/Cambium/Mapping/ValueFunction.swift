@@ -1,13 +1,13 @@
 public import CambiumJSON
 import CambiumModel
 
-/// What is done to a value before it is read as an attribute's or a relationship's.
+/// A change to a value before it is read as an attribute or a relationship.
 ///
-/// Null stays null. Of an array each element is taken, but for `join`.
+/// Null stays null. Each function except `join` applies to every element of an array.
 public enum ValueFunction: Sendable, Hashable {
     /// `" a b "` becomes `"a b"`.
     case trim
-    /// `"straße"` becomes `"STRASSE"`, in no language.
+    /// `"straße"` becomes `"STRASSE"`, without the rules of any language.
     case upper
     /// `"A"` becomes `"a"`.
     case lower
@@ -19,10 +19,10 @@ public enum ValueFunction: Sendable, Hashable {
     case split(String)
     /// `["a",1,null]` becomes `"a-1"` with `"-"`.
     case join(String)
-    /// `"A"` becomes `"active"` where the table has `"A": "active"`; what is not in the table becomes `otherwise`, or is a mismatch.
+    /// `"A"` becomes `"active"` if the table has `"A": "active"`. A value that is not in the table becomes `otherwise`, or is a mismatch.
     case lookup([String: JSONValue], otherwise: JSONValue? = nil)
 
-    /// Why a value has no result.
+    /// The reason why a value has no result.
     struct Mismatch: Error {
         let message: String
     }
@@ -50,14 +50,14 @@ public enum ValueFunction: Sendable, Hashable {
         }
     }
 
-    /// The texts of those that are not null, joined.
+    /// Joins the texts of the values that are not null.
     static func joined(_ values: [JSONValue], _ separator: String) throws(Mismatch) -> String {
         var texts: [String] = []
         for value in values where value != .null { texts.append(try spelling(value)) }
         return texts.joined(separator: separator)
     }
 
-    /// The text of a scalar.
+    /// Returns the text of a scalar.
     private static func spelling(_ value: JSONValue) throws(Mismatch) -> String {
         switch value {
         case .string(let text), .number(let text): return text

@@ -1,18 +1,19 @@
 internal import CambiumBytes
 import Synchronization
 
-/// The numbers of a store that its committer counts.
+/// The numbers that the committer of a store counts.
 ///
-/// Numbers of each commit are counted by who holds the writer's lock, with plain loads and stores: nobody else writes them.
+/// The thread that holds the writer's lock counts the numbers of each commit. It uses plain loads and stores, because no other thread
+/// writes them.
 final class MetricsRecord: Sendable {
     let commitCount = Atomic(0)
     let loggedByteCount = Atomic(0)
     let syncCount = Atomic(0)
-    /// Commits that have joined a group which is not settled. Counted by any thread.
+    /// The number of commits that have joined a group that is not settled. Any thread may change it.
     let waitingCommitCount = Atomic(0)
     let upkeep = Guarded(Upkeep())
 
-    /// What is done beside the writers, now and then.
+    /// The numbers of the work that is done from time to time, while others write.
     struct Upkeep {
         var checkpointCount = 0
         var failedCheckpointCount = 0
@@ -37,7 +38,7 @@ final class MetricsRecord: Sendable {
         }
     }
 
-    /// Only while the writer's lock is held.
+    /// Counts a commit. Call this, and `noteSync`, only while the writer's lock is held.
     func noteCommit() { commitCount.store(commitCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
     func noteSync() { syncCount.store(syncCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 }

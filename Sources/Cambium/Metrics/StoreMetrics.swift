@@ -1,23 +1,24 @@
-/// What a store has done since it was opened, and what it holds now: numbers for a dashboard. Docs/METRICS.md.
+/// The work of a store since it was opened, and its present size: numbers for a dashboard. Docs/METRICS.md.
 ///
 /// The numbers are read one after the other while others write, so two of them may be some transactions apart.
 ///
 ///     let metrics = store.metrics
 ///     if let hold = metrics.longestHold { print(hold.use, hold.duration) }
 public struct StoreMetrics: Sendable, Hashable {
-    /// What the writer's lock is held for.
+    /// The purposes for which the writer's lock is held.
     public enum LockUse: String, Sendable, Hashable, CaseIterable {
-        /// A transaction after its closure has returned: rules, encoding, writing, publication. Grows with what the closure changed.
+        /// A transaction after its closure has returned: rules, encoding, writing, publication. The time grows with the changes of the
+        /// closure.
         case commit
-        /// Handing a group of transactions to the kernel, and taking note of how their sync ended.
+        /// Handing a group of transactions to the kernel, and recording how their sync ended.
         case sync
         /// Freezing the pages for a checkpoint.
         case checkpoint
         /// One step of packing.
         case packing
-        /// One slice of taking chunks back, or of letting a file take the place of memory.
+        /// One slice of making chunks available again, or of mapping a file in place of memory.
         case reclaiming
-        /// A digest that follows what was committed while it was computed.
+        /// The end of computing a digest, in which it follows the transactions that were committed during the computation.
         case digest
         /// One step of building an ordered index.
         case indexing
@@ -27,63 +28,63 @@ public struct StoreMetrics: Sendable, Hashable {
         case other
     }
 
-    /// A time for which the writer's lock was held.
+    /// A period in which the writer's lock was held for one purpose.
     public struct Hold: Sendable, Hashable {
         public let use: LockUse
         public let duration: Duration
     }
 
-    /// For each use that there was, the longest time that the lock was held for it; the longest one first. The time in which the closure of
-    /// a transaction ran is not in it.
+    /// The longest time that the lock was held for each use that occurred, the longest one first. The time of a transaction's closure does
+    /// not count, except in a migration.
     public internal(set) var longestHolds: [Hold] = []
-    /// Threads that wait for the writer's lock.
+    /// The number of threads that wait for the writer's lock.
     public internal(set) var waitingWriterCount = 0
 
-    /// Transactions that were committed.
+    /// The number of transactions that were committed.
     public internal(set) var commitCount = 0
-    /// Transactions, and calls that wait for them, that wait for the disk.
+    /// The number of transactions that wait for the disk, and of calls that wait for such transactions.
     public internal(set) var waitingCommitCount = 0
-    /// Bytes that were written to the log, files of ops included.
+    /// The number of bytes that were written to the log, including files of ops.
     public internal(set) var loggedByteCount = 0
-    /// Syncs of the log for transactions.
+    /// The number of syncs of the log for transactions.
     public internal(set) var syncCount = 0
 
-    /// Checkpoints that were made.
+    /// The number of checkpoints that were made.
     public internal(set) var checkpointCount = 0
-    /// Checkpoints that failed.
+    /// The number of checkpoints that failed.
     public internal(set) var failedCheckpointCount = 0
-    /// The time that checkpoints took, from the first look to the last file that was removed. Writers went on in it.
+    /// The total time of the checkpoints, from the first look to the removal of the last file. Writers continued during that time.
     public internal(set) var checkpointDuration = Duration.zero
-    /// The time of the one that took longest.
+    /// The time of the longest checkpoint.
     public internal(set) var longestCheckpointDuration = Duration.zero
 
-    /// Steps of packing.
+    /// The number of steps of packing.
     public internal(set) var packingStepCount = 0
-    /// Rows that packing has moved.
+    /// The number of rows that packing has moved.
     public internal(set) var packedRowCount = 0
-    /// Bytes of pages that packing has copied.
+    /// The number of bytes of pages that packing has copied.
     public internal(set) var packedByteCount = 0
-    /// The time that packing took, in and outside of the lock.
+    /// The total time of packing, inside and outside of the lock.
     public internal(set) var packingDuration = Duration.zero
 
-    /// Superseded versions that somebody holds.
+    /// The number of superseded versions that readers hold.
     public internal(set) var pinnedVersionCount = 0
-    /// Bytes of pages that only superseded versions reach.
+    /// The number of bytes of pages that only superseded versions reach.
     public internal(set) var pinnedByteCount = 0
-    /// Bytes of pages that some version reaches.
+    /// The number of bytes of pages that some version reaches.
     public internal(set) var pageByteCount = 0
-    /// Bytes of memory of the heap that was taken for pages.
+    /// The number of bytes of heap memory that was taken for pages.
     public internal(set) var heapByteCount = 0
-    /// Bytes of chunks that are a file's, whether the system has read them or not.
+    /// The number of bytes of chunks that are mapped from a file, whether or not the kernel has read them.
     public internal(set) var mappedByteCount = 0
 
-    /// The longest time that the lock was held; `nil` if it never was.
+    /// The longest time that the lock was held; `nil` if it was never held.
     public var longestHold: Hold? { longestHolds.first }
 }
 
 extension Store {
-    /// What the store has done since it was opened, and what it holds now.
+    /// The work of the store since it was opened, and its present size.
     ///
-    /// Never waits: not for a writer, and not for the disk. Complexity: O(1).
+    /// Reading never waits for a writer or for the disk. Complexity: O(1).
     public var metrics: StoreMetrics { committer.currentMetrics }
 }

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// Counts what each change of a migration touches, in the graph before it.
+/// Counts the objects and values that each change of a migration affects, in the graph before the migration.
 struct MigrationCount {
     let migration: SchemaMigration
     let graph: Graph
@@ -31,7 +31,7 @@ struct MigrationCount {
             if let attribute = entity.attribute(number) { return counts(change, attribute) }
             if let relationship = entity.relationship(number) { return counts(change, relationship) }
         }
-        // What is added to entities that were there fills their objects with its default.
+        // An attribute that is added to existing entities fills their objects with its default.
         guard let subject = change.new, let number = subject.property, let entity = new.entity(subject.entity),
             let attribute = entity.attribute(number), !attribute.defaultValue.isNull
         else { return (0, 0) }
@@ -66,7 +66,7 @@ struct MigrationCount {
             new.entities.filter { $0.root == relationship.root && $0.relationship(relationship.number) != nil }.map(\.number))
         switch (change.kind, change.aspect) {
         case (.removed, _):
-            // What its inverse still knows is not lost.
+            // Links that the inverse relationship still has are not lost.
             let link = old.links[relationship.link]
             let other = relationship.end == 0 ? link.second : link.first
             let isKept = new.entities.contains { entity in

@@ -1,46 +1,47 @@
 public import CambiumJSON
 public import CambiumModel
 
-/// What a change of the schema came to, or would come to.
+/// The result of a change of the schema, or the expected result in a preview.
 public struct MigrationReport: Sendable {
     public enum Handling: String, Sendable {
         case automatic
         /// The property begins empty, and the program's closure fills it.
         case program
-        /// It needs a closure, and there is none.
+        /// The change needs a closure, but there is no closure.
         case refused
     }
 
     public struct Entry: Sendable {
         public let change: SchemaChange
         public let handling: Handling
-        /// How many objects get another value, or links of another kind, by the change.
+        /// The number of objects that the change gives another value, or links of another kind.
         public let objectCount: Int
-        /// How many objects (where an entity goes), values (an attribute) or members (a relationship) are lost.
+        /// The number of objects (of a removed entity), values (of an attribute) or members (of a relationship) that are lost.
         public let lostCount: Int
     }
 
-    /// Nil where nothing was written.
+    /// The transaction of the migration; `nil` if nothing was written.
     public internal(set) var transaction: TransactionNumber?
-    /// Every change, in the order of the new schema, what is removed at the end.
+    /// All changes, in the order of the new schema, with removals at the end.
     public internal(set) var entries: [Entry] = []
-    /// In a preview: the rules that objects would break, so that the migration would be refused.
+    /// In a preview, the rules that objects would break, so that the migration would be refused.
     public internal(set) var violations: [String] = []
-    /// Bytes that were added to the log.
+    /// The number of bytes that were added to the log.
     public internal(set) var logByteCount = 0
-    /// In a preview: for how long the migration would hold the writer's lock. Other transactions would wait meanwhile, readers would not.
+    /// In a preview, the time for which the migration would hold the writer's lock. Other transactions would wait during that time, readers
+    /// would not.
     ///
-    /// The preview does the whole migration, except for writing it, on pages of its own, and tells how long that took. A closure takes its
-    /// time in addition. `nil` if the migration was done; then `Store.metrics` has the time, as the use `migration`.
+    /// The preview does the whole migration on separate pages, except for writing it, and measures the time. A closure takes additional
+    /// time. `nil` if the migration was done; then `Store.metrics` has the time, for the use `migration`.
     public internal(set) var expectedHold: Duration?
 
-    /// Whether the schema is the one that the store has.
+    /// Whether the schema is the one that the store has already.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// Whether the migration would be refused as it is.
+    /// Whether the migration would be refused in its present form.
     public var isRefused: Bool { !violations.isEmpty || entries.contains { $0.handling == .refused } }
 
-    /// The report as the command line gives it.
+    /// Writes the report as the command line prints it.
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("transaction")
@@ -64,7 +65,7 @@ public struct MigrationReport: Sendable {
 }
 
 extension Duration {
-    /// Rounded up.
+    /// The number of milliseconds, rounded up.
     package var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
@@ -86,7 +87,7 @@ extension MigrationReport.Entry {
 }
 
 extension SchemaChange {
-    /// The change as the log command gives it.
+    /// Writes the change as the log command prints it.
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writeMembers(to: &writer)

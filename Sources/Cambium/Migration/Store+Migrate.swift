@@ -4,24 +4,25 @@ internal import CambiumLog
 public import CambiumModel
 
 extension Store {
-    /// Gives the store another schema, whole: what it does not name is removed. Docs/MIGRATION.md has the rules, by which most changes are
-    /// done and reported. Setting the schema that the store has writes nothing.
+    /// Replaces the schema of the store by another, complete one: everything that it does not name is removed. Docs/MIGRATION.md has the
+    /// rules, which make most changes automatically and report them. If the schema is the one that the store has, nothing is changed.
     ///
     ///     let report = try store.migrate(to: definition, Author(actor: "jane"))
     ///     for entry in report.entries { print(entry.change.subject, entry.change.kind, entry.lostCount) }
     ///
-    /// Throws one `.invalidInput` with all mistakes of the definition; one `.ruleViolated` with all that needs a program
-    /// (`migrate(to:_:_:)`), or with all rules that objects would break; as `write`. Nothing is changed then.
+    /// Throws one `.invalidInput` with all mistakes of the definition. Throws one `.ruleViolated` with all changes that need a program
+    /// (`migrate(to:_:_:)`), or with the rules that objects would break, up to some 10,000 of them. Otherwise throws as `write` does. After
+    /// an error, nothing is changed.
     ///
-    /// Complexity: O(schema + objects / 128) for what changes no values; O(objects) for the hierarchies of which values, links, unique
-    /// sets or rules change.
+    /// Complexity: O(schema + objects / 128) if no values change; O(objects) for the hierarchies whose values, links, unique sets or rules
+    /// change.
     @discardableResult
     public func migrate(to definition: SchemaDefinition, _ author: Author = Author()) throws -> MigrationReport {
         try migrate(to: definition, author, hasProgram: false) { _, _ in }
     }
 
-    /// As `migrate(to:_:)`, also with changes that are not automatic: a property of another type, say, begins empty, under a number of its
-    /// own, and `body` fills it. All of it is one transaction.
+    /// Does the same as `migrate(to:_:)`, and allows changes that are not automatic. For example, a property of another type begins empty,
+    /// under a number of its own, and `body` fills it. All of this is one transaction.
     ///
     ///     try store.migrate(to: definition) { before, transaction in
     ///         let old = try before.schema.required("Note")
@@ -31,8 +32,8 @@ extension Store {
     ///         }
     ///     }
     ///
-    /// - Parameter body: is given the graph before, with its schema, and the transaction, in which the new schema holds. Not called where
-    ///   nothing changes.
+    /// - Parameter body: receives the graph before the migration, with its schema, and the transaction, in which the new schema holds. It
+    ///   is not called if nothing changes.
     @discardableResult
     public func migrate(
         to definition: SchemaDefinition, _ author: Author = Author(), _ body: (Graph, inout WriteTransaction) throws -> Void
@@ -53,7 +54,7 @@ extension Store {
             try transaction.record(.schema(migration.after.catalog))
             try body(before, &transaction)
         }
-        // They are complete, unless others write at the same time.
+        // After this, the indexes are complete, unless others write at the same time.
         try committer.buildIndexes()
         report.transaction = receipt.transaction
         report.logByteCount = receipt.logByteCount
@@ -72,13 +73,13 @@ extension Store {
 
     // MARK: Previews
 
-    /// What migrating to a schema would come to, whether it would be refused, and for how long it would hold the writer's lock. Writes
-    /// nothing, and transactions go on meanwhile: the migration is tried on the newest graph that is in the files of the store. For the
-    /// preview of a store in memory, which has no files, transactions wait.
+    /// Reports the changes of a migration to a schema, whether it would be refused, and how long it would hold the writer's lock. Writes
+    /// nothing, and transactions continue at the same time: the migration is tried on the newest graph that is in the files of the store. A
+    /// store in memory has no files, so its transactions wait for the preview.
     ///
     /// Throws one `.invalidInput` with all mistakes of the definition; `.misuse` inside the closure of a write.
     ///
-    /// Complexity: that of the migration, in time and in memory; beside that O(log behind the newest checkpoint).
+    /// Complexity: that of the migration, in time and in memory, plus O(log after the newest checkpoint).
     public func previewMigration(to definition: SchemaDefinition) throws -> MigrationReport {
         try committer.checkOutsideOfWrites("previewMigration")
         if let volume = committer.volume { return try Self.preview(LogReader(volume), definition) }
@@ -89,13 +90,14 @@ extension Store {
                 report = try Self.preview(&transaction.draft, definition)
                 throw Done()
             }
-        } catch is Done {}  // So nothing is written.
+        } catch is Done {}  // This error prevents the commit.
         return report
     }
 
-    /// What migrating the store at a path would come to. Nothing is locked or written; somebody may be writing to it.
+    /// Reports the changes of a migration of the store at a path. Locks and writes nothing; another process may write to the store at the
+    /// same time.
     ///
-    /// Throws as `previewMigration(to:)`, `.notFound` where there is no store, `.damaged` where its log is corrupt.
+    /// Throws as `previewMigration(to:)` does, `.notFound` if there is no store, and `.damaged` if its log is corrupt.
     public static func previewMigration(of path: String, to definition: SchemaDefinition) throws -> MigrationReport {
         try preview(LogReader(SystemVolume(root: path)), definition)
     }
@@ -118,7 +120,7 @@ extension Store {
         let migration = try SchemaMigration(from: before.schema, to: definition)
         var report = MigrationReport()
         report.entries = MigrationCount(migration: migration, graph: before).entries(hasProgram: false)
-        // What is emptied for a program would be told as missing.
+        // A property that begins empty for a program would be reported as missing.
         if migration.isEmpty || !migration.replacements.isEmpty { return report }
         do throws(CambiumError) {
             try draft.apply(.schema(migration.after.catalog))

@@ -3,13 +3,13 @@ public import CambiumGraph
 package import CambiumLog
 import CambiumModel
 
-/// The graphs of a store as they were, read beside whoever writes to it. Any thread.
+/// The graphs of a store at earlier moments, read while another process may write to the store. Any thread may use this.
 ///
 ///     let past = PastGraphs(of: "notes")
 ///     let before = try past.graph(at: .transaction(TransactionNumber(rawValue: 41)))
 ///     let after = try past.graph(at: .transaction(TransactionNumber(rawValue: 42)))  // replays one transaction
 ///
-/// The last few moments that were asked for are gone on from where a later one is asked for. Docs/CHECKPOINTS.md.
+/// The last few moments are kept. A request for a later moment continues from one of them. Docs/CHECKPOINTS.md.
 public final class PastGraphs: Sendable {
     private let volume: any Volume
     private let viewCountMax: Int
@@ -18,19 +18,19 @@ public final class PastGraphs: Sendable {
     private let state = Guarded(State())
 
     private struct State {
-        /// Those that nobody works with, the one that was used longest ago first.
+        /// The views that no thread uses, the least recently used one first.
         var views: [PastView] = []
-        /// How often all were let go of.
+        /// The number of times that all views were released.
         var forgottenCount = 0
         var replayedCount = 0
     }
 
-    /// Reads nothing yet.
+    /// Creates an object that has read nothing yet.
     ///
     /// - Parameters:
-    ///   - viewCountMax: how many moments are gone on from.
-    ///   - byteCountMax: the most memory that they may hold beside pages that are mapped.
-    ///   - budget: what that counts against.
+    ///   - viewCountMax: the greatest number of moments that are kept.
+    ///   - byteCountMax: the greatest number of bytes of memory that these may hold, without mapped pages.
+    ///   - budget: the budget that this memory counts against.
     public convenience init(
         of path: String, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20, budget: MemoryBudget = .standard
     ) {
@@ -46,16 +46,16 @@ public final class PastGraphs: Sendable {
         self.byteCountMax = byteCountMax
     }
 
-    /// The graph as it was at a moment. It stays what it is as long as somebody has it, whatever becomes of the store.
+    /// Returns the graph at a moment. It stays unchanged as long as any code holds it, whatever happens to the store.
     ///
-    /// What is shown is durable: the log is synced first. Throws `.notFound` where there is no store or no such moment, or what led to it
-    /// was retired, even if it was shown before; `.damaged` where the log up to there is corrupt. Complexity: O(log between the moment and
-    /// the checkpoint or the kept moment before it).
+    /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment. Throws
+    /// `.notFound` also if the transactions that lead to it were retired, even if the graph was shown before. Throws `.damaged` if the log
+    /// up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint or kept moment).
     public func graph(at point: Point) throws -> Graph {
         try graph(at: PastMoment(point) { try ReadOnlyStore(volume).graph.labels })
     }
 
-    /// Lets go of all that is kept: memory, and the roots that it holds.
+    /// Releases everything that is kept: memory, and the checkpoints that the kept moments share.
     public func forget() {
         state.withLock { state in
             state.views = []
@@ -63,12 +63,12 @@ public final class PastGraphs: Sendable {
         }
     }
 
-    /// How many moments are kept, and the memory that they hold beside pages that are mapped, in bytes.
+    /// The number of moments that are kept, and the number of bytes of memory that they hold, without mapped pages.
     public var memory: (viewCount: Int, byteCount: Int) {
         state.withLock { state in (state.views.count, state.views.reduce(0) { $0 + $1.byteCount }) }
     }
 
-    /// Transactions that were replayed for all that was asked.
+    /// The number of transactions that all calls have replayed.
     var replayedCount: Int { state.withLock { $0.replayedCount } }
 
     func graph(at moment: PastMoment) throws -> Graph {
@@ -86,7 +86,7 @@ public final class PastGraphs: Sendable {
         return keep(view, replayedCount: view.transactionCount, forgottenCount)
     }
 
-    /// False where what leads from a kept view to a moment was retired since, or the moment itself was.
+    /// Advances a view to a moment. Returns `false` if the transactions between them were retired since, or the moment itself was.
     private func advance(_ view: inout PastView, _ reader: LogReader, _ moment: PastMoment) throws -> Bool {
         do {
             try view.advance(reader, to: moment)
@@ -96,7 +96,7 @@ public final class PastGraphs: Sendable {
         }
     }
 
-    /// The kept view from which a moment is reached soonest. Nobody else has it until it is kept again.
+    /// Removes and returns the kept view from which a moment is reached soonest. No other thread uses it until it is kept again.
     private func take(notAfter moment: PastMoment) -> PastView? {
         state.withLock { state in
             let views = state.views.indices.filter { moment.has(state.views[$0].graph.transaction, state.views[$0].time) }
@@ -109,7 +109,7 @@ public final class PastGraphs: Sendable {
     private func keep(_ view: PastView, replayedCount: Int, _ forgottenCount: Int) -> Graph {
         state.withLock { state in
             state.replayedCount += replayedCount
-            // Who lets go of all means those that somebody worked with too.
+            // A call of `forget` also concerns the views that other threads were using.
             guard state.forgottenCount == forgottenCount else { return }
             state.views.append(view)
             var byteCount = state.views.reduce(0) { $0 + $1.byteCount }
@@ -122,13 +122,15 @@ public final class PastGraphs: Sendable {
 }
 
 extension Store {
-    /// The graph as it was at a moment that is no later than the newest graph. The last moments that were asked for are gone on from.
+    /// Returns the graph at a moment that is not later than the newest graph. The last few moments are kept, and a request for a later one
+    /// continues from them.
     ///
     ///     let yesterday = try store.graph(at: .time(Timestamp(Date.now) - .seconds(86_400)))
     ///
-    /// Writers and readers go on meanwhile. Throws `.notFound` where there is no such moment, or what led to it was retired, even if it was
-    /// shown before; `.invalidInput` for a moment of the past of a store in memory, which has none; `.damaged` where the log up to there is
-    /// corrupt. Complexity: O(log between the moment and the checkpoint or the kept moment before it).
+    /// Writers and readers continue at the same time. Throws `.notFound` if there is no such moment, or if the transactions that lead to it
+    /// were retired, even if the graph was shown before. Throws `.invalidInput` for an earlier moment of a store in memory, which has no
+    /// log. Throws `.damaged` if the log up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint or
+    /// kept moment).
     public func graph(at point: Point) throws -> Graph {
         let newest = graph
         if point == .latest { return newest }
@@ -136,11 +138,11 @@ extension Store {
         if moment.number == newest.transaction { return newest }
         guard let past else { throw CambiumError(.invalidInput, "A store in memory has no past.") }
         if let number = moment.number { try moment.check(newest.transaction, isLogRead: number > newest.transaction) }
-        // What is behind it may be taken back.
+        // Transactions after the newest graph may still be rolled back.
         moment.number = moment.number ?? newest.transaction
         return try past.graph(at: moment)
     }
 
-    /// The moments of the past that are kept; nil for a store in memory.
+    /// The graphs at earlier moments, some of which are kept; `nil` for a store in memory.
     public var past: PastGraphs? { committer.past }
 }

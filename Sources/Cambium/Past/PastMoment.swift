@@ -1,12 +1,14 @@
 internal import CambiumLog
 import CambiumModel
 
-/// Up to where a log is replayed: the last transaction that has no greater number and is not later. Everything where neither is set.
+/// The moment up to which a log is replayed: the last transaction whose number and time are not greater than these. `nil` sets no limit.
 struct PastMoment: Equatable {
     var number: TransactionNumber?
     var time: Timestamp?
 
-    /// - Parameter labels: asked for where a label is given. Throws `.notFound` where it is not among them.
+    /// Throws `.notFound` if the point is a label that does not exist.
+    ///
+    /// - Parameter labels: returns all labels. It is called only if the point is a label.
     init(_ point: Point, labels: () throws -> [String: TransactionNumber]) throws {
         switch point {
         case .latest: break
@@ -26,13 +28,17 @@ struct PastMoment: Equatable {
 
     static let latest = PastMoment()
 
-    /// Whether a transaction is behind the moment.
+    /// Whether a transaction is after the moment.
     func isBefore(_ record: LogRecord) -> Bool { !has(record.number, record.metadata.time) }
 
-    /// Whether what came to be with a transaction is no later.
+    /// Whether a transaction with this number and time is not after the moment.
     func has(_ number: TransactionNumber, _ time: Timestamp) -> Bool { number <= self.number ?? number && time <= self.time ?? time }
 
-    /// Throws where a log that was replayed up to here, or to its end, does not have the moment.
+    /// Throws `.notFound` if a log does not have the moment.
+    ///
+    /// - Parameters:
+    ///   - reached: the last transaction that was replayed.
+    ///   - isLogRead: whether the log was read to its end.
     func check(_ reached: TransactionNumber, isLogRead: Bool) throws(CambiumError) {
         if number == TransactionNumber.none {
             throw CambiumError(.notFound, "There is no transaction 0: transactions count from 1, and a store has no state before that.")

@@ -3,17 +3,17 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// A graph of the past that can go on to later moments.
+/// The graph at an earlier moment, which can advance to later moments.
 struct PastView {
     private var replay: Replay
     let stored: StoredGraph
-    /// How the log ends, where it was read so far.
+    /// The end of the log; `nil` if the log was not read that far.
     private(set) var end: LogReader.End?
 
-    /// The nearest checkpoint that is not later than a moment, with what follows up to the moment. Where that is retired meanwhile, there
-    /// is a nearer one, with which it is begun again.
+    /// Begins with the nearest checkpoint that is not later than a moment, and replays the log up to the moment. If that part of the log is
+    /// retired at the same time, a nearer checkpoint stands for it. Then the replay begins again, from that checkpoint.
     ///
-    /// Throws `.notFound` where there is no such moment or it was retired, `.damaged` where what leads to it is corrupt.
+    /// Throws `.notFound` if there is no such moment or it was retired, and `.damaged` if the log that leads to it is corrupt.
     /// Complexity: O(log between the checkpoint and the moment).
     init(_ reader: LogReader, at moment: PastMoment, memory: MemoryBudget) throws {
         try self.init(StoredGraph(reader, notAfter: moment, memory: memory))
@@ -35,14 +35,14 @@ struct PastView {
     }
 
     var graph: Graph { replay.timeline.head }
-    /// Of the last transaction.
+    /// The time of the last transaction.
     var time: Timestamp { replay.lastTime }
-    /// Those that were replayed.
+    /// The number of transactions that were replayed.
     var transactionCount: Int { replay.transactionCount }
-    /// Memory for pages beside those that are mapped.
+    /// The number of bytes of memory for pages that no file backs.
     var byteCount: Int { replay.timeline.reservedByteCount }
 
-    /// Goes on to a moment that is no earlier. Throws as `init`; then the view must not be used any more.
+    /// Advances to a moment that is not earlier. Throws as `init` does; after an error, the view must not be used any more.
     mutating func advance(_ reader: LogReader, to moment: PastMoment) throws {
         end = try replay.run(reader, to: moment)
         try end?.requireTransaction(in: reader.volume)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells work on another thread that its task was cancelled.
+/// Informs work on another thread that its task was cancelled.
 final class Cancellation: Sendable {
     private let isCancelled = Atomic(false)
 

@@ -2,12 +2,14 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// Transactions that one sync makes durable, and who waits for it.
+/// The transactions that one sync makes durable, and the callers that wait for it.
 ///
-/// The first to join an idle store leads: it writes the group and syncs. Who joins while a sync is under way waits in the next
-/// group, one of which is chosen to lead when that sync has ended; so a sync is shared by all who came during the one before.
+/// The first commit of an idle store leads: its thread writes the group and syncs. Commits that arrive during a sync wait in the next
+/// group. When the sync has ended, one of the threads that wait in that group is chosen to lead it. So one sync serves all commits that
+/// arrived during the previous one.
 ///
-/// SENDABLE: the store's writing lock guards the properties, until the leader has closed the group; the rest is made for threads.
+/// SENDABLE: the store's writing lock guards the properties until the leader closes the group; any thread may use `listeners` and `word`.
+/// `outcome` is set before `word` reports that the group is settled.
 final class CommitGroup: @unchecked Sendable {
     private enum Word {
         static let waiting: UInt32 = 0
@@ -20,11 +22,11 @@ final class CommitGroup: @unchecked Sendable {
     /// The newest graph of the group.
     @exclusivity(unchecked) var graph: Graph?
     @exclusivity(unchecked) var transactionCount = 0
-    /// How many threads have joined that will call `wait`.
+    /// The number of threads that have joined and will call `wait`.
     @exclusivity(unchecked) var threadCount = 0
-    /// How many wait by a listener.
+    /// The number of commits that wait without a thread, for a listener or a ticket.
     @exclusivity(unchecked) var listenerCount = 0
-    /// Bytes of the frame that the transactions were written in.
+    /// The number of bytes of the frames in which the transactions were written.
     @exclusivity(unchecked) var byteCount = 0
     @exclusivity(unchecked) private var outcome = Outcome.success(())
     private let listeners = Guarded<[@Sendable (Outcome) -> Void]?>([])
@@ -33,10 +35,10 @@ final class CommitGroup: @unchecked Sendable {
     var isEmpty: Bool { threadCount == 0 && listenerCount == 0 }
     var shareByteCount: Int { transactionCount == 0 ? 0 : byteCount / transactionCount }
 
-    /// How the group was settled; nil where it is not yet.
+    /// The outcome of the group; `nil` if it is not settled yet.
     var outcomeIfSettled: Outcome? { word.value == Word.settled ? outcome : nil }
 
-    /// Sleeps until the group is settled and returns how, or until the caller has to lead it and returns nil.
+    /// Sleeps until the group is settled and returns its outcome. Returns `nil` if the caller must lead the group.
     func wait() -> Outcome? {
         while true {
             switch word.value {
@@ -47,13 +49,13 @@ final class CommitGroup: @unchecked Sendable {
         }
     }
 
-    /// Has one of the threads that wait lead the group.
+    /// Makes one of the waiting threads lead the group.
     func chooseLeader() {
         word.value = Word.lacksLeader
         word.wakeOne()
     }
 
-    /// Calls `listener` when the group is settled, on the thread that settles it, or at once.
+    /// Calls `listener` when the group is settled, on the thread that settles it. Calls it at once if the group is settled already.
     func notify(_ listener: @escaping @Sendable (Outcome) -> Void) {
         let isWaiting = listeners.withLock { listeners in
             listeners?.append(listener)
@@ -62,9 +64,9 @@ final class CommitGroup: @unchecked Sendable {
         if !isWaiting { listener(outcome) }
     }
 
-    /// Has all who wait know the outcome.
+    /// Settles the group, wakes the threads that wait, and calls the listeners.
     ///
-    /// - Parameter sleeperCount: how many threads wait, besides the calling one.
+    /// - Parameter sleeperCount: the number of threads that wait, without the calling one.
     func settle(_ outcome: Outcome, sleeperCount: Int) {
         self.outcome = outcome
         word.value = Word.settled
@@ -77,12 +79,12 @@ final class CommitGroup: @unchecked Sendable {
     }
 }
 
-/// What became of the transactions that are written in one frame.
+/// The fate of the transactions that are written in one frame.
 ///
-/// SENDABLE: it is written while the store's writing lock is held, and read when the group is settled.
+/// SENDABLE: threads write it only while they hold the store's writing lock, and read it after the group is settled.
 final class FrameFate: @unchecked Sendable {
-    /// Whether the system has the bytes of the frame.
+    /// Whether the kernel has the bytes of the frame.
     @exclusivity(unchecked) var isWritten = false
-    /// Why it was not written.
+    /// The reason why the frame was not written.
     @exclusivity(unchecked) var failure: CambiumError?
 }

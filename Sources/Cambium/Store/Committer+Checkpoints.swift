@@ -4,10 +4,10 @@ internal import CambiumLog
 import CambiumModel
 
 extension Committer {
-    /// Why the last background checkpoint failed; nil if it did not fail.
+    /// The error of the last background checkpoint; `nil` if it did not fail.
     var checkpointFailure: CambiumError? { checkpointer?.failure }
 
-    /// Stores the newest graph while writers go on.
+    /// Stores the newest graph while writers continue.
     func checkpoint() throws -> CheckpointReceipt {
         try checkOutsideOfWrites("checkpoint")
         try buildIndexes()
@@ -15,17 +15,17 @@ extension Committer {
         return try store(again: false)
     }
 
-    /// - Parameter again: whether it takes the place of a checkpoint of the same transaction, because its pages are others.
+    /// - Parameter again: whether the checkpoint replaces one of the same transaction, because packing has changed the pages.
     func store(again: Bool) throws -> CheckpointReceipt {
         guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
         let begin = TickClock.now
         do {
-            // So a sync under the lock has little to wait for.
+            // After this sync, a sync under the lock has little to wait for.
             if !(writing.hold { isClosed }) { try syncLog() }
             let receipt = try checkpointer.make(
                 take: { try writing.hold(as: .checkpoint) { try snapshot(unlessAt: again ? nil : checkpointer.transaction) } },
                 makeDurable: syncLog, whileNobodyWrites: whileNobodyWrites)
-            // A checkpoint that is there already takes no bytes.
+            // If the transaction has a checkpoint already, no bytes are written.
             if receipt.byteCount > 0 { metrics.upkeep.withLock { $0.noteCheckpoint(ticks: TickClock.ticks(since: begin)) } }
             return receipt
         } catch {
@@ -34,12 +34,12 @@ extension Committer {
         }
     }
 
-    /// Waits until every transaction that was committed before is durable, and so is all else that was written to the log. The lock is free
-    /// meanwhile. If the store is being closed, the log stays open as long as a checkpoint is made.
+    /// Waits until every earlier transaction, and everything else that was written to the log, is durable. The lock is free during the
+    /// wait. If the store is being closed, the log stays open until the checkpoint is made.
     private func syncLog() throws(CambiumError) {
         let pending = writing.hold(as: .checkpoint) { join(nil, timeline.head, .synced, .thread) }
         _ = try settle(pending)
-        // If another thread's sync failed meanwhile, the log may lack bytes although this sync succeeded. Then this throws.
+        // If another thread's sync failed during the wait, the log may lack bytes although this sync succeeded. Then this call throws.
         _ = try writing.hold(as: .checkpoint) { () throws(CambiumError) in try log?.beginSync() }
     }
 
@@ -51,20 +51,21 @@ extension Committer {
         writing.hold { (log?.lastTransaction ?? timeline.head.transaction, lastTime) }
     }
 
-    /// Calls `body` under the writer's lock, and lets writers have the lock that wait for it.
+    /// Calls `body` under the writer's lock, and then lets waiting writers have the lock.
     func whileNobodyWrites(_ body: () -> Void) {
         writing.hold(as: .reclaiming) { body() }
         writing.letOthersIn()
     }
 
-    /// Commits the digest of the newest graph. It is computed while others write; under the lock it only follows what they have committed.
+    /// Commits the digest of the newest graph. The digest is computed while others write. Under the lock it only follows the transactions
+    /// that were committed during that time.
     func recordDigest(_ author: Author) throws -> Receipt {
         try checkOutsideOfWrites("recordDigest")
         return try record(KnownDigest { graph }, author)
     }
 
-    /// Commits the digest of the newest graph, from the digest of an earlier one. The op names the transaction right before its own: a
-    /// replay can compare no other.
+    /// Commits the digest of the newest graph, computed from the digest of an earlier one. The op names the transaction right before its
+    /// own, because a replay can compare no other.
     func record(_ known: KnownDigest, _ author: Author) throws -> Receipt {
         defer { withExtendedLifetime(known) {} }
         let pending = try commit(author, nil, checks: .none, waiter: .thread, as: .digest, for: "recordDigest") { transaction in
@@ -75,8 +76,8 @@ extension Committer {
         return try settle(pending)
     }
 
-    /// Builds ordered indexes that are not complete, in short steps between which others write. While the newest
-    /// transactions may yet be taken back, they build them themselves.
+    /// Builds incomplete ordered indexes in short steps, between which others write. Stops if the newest transactions may still be rolled
+    /// back. Each transaction builds a part of the indexes, too.
     func buildIndexes() throws {
         while true {
             let hasMore = try writing.hold(as: .indexing) {
@@ -88,9 +89,9 @@ extension Committer {
         }
     }
 
-    /// Packs the pages, in short steps between which others write. The plan is made while others write.
+    /// Packs the pages in short steps, between which others write. The plans are made while others write.
     ///
-    /// - Returns: whether something was gained.
+    /// - Returns: whether packing gained anything.
     func pack(_ limits: PackingLimits, stepCountMax: Int) throws -> Bool {
         let begin = TickClock.now
         var found = MetricsRecord.Upkeep()
@@ -110,36 +111,37 @@ extension Committer {
         return hasGained
     }
 
-    /// A plan that is made while others write; `nil` if nothing is to be gained, or if the store was closed.
+    /// Returns a plan, which is made while others write. Returns `nil` if no packing is worthwhile or possible, or if the store was closed.
     private func packingPlan(_ limits: PackingLimits) -> PackingPlan? {
         guard let survey = writing.hold(as: .packing, { isClosed ? nil : timeline.survey(limits) }) else { return nil }
         var planned: Graph? = graph
         let plan = planned.flatMap { PackingPlan($0, survey) }
-        // The lock orders this reading before writers that use the pages again. Counts of references do, too, but the thread sanitizer does
-        // not see them.
+        // The lock orders these reads before the writes of later transactions, which may reuse the pages. Reference counts order them, too,
+        // but the thread sanitizer does not see that.
         writing.hold(as: .packing) { planned = nil }
         return plan
     }
 
-    /// Steps of packing before a checkpoint: some hundred thousand rows, or 256 MiB of pages.
+    /// The maximum number of packing steps before a checkpoint. They move some hundred thousand rows, or copy 256 MiB of pages.
     private static let stepCountMax = 1024
 
-    /// Plans of which nothing came, one after the other: writers that change everything would have packing go on for ever.
+    /// The maximum number of consecutive plans that gain nothing. Without it, packing might never end while writers change everything.
     private static let vainPlanCountMax = 4
 
-    /// Only while `writing` is held.
+    /// Does one step of a plan. Call it only while `writing` is held.
     private func step(_ plan: inout PackingPlan) throws {
         if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
-        // A version that readers see is not taken back.
+        // A version that readers see is never rolled back.
         if timeline.head.transaction == graph.transaction { timeline.confirm(timeline.head) }
         try timeline.pack(&plan) { showPacked($0) }
         timeline.prepareNext()
     }
 
-    /// Shows a graph in the place of one of the same transaction, whose pages are others.
+    /// Shows a packed graph in place of the graph of the same transaction, which has other pages. Does nothing if another transaction is
+    /// shown.
     func showPacked(_ packed: Graph) { visible.withLock { if $0.transaction == packed.transaction { $0 = packed } } }
 
-    /// Which checkpoints are kept. Throws for a store in memory, which has none.
+    /// Returns the policy that decides which checkpoints are kept. Throws `.invalidInput` for a store in memory, which has no checkpoints.
     func checkpointPolicy() throws -> CheckpointPolicy {
         guard let volume else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
         return CheckpointPolicy(try StoreSettings.read(volume))
@@ -149,7 +151,7 @@ extension Committer {
         try policy.check()
         try checkOutsideOfWrites("setCheckpointPolicy")
         guard let volume, let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
-        // A checkpoint removes what is left of replacements that were interrupted, so none may be made beside this one.
+        // A checkpoint removes the files of interrupted replacements, so no checkpoint may be made during this replacement.
         try checkpointer.whileNoneIsMade {
             try writing.hold {
                 if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
@@ -161,14 +163,15 @@ extension Committer {
         checkpointer.set(policy)
     }
 
-    /// Ends the log with a position that the checkpoint names, and freezes the pages that there are. Only while `writing` is held.
+    /// Ends the log at a position that the checkpoint can name, and freezes the existing pages. Call it only while `writing` is held.
     ///
-    /// - Returns: nil where the newest transaction is the one named.
+    /// - Returns: `nil` if the newest transaction is `stored`.
     func snapshot(unlessAt stored: TransactionNumber?) throws -> Checkpointer.Snapshot? {
         if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
         guard let log, let checkpointer, log.lastTransaction != stored else { return nil }
         try writeOthers()
-        // Readers are shown what cannot be taken back. What only the kernel has of the log need not be durable before the root is.
+        // An unconfirmed version must be durable before readers see it. Otherwise the sync can wait: the log must only be durable before
+        // the checkpoint record is.
         let position = try log.endPosition(syncs: timeline.isTentative)
         if let ended = log.takeEndedSegment() { sealing?.add(ended) }
         let graph = timeline.head

@@ -3,7 +3,7 @@ internal import CambiumLog
 import CambiumModel
 
 extension Committer {
-    /// Waits for what is under way, closes the log and gives up the lock. Nothing if that was done before.
+    /// Waits for the work that is under way, closes the log and releases the lock. Does nothing if the store was closed before.
     ///
     /// Throws `.outcomeUnknown` if earlier commits may not be durable.
     func close() throws(CambiumError) {
@@ -26,12 +26,12 @@ extension Committer {
                 show(timeline.head)
             }
         }
-        // The caller needs to know about its commits first, and only then why the files could not be closed.
+        // The caller must learn first whether its commits are durable, and only then why the files could not be closed.
         _ = try settled.get()
         try closed.get()
     }
 
-    /// Gives up the lock and nothing else, as the death of the process does.
+    /// Ends the background work and releases the lock without closing the log, as the death of the process would.
     func abandon() {
         writing.hold {
             isClosed = true
@@ -42,15 +42,16 @@ extension Committer {
         lock?.unlock()
     }
 
-    /// How many superseded versions readers hold, what only they reach, and the memory that pages take, in bytes.
+    /// The number of superseded versions that readers hold, and three numbers of bytes: of the pages that only these versions reach, of all
+    /// pages, and of the memory that pages take.
     var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) {
         writing.hold(for: "memory") {
             (timeline.pinnedVersionCount, timeline.pinnedByteCount, timeline.pageByteCount, timeline.reservedByteCount)
         }
     }
 
-    /// Lets others write to the store. A lease names the chunks that graphs of it map, so that nobody writes over them; if it cannot be
-    /// made, the lock stays for as long as somebody has such a graph.
+    /// Lets another writer open the store. A lease names the chunks that graphs of this store map, so that no process overwrites them. If
+    /// the lease cannot be made, the lock stays until the last of these graphs is gone.
     func giveUpLock() {
         guard let lock else { return }
         do throws(CambiumError) {

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Committer {
-    /// Schedules a sync of the last writes for the end of the interval since the last sync. Only while `writing` is held.
+    /// Schedules a sync of the last writes, one interval after the last sync. Call it only while `writing` is held.
     func startTimer(at time: Int64, _ interval: Int64) {
         let delay = interval - max(0, time &- lastSyncTime.load(ordering: .relaxed))
         let (due, isNever) = time.addingReportingOverflow(delay)
@@ -12,19 +12,19 @@ extension Committer {
         timer?.start(after: .microseconds(delay))
     }
 
-    /// Nothing waits for the timer any more. Only while `writing` is held.
+    /// Cancels the timer, because nothing waits for it any more. Call it only while `writing` is held.
     func stopTimer() {
         if timerTime == nil { return }
         timerTime = nil
         timer?.cancel()
     }
 
-    /// Syncs what was written since the last sync, unless another sync has begun since the timer was started.
+    /// Syncs the bytes that were written since the last sync, unless another sync has begun since the timer was started.
     func syncUnsynced() {
         writing.hold {
             if isClosed || timerTime == nil { return }
             timerTime = nil
-            // Nobody waits: a sync that fails is reported by the next commit, or by closing.
+            // No caller waits for this sync. If it fails, the next commit reports that, or closing does.
             _ = join(nil, timeline.head, .synced, .listener)
         }
     }

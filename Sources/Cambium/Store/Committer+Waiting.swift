@@ -2,9 +2,9 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// How transactions become durable, and how those who wait for them hear of it.
+/// Makes transactions durable, and reports the outcome to the callers that wait.
 extension Committer {
-    /// Sleeps until a commit is as durable as it has to be.
+    /// Sleeps until a commit is as durable as it must be, and returns its receipt. Throws if the commit has failed.
     func settle(_ pending: Pending) throws(CambiumError) -> Receipt {
         guard let group = pending.group else { return try pending.result.get() }
         if pending.leads { lead(as: group) }
@@ -14,19 +14,19 @@ extension Committer {
         }
     }
 
-    /// How a commit ended; nil while that is not known.
+    /// Returns the result of a commit, or `nil` if it is not known yet.
     func outcome(_ pending: Pending) -> Result<Receipt, CambiumError>? {
         guard let group = pending.group else { return pending.result }
         return group.outcomeIfSettled.map(pending.result(of:))
     }
 
-    /// Calls `body` when a commit is as durable as it has to be, on some thread that must not be kept.
+    /// Calls `body` when a commit is as durable as it must be, or has failed. `body` runs on an arbitrary thread, which it must not block.
     func whenSettled(_ pending: Pending, _ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) {
         guard let group = pending.group else { return body(pending.result) }
         group.notify { outcome in body(pending.result(of: outcome)) }
     }
 
-    /// Writes the open group and syncs; then has the group that came together meanwhile led by somebody.
+    /// Writes the open group and syncs. Then provides a leader for the group that formed during the sync.
     ///
     /// - Parameter own: the group that the calling thread waits in; `nil` if it waits in none.
     func lead(as own: CommitGroup? = nil) {
@@ -47,7 +47,7 @@ extension Committer {
             if sync != nil { metrics.noteSync() }
             noteLogged()
             let (outcome, failed, next) = end(group, synced)
-            // Others may join the next group as soon as the lock is free.
+            // Other commits may join the next group as soon as the lock is free.
             return (outcome, failed, next, next.map { $0.threadCount > 0 } ?? false)
         }
         settle(group, as: outcome, by: own)
@@ -77,28 +77,29 @@ extension Committer {
         group.settle(outcome, sleeperCount: group.threadCount - (own === group ? 1 : 0))
     }
 
-    /// Only while `writing` is held.
+    /// Updates the number of logged bytes in the metrics. Call it only while `writing` is held.
     func noteLogged() {
         if let log { metrics.loggedByteCount.store(log.appendedByteCount + opsFileByteCount, ordering: .relaxed) }
     }
 
-    /// Hands a group's transactions to the kernel. What has to be synced for them to be durable; nil where all of it is.
+    /// Hands a group's transactions to the kernel, and returns the sync that makes them durable. Returns `nil` if everything is durable.
     private func begin(_ group: CommitGroup) throws(CambiumError) -> LogWriter.PendingSync? {
         guard let log else { return nil }
         stopTimer()
-        // Where this fails, those who were staged are told so by their frame's fate; others of the group wait for the sync all the same.
+        // If this fails, the fate of the frame reports the error to the staged commits. The other commits of the group still wait for the
+        // sync.
         _ = writeStaged(group)
         do {
             return try log.beginSync()
         } catch {
-            // All in the time that the lock is held: whoever commits next builds on what is left, and leads.
+            // All of this happens under one hold of the lock, so that the next commit builds on the version that is left, and leads.
             rollBack()
             isSyncing = false
             throw error
         }
     }
 
-    /// Takes note of how a sync ended. Returns the group that fails with it, and the one that has to be led next.
+    /// Records how a sync ended. Returns the group that fails with it, and the group that must be led next.
     private func end(
         _ group: CommitGroup, _ synced: (LogWriter.PendingSync, LogWriter.SyncOutcome)?
     ) -> (outcome: CommitGroup.Outcome, failed: CommitGroup?, next: CommitGroup?) {
@@ -117,7 +118,7 @@ extension Committer {
             isSyncing = !openGroup.isEmpty
             return (outcome, nil, isSyncing ? openGroup : nil)
         case .failure:
-            // Who came meanwhile built on what is lost; what they staged stays unwritten, because the writer is poisoned.
+            // Transactions that arrived during the sync built on the lost ones. They stay unwritten, because the writer is poisoned.
             rollBack()
             let failed = openGroup
             openGroup = CommitGroup()
@@ -126,13 +127,13 @@ extension Committer {
         }
     }
 
-    /// Hands what is staged to the kernel. Only while `writing` is held.
+    /// Hands the staged transactions to the kernel. Call it only while `writing` is held.
     ///
-    /// Where that fails the staged transactions are taken back, and whoever waits for one of them is told when its group is settled.
-    /// What was written before stays, and so do those who wait for it.
+    /// If that fails, rolls back the staged transactions. The callers that wait for them learn the error when their group is settled.
+    /// Transactions that were written before stay, and their callers go on waiting.
     ///
-    /// - Parameter group: the one that those who are staged have joined.
-    /// - Returns: the bytes of the frame.
+    /// - Parameter group: the group that the staged transactions have joined.
+    /// - Returns: the number of bytes of the frame.
     func writeStaged(_ group: CommitGroup) -> Result<Int, CambiumError> {
         guard let log else { return .success(0) }
         do throws(CambiumError) {
@@ -156,10 +157,11 @@ extension Committer {
         }
     }
 
-    /// Hands what is staged to the kernel before something else, which fails with it. Only while `writing` is held.
+    /// Hands the staged transactions to the kernel before the caller writes anything else. If that fails, the caller's write fails, too.
+    /// Call it only while `writing` is held.
     func writeOthers() throws(CambiumError) {
         guard case .failure(let error) = writeStaged(openGroup) else { return }
-        // What may or may not be in the log are the others' transactions.
+        // Only the outcome of the other transactions is unknown. The caller's own transaction is certainly not in the log.
         guard error.code == .outcomeUnknown else { throw error }
         throw CambiumError(
             .ioFailure, "Transactions before this one could not be written, so nothing of it was. \(error.message)", underlying: error)

@@ -5,53 +5,53 @@ import CambiumModel
 import Dispatch
 import Synchronization
 
-/// The way of a transaction from a closure into the log and to the readers.
+/// Runs transactions, writes them to the log, and shows their graphs to readers.
 ///
-/// There are two heads: the timeline's, on which the next writer builds, and `visible`, which is as durable as the store
-/// promises. The writing lock is given up before the disk is waited for. If the disk refuses, the timeline goes back to the last
-/// version that is durable, and everybody who waited for a later one is told.
+/// There are two heads: the head of the timeline, on which the next writer builds, and `visible`, which is as durable as the store
+/// promises. The committer releases the writing lock before it waits for the disk. If the disk fails, the timeline rolls back to the last
+/// confirmed version. Every caller that waited for a later version then gets an error.
 ///
-/// SENDABLE: what changes is touched while `writing` is held, or is under a mutex, or is atomic.
+/// SENDABLE: mutable state is touched only while `writing` is held, or is under a mutex, or is atomic.
 final class Committer: @unchecked Sendable {
     let durability: Durability
-    /// What `durability` lets pass between two syncs, in microseconds.
+    /// The longest time between two syncs that `durability` allows, in microseconds.
     let ownInterval: Int64
     let timeline: Timeline
-    /// Nil for a store that is kept in memory.
+    /// The log; `nil` for a store in memory.
     let log: LogWriter?
-    /// Given up when nobody can write any more; nil for a store that is kept in memory.
+    /// The lock that keeps other writers out until this store can no longer write; `nil` for a store in memory.
     let lock: (any VolumeLock)?
     let surroundings: Surroundings
     let sealing: Sealing?
-    /// Nil for a store that is kept in memory.
+    /// `nil` for a store in memory.
     let checkpointer: Checkpointer?
-    /// Nil for a store that is kept in memory.
+    /// `nil` for a store in memory.
     let past: PastGraphs?
     let leases: Leases
     let writing = WriterLock()
     let metrics = MetricsRecord()
     let visible: Guarded<Graph>
-    /// Where a group that nobody blocks for is led.
+    /// The queue on which a group is led if no thread waits for it.
     let queue = DispatchQueue(label: "cambium.store.sync")
-    /// Microseconds since 1970.
+    /// The time of the last sync, at first of the opening, in microseconds since 1970.
     let lastSyncTime: Atomic<Int64>
 
-    // While `writing` is held, so that no access overlaps another.
+    // These properties are accessed only while `writing` is held, so no two accesses overlap.
     @exclusivity(unchecked) var openGroup = CommitGroup()
     @exclusivity(unchecked) var isSyncing = false
-    /// What becomes of the transactions that are staged.
+    /// The fate of the staged transactions.
     @exclusivity(unchecked) var fate = FrameFate()
-    /// The newest version that the log has been given, while later ones are staged; it is held so that it can be gone back to.
+    /// The newest version that was written to the log, while later ones are staged. It is held so that the timeline can roll back to it.
     @exclusivity(unchecked) var writtenGraph: Graph?
     @exclusivity(unchecked) var isClosed = false
     @exclusivity(unchecked) var lastTime: Timestamp
-    /// Bytes that the log had been given when the checkpointer was told last.
+    /// The number of bytes that had been appended to the log when the checkpointer last counted them.
     @exclusivity(unchecked) var notedByteCount = 0
-    /// Bytes of the files of ops that were committed.
+    /// The number of bytes in files of ops that were committed.
     @exclusivity(unchecked) var opsFileByteCount = 0
-    /// Syncs what `buffered` left unsynced; made for the first commit that leaves something.
+    /// The timer that syncs the bytes that `buffered` leaves unsynced. It is made for the first commit that leaves any.
     @exclusivity(unchecked) var timer: (any SyncTimer)?
-    /// When the timer is due, in microseconds since 1970; nil while nothing waits for it.
+    /// The time at which the timer is due, in microseconds since 1970; `nil` if nothing waits for it.
     @exclusivity(unchecked) var timerTime: Int64?
 
     init(
@@ -80,7 +80,7 @@ final class Committer: @unchecked Sendable {
         if !isClosed { giveUpLock() }
     }
 
-    /// Why segments could not be sealed or merged; `nil` if nothing failed.
+    /// The reason why segments could not be sealed or merged; `nil` if nothing failed.
     var sealingFailure: CambiumError? { sealing?.failure }
 
     /// The newest graph that is as durable as the store promises.
@@ -92,30 +92,31 @@ final class Committer: @unchecked Sendable {
 
     enum Checks { case all, none }
 
-    /// Who waits for a commit. What nobody's thread waits for is led elsewhere, whether anybody asks for the outcome or not.
+    /// The kind of caller that waits for a commit. If no thread waits, `queue` leads the group, even if no caller ever asks for the
+    /// outcome.
     enum Waiter {
-        /// A thread, in `settle`.
+        /// A thread that calls `settle`.
         case thread
-        /// Somebody who asks at once to be told, by `whenSettled`.
+        /// A caller that calls `whenSettled` at once.
         case listener
-        /// Somebody who may ask at any time. There may be thousands, for whom no version is held that nobody has seen.
+        /// A caller that may ask at any time. There may be thousands of them, so they hold no version that readers have not seen.
         case ticket
     }
 
-    /// Goes back to what is durable. Only while `writing` is held.
+    /// Rolls back to the last confirmed version. Call it only while `writing` is held.
     func rollBack() {
         writtenGraph = nil
         timeline.rollBack()
     }
 
-    /// Runs a transaction and commits what it did, without waiting for the disk. `settle` or `whenSettled` has to follow.
+    /// Runs a transaction and commits its changes, without waiting for the disk. The caller must then call `settle` or `whenSettled`.
     ///
     /// Throws `.misuse` inside the closure of another write of the store.
     ///
     /// - Parameters:
-    ///   - use: what the time of the lock is counted for. For a commit the time of `body` does not count.
+    ///   - use: the purpose that the time of the lock is counted for. For a commit, the time of `body` does not count.
     ///   - call: the name of the public call, for errors.
-    ///   - body: is not called if the author's request is known, which settling reports.
+    ///   - body: makes the changes. It is not called if the author's request is known; settling reports that.
     func commit(
         _ author: Author, _ asked: Durability?, checks: Checks = .all, waiter: Waiter, as use: WriterLock.Use = .commit,
         for call: String = "write", _ body: (inout WriteTransaction) throws -> Void
@@ -125,7 +126,7 @@ final class Committer: @unchecked Sendable {
         return try writing.hold(as: use) {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
             let level = try level(asked)
-            // What is done before the closure takes no time, unless a request is looked for.
+            // The steps before the closure take almost no time, except the search for a request.
             if author.requestID != nil { writing.startCounting() }
             if author.requestID != nil, let refusal = refusal(of: author) {
                 // The transaction of the request may not be durable yet.
@@ -137,9 +138,9 @@ final class Committer: @unchecked Sendable {
             if use == .commit { writing.stopCounting() }
             try body(&transaction)
             writing.resumeCounting()
-            // The closure may have caught what failed the transaction.
+            // The closure may have caught the error that failed the transaction.
             try transaction.checkUsable()
-            // A request is remembered with its outcome, so one that changed nothing is a transaction without ops.
+            // A request is remembered with its outcome, so a request that changed nothing becomes a transaction without ops.
             if transaction.ops.opCount == 0, author.requestID == nil || transaction.isRehearsal {
                 return join(nil, transaction.takeDraft().original, level, waiter)
             }
@@ -147,12 +148,13 @@ final class Committer: @unchecked Sendable {
         }
     }
 
-    /// Commits a transaction of another log as it is there: with its author, its request, its place in the tree, and its time, unless
-    /// that is before the last one's. Does not wait for the disk.
+    /// Commits a transaction of another log with the same author, request, time and place in the tree. If its time is before that of the
+    /// last transaction, the transaction gets the later time. Does not wait for the disk.
     ///
-    /// Throws `.conflict` where it is not the one that follows, and as `Draft.replay`.
+    /// Throws `.conflict` if the transaction does not follow the last one, `.notWritable` if the store was closed, and the errors of
+    /// `Draft.replay`.
     ///
-    /// - Returns: what `outcome` tells of, and the time that the transaction has.
+    /// - Returns: the commit, whose result `outcome` returns, and the time that the transaction has in this store.
     func commit(_ record: LogRecord) throws -> (pending: Pending, time: Timestamp) {
         try writing.hold(as: .commit) {
             if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
@@ -170,12 +172,12 @@ final class Committer: @unchecked Sendable {
         }
     }
 
-    /// The files of the log; nil for a store that is kept in memory.
+    /// The volume with the files of the log; `nil` for a store in memory.
     var volume: (any Volume)? { log?.volume }
 
     func reserveMemory(byteCount: Int) { writing.hold(for: "reserveMemory") { timeline.reserve(byteCount: byteCount) } }
 
-    /// Throws `.misuse` inside the closure of a write, where the call would wait for itself.
+    /// Throws `.misuse` inside the closure of a write of this store, where the call would wait for itself.
     func checkOutsideOfWrites(_ call: String) throws(CambiumError) { try writing.checkNotHeld(by: call) }
 
     private func makeOpWriter() -> OpWriter {
@@ -183,7 +185,7 @@ final class Committer: @unchecked Sendable {
         return log.makeOpWriter()
     }
 
-    /// - Parameter record: the transaction of another log that this one is a copy of.
+    /// - Parameter record: the transaction of another log that this one copies; `nil` for a new transaction.
     private func commit(
         _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: Waiter,
         as record: LogRecord? = nil
@@ -201,7 +203,7 @@ final class Committer: @unchecked Sendable {
         lastTime = max(ownTime, lastTime)
         if let log {
             var metadata = TransactionMetadata(time: lastTime)
-            // Mostly there is no text, and to copy what is not there takes time, too.
+            // Most transactions have no text, and even copying `nil` takes time.
             if author.actor != nil { metadata.actor = author.actor }
             if author.message != nil { metadata.message = author.message }
             if author.requestID != nil { metadata.requestID = author.requestID }
@@ -216,7 +218,7 @@ final class Committer: @unchecked Sendable {
         let isSynced = level == .synced || log?.pendingRotation != nil
         if isSynced, writtenGraph == nil { writtenGraph = timeline.head }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged(openGroup).get())
-        // Whoever holds the version before lets go of it first.
+        // The group, or `visible`, releases the previous version before its pages are freed.
         let graph = try timeline.publish(draft, isTentative: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
         timeline.prepareNext()
         if let log, let checkpointer {
@@ -232,7 +234,7 @@ final class Committer: @unchecked Sendable {
         return join(number, graph, level, waiter, byteCount: byteCount, at: time, hasChanges: hasChanges)
     }
 
-    /// Notes what a commit has to wait for. Only while `writing` is held.
+    /// Adds a commit to the open group if it must wait for a sync. Call it only while `writing` is held.
     func join(
         _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, _ waiter: Waiter, byteCount: Int = 0, at time: Int64 = 0,
         hasChanges: Bool = false
@@ -241,7 +243,7 @@ final class Committer: @unchecked Sendable {
         let isDurable: Bool =
             switch level {
             case .memory: true
-            // What a transaction without changes has read may not be durable yet.
+            // A transaction without changes may have read changes that are not durable yet.
             case .synced: number == nil && !isSyncing && log?.isDurable ?? true
             case .buffered:
                 !(log?.hasStaged ?? false) && (number == nil || !isSyncDue(at: time, interval))
@@ -266,7 +268,7 @@ final class Committer: @unchecked Sendable {
             fate: log?.hasStaged ?? false ? fate : nil, group: group, leads: leads && waiter == .thread)
     }
 
-    /// Whether the last sync is so long ago, or the clock has gone back to before it.
+    /// Whether the last sync was at least `interval` microseconds ago, or the clock was set back to a time before it.
     func isSyncDue(at time: Int64, _ interval: Int64) -> Bool {
         let elapsed = time &- lastSyncTime.load(ordering: .relaxed)
         return elapsed < 0 || elapsed >= interval

@@ -1,17 +1,17 @@
-/// When a commit may be acknowledged. There is no default that is weaker than `synced`.
+/// The degree of durability that a transaction must reach before its commit is acknowledged. No default is weaker than `synced`.
 public enum Durability: Hashable, Sendable {
-    /// After the log was synced: survives the loss of power.
+    /// The log was synced: the commit survives a power failure.
     case synced
-    /// When the kernel has the bytes: survives the death of the process. The loss of power may take what was written within the last
-    /// interval: a commit that finds the interval over syncs, and a timer syncs after it if no commit comes.
+    /// The kernel has the bytes: the commit survives the death of the process. A power failure may take the writes of the last interval. A
+    /// commit that arrives after the interval syncs; if no commit arrives, a timer syncs.
     case buffered(every: Duration)
-    /// Never on disk: the store ends with the process.
+    /// Nothing is on disk: the store ends with the process.
     case memory
 
-    /// Whether this is at least as strong as another level.
+    /// Whether this level is at least as strong as another one.
     func covers(_ other: Durability) -> Bool { strength >= other.strength }
 
-    /// How long a commit may stay unsynced, in microseconds.
+    /// The longest time that a commit may stay unsynced, in microseconds.
     var interval: Int64 { if case .buffered(let interval) = self { interval.microseconds } else { 0 } }
 
     private var strength: Int {

@@ -2,13 +2,13 @@ internal import CambiumBytes
 public import CambiumGraph
 public import CambiumModel
 
-/// A graph that is lent until it is given back or expires: for who reads for long, and must not have the store keep what it read for ever.
+/// A graph that is lent for a limited time. It suits long reads, which must not make the store keep old pages for ever.
 ///
 ///     let lease = store.lease(for: .seconds(60))
 ///     let count = try lease.read { $0.objectCount }
 ///
-/// A `Graph` keeps all of its pages for as long as somebody has it, so that reading needs neither a lock nor an error. A lease keeps them
-/// only while it is valid, and while `read` runs. Any thread.
+/// A `Graph` keeps all of its pages as long as any code holds it, so reading it needs neither a lock nor an error. A lease keeps them only
+/// while it is valid, and while `read` runs. Any thread may use a lease.
 public final class GraphLease: Sendable {
     /// The last transaction in the graph.
     public let transaction: TransactionNumber
@@ -23,16 +23,16 @@ public final class GraphLease: Sendable {
 
     deinit { leases.end(loan) }
 
-    /// Whether `read` throws.
+    /// Whether the lease has ended, so that `read` throws.
     public var isExpired: Bool {
         leases.expire()
         return loan.graph.withLock { $0 == nil }
     }
 
-    /// Calls `body` with the graph, which stays what it is until `body` returns, even where the lease expires meanwhile. Who keeps the
-    /// graph beyond that keeps its pages.
+    /// Calls `body` with the graph, which stays unchanged until `body` returns, even if the lease expires before that. A caller that keeps
+    /// the graph longer keeps its pages, too.
     ///
-    /// Throws `.expired` where the lease has ended, and what `body` throws.
+    /// Throws `.expired` if the lease has ended, and the errors of `body`.
     public func read<Result>(_ body: (Graph) throws -> Result) throws -> Result {
         leases.expire()
         guard let graph = loan.graph.withLock({ $0 }) else {
@@ -41,11 +41,11 @@ public final class GraphLease: Sendable {
         return try body(graph)
     }
 
-    /// Gives the graph back. Nothing where the lease has ended.
+    /// Ends the lease, so that the graph is released. Does nothing if the lease has ended already.
     public func end() { leases.end(loan) }
 }
 
-/// What a lease is of, for as long as it is valid.
+/// The graph that a lease lends, as long as the lease is valid.
 final class Loan: Sendable {
     let transaction: TransactionNumber
     let beginTime: Timestamp
@@ -66,13 +66,13 @@ final class Leases: Sendable {
 
     private struct State {
         var loans: [ObjectIdentifier: Loan] = [:]
-        /// When the first of them ends; the end of time where none does.
+        /// The earliest end of a loan; `Timestamp.max` if no loan has a time limit.
         var firstEndTime = Timestamp.max
     }
 
     init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    /// How many there are, and when the oldest began; nil if there is none.
+    /// The number of leases, and the time when the oldest one began; `nil` if there are no leases.
     var summary: (count: Int, oldestTime: Timestamp?) {
         state.withLock { state in (state.loans.count, state.loans.values.lazy.map(\.beginTime).min()) }
     }
@@ -94,13 +94,13 @@ final class Leases: Sendable {
 
     func expire() { expire(at: now()) }
 
-    /// Ends those whose time is over. O(1) where there is none.
+    /// Ends the leases whose time is over. O(1) if there is no such lease.
     func expire(at time: Timestamp) {
         if state.withLock({ $0.firstEndTime > time }) { return }
         end(taken { $0.endTime <= time })
     }
 
-    /// Ends those that began so long ago. Returns how many.
+    /// Ends the leases that are at least `age` old, and returns their number.
     func expire(olderThan age: Duration) -> Int {
         let limit = now() - age
         let ended = taken { $0.beginTime <= limit }
@@ -117,7 +117,7 @@ final class Leases: Sendable {
         }
     }
 
-    /// Graphs are let go of outside of the locks: that may free all pages of a store.
+    /// Releases the graphs outside of the locks, because that may free all pages of a store.
     private func end(_ loans: [Loan]) {
         for loan in loans {
             _ = loan.graph.withLock { graph in
@@ -129,14 +129,14 @@ final class Leases: Sendable {
 }
 
 extension Store {
-    /// Lends the newest graph, until the lease is given back, let go of, or expires. O(1); never waits for a writer or for the disk.
+    /// Lends the newest graph until the lease expires, or the caller ends or releases it. O(1); never waits for a writer or for the disk.
     ///
-    /// - Parameter duration: how long it is valid; nil for until `expireLeases`. What is over is noticed when it is read, and by the next
-    ///   transaction, which lets go of its pages.
+    /// - Parameter duration: the time for which the lease is valid; `nil` for no time limit. A lease whose time is over ends with the next
+    ///   read of a lease, or with the next transaction, which frees its pages.
     public func lease(for duration: Duration? = nil) -> GraphLease { committer.leases.lend(graph, for: duration) }
 
-    /// Ends the leases that began so long ago, or longer: who reads them gets `.expired`, and what only they reached is freed by the next
-    /// transactions. Graphs that somebody has are not touched. Returns how many were ended. Complexity: O(leases).
+    /// Ends the leases that are at least `age` old, and returns their number. Reads of these leases then throw `.expired`. The next
+    /// transactions free the pages that only these leases reached. Graphs that other code holds are not affected. Complexity: O(leases).
     @discardableResult
     public func expireLeases(olderThan age: Duration = .zero) -> Int { committer.leases.expire(olderThan: age) }
 }

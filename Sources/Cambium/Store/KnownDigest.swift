@@ -1,23 +1,24 @@
 import CambiumGraph
 import CambiumModel
 
-/// The digest of a graph. It follows later graphs of the store at the cost of what has changed.
+/// The digest of a graph. It can follow later graphs of the store, at a cost in proportion to the changes.
 struct KnownDigest {
     private(set) var graph: Graph
     private(set) var digest: GraphDigest
-    /// The earlier graphs. They are held until the writer's lock was taken, because writers use the pages of a graph again if nobody holds
-    /// it. The thread sanitizer sees the order that a lock makes; it does not see the order that counts of references make.
+    /// The earlier graphs. They are held until this thread has taken the writer's lock, because writers reuse the pages of a graph that no
+    /// reader holds. The thread sanitizer sees the order that the lock makes, but not the order that reference counts make.
     private var followed: [Graph] = []
 
-    /// How often the digest follows the writers before the lock is taken. Each round has as much to do as was committed during the one
-    /// before it, so the last ones are short.
+    /// The maximum number of times that the digest follows the writers before the lock is taken. Each round processes the transactions that
+    /// were committed during the previous round, so the last rounds are short.
     private static let roundCountMax = 8
 
-    /// Computes the digest of a graph of the moment, and follows the writers that commit meanwhile. Takes no lock of the store.
+    /// Computes the digest of the newest graph, and follows the transactions that are committed during that time. Does not take the
+    /// writer's lock.
     ///
     /// Complexity: O(graph).
     ///
-    /// - Parameter newest: returns the newest graph that no failure of the disk takes back.
+    /// - Parameter newest: returns the newest graph that no failure of the disk can roll back.
     init(following newest: () -> Graph) {
         graph = newest()
         digest = graph.digest()
@@ -28,7 +29,7 @@ struct KnownDigest {
         }
     }
 
-    /// Complexity: O(what has changed).
+    /// Advances the digest to a newer graph. Complexity: O(changes).
     mutating func advance(to newer: Graph) {
         digest = newer.digest(after: digest, of: graph)
         followed.append(graph)

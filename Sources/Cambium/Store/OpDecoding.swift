@@ -2,11 +2,11 @@ internal import CambiumBytes
 internal import CambiumLog
 import CambiumModel
 
-/// Reads and decodes the ops of a large transaction while those before are applied, on a thread of its own.
+/// Reads and decodes the ops of a large transaction on a dedicated thread, while the caller applies the preceding ops.
 final class OpDecoding: Sendable {
-    /// From how many bytes of log on there is a thread.
+    /// A transaction with at least this number of bytes of log gets a thread.
     private static let byteCountMin = 256 << 10
-    /// Ops that wait: a few bytes can stand for a block of many objects.
+    /// The maximum number of ops that wait. It is small because a few bytes can stand for a block of many objects.
     private static let opCountMax = 2
 
     private let record: LogRecord
@@ -15,7 +15,7 @@ final class OpDecoding: Sendable {
 
     private init(_ record: LogRecord) { self.record = record }
 
-    /// Calls `body` with each of the ops, on the caller's thread. Throws as `LogRecord.forEachOp`.
+    /// Calls `body` with each op, on the caller's thread. Throws as `LogRecord.forEachOp` does.
     static func forEachOp(of record: LogRecord, _ body: (Op) throws -> Void) throws {
         if record.byteCount < byteCountMin { return try record.forEachOp(body) }
         let decoding = OpDecoding(record)
@@ -36,7 +36,7 @@ final class OpDecoding: Sendable {
                 queue.put(op)
             }
         } catch is Closed {
-            return  // Who applies them has failed, and tells why.
+            return  // The caller's `body` has failed, and the caller reports why.
         } catch {
             failure.withLock { $0 = error }
         }

@@ -3,15 +3,16 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Encodes ops and writes them while more of them are made, on a thread of its own where they are more than a few, or large.
+/// Encodes and writes ops while the caller makes more of them. Uses a dedicated thread if the ops are many or large.
 ///
-/// SENDABLE: the writer is used by who appends, until there is a thread; from then on by the thread, until it has been waited for.
+/// SENDABLE: only the thread that appends uses the writer until there is a dedicated thread; then only the dedicated thread uses it, until
+/// it was joined.
 final class OpEncoding: @unchecked Sendable {
-    /// From how many ops on there is a thread.
+    /// The number of ops that starts the thread.
     static let opCountMin = 16
-    /// From how many objects in one op on there is one, too.
+    /// The number of objects in one op that starts the thread, too.
     private static let objectCountMin = 1024
-    /// Ops that wait. A block of an import has up to 8192 objects.
+    /// The maximum number of ops that wait. A block of an import has up to 8192 objects.
     private static let opCountMax = 4
 
     private var writer: OpWriter
@@ -40,7 +41,7 @@ final class OpEncoding: @unchecked Sendable {
         while let op = queue.take() { writer.append(op) }
     }
 
-    /// The writer, once it has all that was appended.
+    /// Waits until the writer has received all appended ops, and returns it.
     func finish() -> OpWriter {
         queue.end()
         thread?.join()

@@ -3,24 +3,26 @@ import CambiumModel
 
 /// A commit that is on its way to the disk.
 struct PendingCommit: Sendable {
-    /// Nil if nothing was written.
+    /// The transaction; `nil` if nothing was written.
     let transaction: TransactionNumber?
-    /// Whether the transaction changed the graph, and not only noted a request.
+    /// Whether the transaction changed the graph, instead of only noting a request.
     let hasChanges: Bool
-    /// The graph after the commit; nil if the one of its group serves.
+    /// The graph after the commit; `nil` if the graph of its group takes its place.
     let graph: Graph?
     let byteCount: Int
-    /// Whether its transaction is written with those of its group.
+    /// Whether the transaction is written together with those of its group.
     let isStaged: Bool
-    /// What becomes of the frame that its transaction is staged for, or of one that it has read; nil if they were written before.
+    /// The fate of the frame that the transaction is staged for, or that has a transaction it has read; `nil` if that frame was written
+    /// before.
     let fate: FrameFate?
-    /// What the commit waits for; nil if it is as durable as it has to be.
+    /// The group that the commit waits for; `nil` if the commit is already as durable as it must be.
     let group: CommitGroup?
     let leads: Bool
-    /// Why the commit did nothing: its request is known. Told once the transaction of that request is durable.
+    /// The error of a commit that did nothing, because its request is known. It is reported after the transaction of that request is
+    /// durable.
     var refusal: CambiumError?
 
-    /// How the commit ends, if it gets as durable as it has to be.
+    /// The result of the commit, provided that it becomes as durable as it must be.
     var result: Result<Receipt, CambiumError> {
         if let failure = fate?.failure { return .failure(failure) }
         if let refusal { return .failure(refusal) }
@@ -29,7 +31,7 @@ struct PendingCommit: Sendable {
         return .success(Receipt(transaction: transaction, logByteCount: share, graph: graph, hasChanges: hasChanges))
     }
 
-    /// How the commit ends, if its group ends in this way.
+    /// Returns the result of the commit for an outcome of its group.
     func result(of outcome: CommitGroup.Outcome) -> Result<Receipt, CambiumError> {
         switch outcome {
         case .success: result
@@ -37,7 +39,7 @@ struct PendingCommit: Sendable {
         }
     }
 
-    /// Why the commit fails if its group does: bytes that the system was given may be read at the next opening, others never will be.
+    /// Returns the error of the commit if its group fails. The next opening may find bytes that the kernel was given, but never any others.
     private func failure(_ cause: CambiumError) -> CambiumError {
         guard let fate else { return .outcomeUnknown(transaction, cause) }
         if let failure = fate.failure { return failure }

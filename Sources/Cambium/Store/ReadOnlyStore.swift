@@ -6,25 +6,25 @@ public import CambiumModel
 public enum Point: Sendable, Hashable {
     case latest
     case transaction(TransactionNumber)
-    /// The last transaction that is not later.
+    /// The last transaction that is not later than a time.
     case time(Timestamp)
     /// The transaction that a label names.
     case label(String)
 }
 
-/// A store as it was at one moment, read beside whoever writes to it. Nothing is locked, nothing is written; what is shown is
-/// durable, because the log is synced first.
+/// A store as it was at one moment, read while another process may write to it. Reading changes nothing in the store and takes no lock that
+/// a writer waits for. The graph is durable, because the log is synced before it is read.
 public struct ReadOnlyStore: Sendable {
     public let graph: Graph
-    /// What was found, as far as the log was read: up to the moment.
+    /// The findings in the part of the log that was read: the part up to the moment.
     public let recovery: RecoveryReport
 
-    /// Reads a store from its newest checkpoint that is not later, and from its log.
+    /// Reads a store from its newest checkpoint that is not later than the moment, and from the log after it.
     ///
-    /// Throws `.notFound` where there is no store or no such moment, `.damaged` where its log is corrupt up to there. Complexity: O(log
+    /// Throws `.notFound` if there is no store or no such moment, and `.damaged` if the log up to the moment is corrupt. Complexity: O(log
     /// between the checkpoint and the moment).
     ///
-    /// - Parameter memory: what its pages may take.
+    /// - Parameter memory: the budget for the memory of its pages.
     public init(at path: String, point: Point = .latest, memory: MemoryBudget = .standard) throws {
         try self.init(SystemVolume(root: path), point: point, memory: memory)
     }

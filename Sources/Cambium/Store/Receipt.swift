@@ -1,29 +1,30 @@
 public import CambiumGraph
 public import CambiumModel
 
-/// What a commit did.
+/// The result of a commit.
 public struct Receipt: Sendable {
-    /// The transaction that was written; nil if nothing was, because nothing changed and there was no request to remember.
+    /// The transaction that was written; `nil` if nothing was written, because nothing changed and there was no request to remember.
     public let transaction: TransactionNumber?
-    /// Bytes that the commit added to the log.
+    /// The number of bytes that the commit added to the log. Transactions that were written together share the bytes of their frames
+    /// equally.
     public let logByteCount: Int
-    /// The graph as it is after the commit.
+    /// The graph after the commit.
     public let graph: Graph
     /// Whether anything changed. A transaction without changes has only noted its request.
     public let hasChanges: Bool
 }
 
-/// Who changes a store, and why: kept with the transaction for ever.
+/// The author of a change, and the reason for it. The store keeps them with the transaction for ever.
 public struct Author: Sendable, Hashable {
-    /// Who: a user, a service. At most 1,024 bytes.
+    /// The user or service that makes the change. At most 1,024 bytes.
     public var actor: String?
-    /// Why. At most 65,536 bytes.
+    /// The reason for the change. At most 65,536 bytes.
     public var message: String?
-    /// A key by which the same request is recognised when it comes again: it is applied once within the last million requests,
-    /// also by later processes, and whether or not it changed anything. At most 256 bytes.
+    /// A key that identifies a request that is repeated. Of the last million requests, each is applied only once. That holds across
+    /// processes, and whether or not the request changed anything. At most 256 bytes.
     public var requestID: String?
-    /// A hash of what the request asks for. If a request comes with an id that the store knows and with another digest, it is a
-    /// `.conflict`. Without a digest on either side the id alone counts. `RequestHasher` makes one.
+    /// A hash of the content of the request. A request with a known id but another digest fails with `.conflict`. If either request has no
+    /// digest, only the ids are compared. `RequestHasher` computes digests.
     public var requestDigest: RequestDigest?
 
     public init(actor: String? = nil, message: String? = nil, requestID: String? = nil, requestDigest: RequestDigest? = nil) {
@@ -38,7 +39,7 @@ public struct Author: Sendable, Hashable {
             actor: metadata.actor, message: metadata.message, requestID: metadata.requestID, requestDigest: metadata.requestDigest)
     }
 
-    /// The same, without a request to remember.
+    /// The same author and message, without a request to remember.
     var withoutRequest: Author { Author(actor: actor, message: message) }
 
     static let actorByteCountMax = 1024

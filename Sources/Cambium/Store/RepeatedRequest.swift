@@ -2,9 +2,10 @@ import CambiumGraph
 public import CambiumModel
 
 extension Committer {
-    /// Why an author's request is not applied: it was applied before, or another one with the same id was. Nil if it is new.
+    /// Returns the error for an author's request that was applied before, or whose id another request had. Returns `nil` if the request is
+    /// new.
     ///
-    /// Only while `writing` is held.
+    /// Call it only while `writing` is held.
     func refusal(of author: Author) -> CambiumError? {
         let newest = timeline.head
         guard let request = author.requestID, let entry = newest.request(request) else { return nil }
@@ -20,9 +21,9 @@ extension Committer {
     }
 }
 
-/// The error's reason if a request was applied before, and not again now.
+/// The underlying error of `.repeated`: a request was applied before, so it was not applied again.
 public struct RepeatedRequest: Error, Sendable {
     public let request: String
-    /// The transaction that applied it, which is as durable as the store promises.
+    /// The transaction that applied the request. It is as durable as the store promises.
     public let transaction: TransactionNumber
 }

@@ -2,16 +2,16 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The one way from a log to a graph.
+/// The only way to make a graph from a log.
 struct Replay {
     let timeline: Timeline
-    /// What the graph stands for before; nil where that is nothing.
+    /// The part of the log that the stored graph stands for; `nil` if the replay begins before the first transaction.
     private let base: LogReader.Prefix?
-    /// Those that were applied.
+    /// The number of transactions that were applied.
     private(set) var transactionCount = 0
-    /// Of the last transaction.
+    /// The time of the last transaction.
     private(set) var lastTime: Timestamp
-    /// Where the log is read on.
+    /// The place in the log at which reading continues; `nil` if it is not known.
     private var place: SegmentPlace?
 
     /// Begins with a stored graph, or before the first transaction.
@@ -22,16 +22,19 @@ struct Replay {
         lastTime = stored.pages.map { Timestamp(microsecondsSince1970: $0.root.time) } ?? .min
     }
 
-    /// Applies every transaction up to a point, or all of them, and returns how the log ends.
+    /// Applies every transaction up to a point, or all of them, and returns the end of the log.
     ///
-    /// `observe` sees every transaction, those behind the point too. Throws `.damaged` where the log is corrupt or a transaction
-    /// cannot be applied. Complexity: O(log).
+    /// Throws `.damaged` if the log is corrupt or a transaction cannot be applied. Complexity: O(log).
+    ///
+    /// - Parameters:
+    ///   - isPast: whether a transaction is after the point. No later transaction is applied then.
+    ///   - observe: receives every transaction, including those after the point.
     mutating func run(
         _ reader: LogReader, makesDurable: Bool = false, until isPast: (LogRecord) -> Bool = { _ in false },
         observe: (LogRecord) throws -> Void = { _ in }
     ) throws -> LogReader.End {
         var draft = timeline.draft()
-        // A log without transactions comes to the graph before the first one.
+        // The result of a log without transactions is the graph before the first one.
         let first = timeline.head.transaction
         draft.beginReplayed(first.rawValue)
         var isStopped = false
@@ -49,11 +52,12 @@ struct Replay {
         return end
     }
 
-    /// Applies the transactions up to a moment, beside who writes, and reads no further. May go on to later moments.
+    /// Applies the transactions up to a moment while another process may write, and reads no further. A later call can continue to a later
+    /// moment.
     ///
-    /// Throws as the other one. Complexity: O(log up to the moment).
+    /// Throws as the other `run` does. Complexity: O(log up to the moment).
     ///
-    /// - Returns: how the log ends, where it was read up to there.
+    /// - Returns: the end of the log; `nil` if the log was not read to its end.
     mutating func run(_ reader: LogReader, to moment: PastMoment) throws -> LogReader.End? {
         struct Reached: Error {}
         let first = timeline.head.transaction
@@ -71,7 +75,7 @@ struct Replay {
                 lastTime = record.metadata.time
                 if record.number == moment.number { throw Reached() }
             }
-        } catch is Reached {}  // What is behind is of no concern.
+        } catch is Reached {}  // Transactions after the moment do not matter.
         if let end { try check(end, isAtLeast: first) }
         if count > 0 { try timeline.publish(draft) }
         transactionCount += count
@@ -88,9 +92,9 @@ struct Replay {
 }
 
 extension Draft {
-    /// Applies a transaction of a log. Throws `.damaged` where it cannot be applied.
+    /// Applies a transaction of a log. Throws `.damaged` if it cannot be applied.
     ///
-    /// - Parameter observe: sees each op that was applied.
+    /// - Parameter observe: receives each op that was applied.
     mutating func replay(_ record: LogRecord, observe: (Op) -> Void = { _ in }) throws {
         beginReplayed(record.number.rawValue)
         var count = 0

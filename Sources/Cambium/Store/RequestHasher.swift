@@ -1,7 +1,7 @@
 internal import CambiumLog
 public import CambiumModel
 
-/// Makes the digest of a request from its parts: SHA-256 over each part with its length, cut to 16 bytes.
+/// Computes the digest of a request from its parts: SHA-256 over each part and its length, cut to 16 bytes.
 ///
 ///     let digest = RequestHasher.digest(of: ["set", "Note/1", "title=Paris"])
 ///     try store.write(Author(requestID: key, requestDigest: digest)) { try $0.set(note, "title", to: "Paris") }
@@ -9,37 +9,37 @@ public import CambiumModel
 /// The same parts in the same order give the same digest on every machine and with every version.
 public struct RequestHasher {
     private var hash = ContentHash()
-    /// Bytes of the part under way.
+    /// The number of bytes of the current part.
     private var byteCount: UInt64 = 0
 
     public init() {}
 
-    /// The digest of texts, each of which is a part.
+    /// Returns the digest of texts, each of which is one part.
     public static func digest(of parts: some Sequence<String>) -> RequestDigest {
         var hasher = RequestHasher()
         for part in parts { hasher.add(part) }
         return hasher.finish()
     }
 
-    /// Adds a text as a part. Complexity: O(bytes).
+    /// Adds a text as one part. Complexity: O(bytes).
     public mutating func add(_ part: String) {
         Array(part.utf8).withUnsafeBytes { append($0) }
         endPart()
     }
 
-    /// Adds bytes to the part under way, such as a piece of a file. Complexity: O(bytes).
+    /// Adds bytes to the current part, such as a piece of a file. Complexity: O(bytes).
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         byteCount += UInt64(bytes.count)
         hash.add(bytes)
     }
 
-    /// Ends the part under way. Its length follows its bytes, so that other parts of the same bytes give another digest.
+    /// Ends the current part. Its length follows its bytes, so that the same bytes in other parts give another digest.
     public mutating func endPart() {
         withUnsafeBytes(of: byteCount.littleEndian) { hash.add($0) }
         byteCount = 0
     }
 
-    /// The digest of all parts.
+    /// Returns the digest of all parts.
     public func finish() -> RequestDigest {
         guard let digest = RequestDigest(hash.finish().prefix(RequestDigest.byteCount)) else {
             preconditionFailure("SHA-256 has 32 bytes.")

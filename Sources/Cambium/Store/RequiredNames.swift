@@ -1,7 +1,7 @@
 public import CambiumModel
 
 extension Schema {
-    /// The entity of this name. Throws `.unknownName` with the names that there are.
+    /// Returns the entity with this name. Throws `.unknownName` if there is no such entity; the message lists the names of all entities.
     public func required(_ name: String) throws(CambiumError) -> Entity {
         if let entity = entity(name) { return entity }
         throw CambiumError(.unknownName, "The schema has no entity '\(name)'. It has: \(entities.map(\.name).joined(separator: ", ")).")
@@ -9,7 +9,8 @@ extension Schema {
 }
 
 extension Schema {
-    /// The entity of this schema that one is, which may be of a schema from before. Throws `.invalidInput` where it is none.
+    /// Returns this schema's version of an entity, which may come from an earlier schema. Throws `.invalidInput` if this schema does not
+    /// have the entity.
     func current(_ entity: Entity) throws(CambiumError) -> Entity {
         if let own = self.entity(entity.number), own === entity || (own.name == entity.name && own.root == entity.root) { return own }
         throw CambiumError(.invalidInput, "The schema has no entity '\(entity.name)' any more; ask the schema of the newest graph for it.")
@@ -17,14 +18,16 @@ extension Schema {
 }
 
 extension Entity {
-    /// The attribute of this name. Throws `.unknownName` with the names that there are.
+    /// Returns the attribute with this name. Throws `.unknownName` if there is no such attribute; the message lists the names of all
+    /// attributes.
     public func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {
         if let attribute = attribute(name) { return attribute }
         let names = attributes.map(\.name).joined(separator: ", ")
         throw CambiumError(.unknownName, "'\(self.name)' has no attribute '\(name)'. It has: \(names).")
     }
 
-    /// The relationship of this name. Throws `.unknownName` with the names that there are.
+    /// Returns the relationship with this name. Throws `.unknownName` if there is no such relationship; the message lists the names of all
+    /// relationships.
     public func requiredRelationship(_ name: String) throws(CambiumError) -> Relationship {
         if let relationship = relationship(name) { return relationship }
         let names = relationships.map(\.name).joined(separator: ", ")

@@ -3,13 +3,13 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Seals and merges segments that get no more frames, one after the other, while others write.
+/// Seals and merges segments that get no more frames, one at a time, while others write.
 final class Sealing: Sendable {
     private struct State {
-        /// The segment that is written to, as far as it is known. Those before it get no more frames.
+        /// The segment that is written to, as far as it is known. The segments before it get no more frames.
         var openSegment: TransactionNumber
         var isClosed = false
-        /// Whether nothing more is begun, however small it is.
+        /// Whether no more work may begin, however small it is.
         var isAbandoned = false
         var failure: CambiumError?
     }
@@ -27,10 +27,12 @@ final class Sealing: Sendable {
         self.tuning = tuning
     }
 
-    /// Why the last segment that could not be sealed, or merged with others, was not: it is as it was, and the next opening tries again.
+    /// The last error of sealing or merging; `nil` if nothing failed. The segments are as they were, and the next opening tries again.
     var failure: CambiumError? { state.withLock { $0.failure } }
 
-    /// Seals a segment, given by its transactions, that gets no more frames.
+    /// Seals a segment that gets no more frames.
+    ///
+    /// - Parameter ended: the transactions of the segment.
     func add(_ ended: ClosedRange<TransactionNumber>) {
         state.withLock { $0.openSegment = max($0.openSegment, ended.upperBound.next) }
         run { sealing in
@@ -38,7 +40,8 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Removes covered segments, seals the open ones that others follow, and merges one run of segments of each kind.
+    /// Removes covered segments, and seals the open segments that others follow. Then merges one run of retired segments, and one run of
+    /// others.
     ///
     /// So one call writes at most twice `LogTuning.mergedByteCountMax` for merging.
     func tidy() { run { $0.tidyNow() } }
@@ -50,7 +53,7 @@ final class Sealing: Sendable {
 
     private func tidyNow() {
         let end = state.withLock { $0.openSegment }
-        // What covers others and is not the same is not merged.
+        // If a segment covers others but differs from them, nothing is sealed or merged.
         guard attempt({ 0 }, with: { try $0.removeCovered(before: end) }) else { return }
         attempt({ 0 }, with: { try tidy($0, before: end) })
     }
@@ -63,9 +66,10 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Calls `body`, and notes why it failed. If the store is being closed, only a few bytes are worth it.
+    /// Calls `body`, and records its error. If the store is being closed, calls it only if few bytes must be written
+    /// (`LogTuning.closingMergeByteCountMax`).
     ///
-    /// - Returns: false if `body` was not called or failed.
+    /// - Returns: `false` if `body` was not called or failed.
     @discardableResult
     private func attempt(_ byteCount: () throws -> Int, with body: (SegmentSealer) throws -> Void) -> Bool {
         do {
@@ -80,9 +84,9 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Calls `body` while no segment is replaced by anybody else. Throws `.notWritable` if the store was closed.
+    /// Calls `body` while no other thread replaces a segment. Throws `.notWritable` if the store was closed.
     ///
-    /// - Parameter body: gets the segment that is written to, too. Those before it get no more frames.
+    /// - Parameter body: receives the sealer and the segment that is written to. The segments before that one get no more frames.
     func whileNoneIsSealed<Result>(_ body: (SegmentSealer, _ openSegment: TransactionNumber) throws -> Result) throws -> Result {
         try queue.sync {
             let state = state.withLock { $0 }
@@ -91,14 +95,14 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Waits for what is under way, and for small segments that wait. The others stay as they are: nothing may be renamed once the lock is
-    /// given up.
+    /// Waits for the work under way, and for small segments in the queue. Other segments stay as they are, because nothing may be renamed
+    /// after the lock was released.
     func close() {
         state.withLock { $0.isClosed = true }
         queue.sync {}
     }
 
-    /// Waits for what is under way and does nothing more, as far as the death of a process can be followed.
+    /// Waits for the work under way, and begins nothing more. This imitates the death of a process as closely as possible.
     func abandon() {
         state.withLock { ($0.isClosed, $0.isAbandoned) = (true, true) }
         queue.sync {}

@@ -3,23 +3,24 @@ import CambiumGraph
 package import CambiumLog
 public import CambiumModel
 
-/// What opening found at the end of a log, and what it did about it.
+/// The findings of an opening at the end of a log, and its actions.
 public struct RecoveryReport: Sendable, Equatable {
-    /// Sentences about what was not as it should be and did no harm.
+    /// Sentences about flaws that did no harm.
     public var notes: [String] = []
-    /// Bytes behind the last transaction that verifies, which were cut off: none of them was known durable.
+    /// The number of bytes after the last transaction that verifies. None of them was known to be durable, and an opening for writing cuts
+    /// them off.
     public var cutByteCount = 0
     public var lastTransaction = TransactionNumber.none
-    /// Those that were replayed.
+    /// The number of transactions that were replayed.
     public var transactionCount = 0
-    /// The checkpoint that the replay began with; none where the whole log was replayed.
+    /// The checkpoint that the replay began with; `.none` if the whole log was replayed.
     public var checkpoint = TransactionNumber.none
 
     init() {}
 
     /// - Parameters:
-    ///   - end: nil where the log was not read so far.
-    ///   - reached: the last transaction that was read then.
+    ///   - end: the end of the log; `nil` if the log was not read to its end.
+    ///   - reached: the last transaction that was read in that case.
     init(
         _ reader: LogReader, _ stored: StoredGraph, _ end: LogReader.End?, reached: TransactionNumber = .none, transactionCount: Int
     ) {
@@ -41,10 +42,11 @@ public struct RecoveryReport: Sendable, Equatable {
 }
 
 extension Store {
-    /// Creates a store in a directory that is not there yet, is empty, or has only what an interrupted creation left.
+    /// Creates a store in a directory that does not exist yet, is empty, or has only the files of an interrupted creation.
     ///
-    /// The store exists once its first transaction, with the schema, is durable. Throws `.cannotCreate` if anything else is in the
-    /// directory, `.locked` if another process creates a store there, `.ioFailure` if the system refuses; then everything is as before.
+    /// The store exists once its first transaction, which has the schema, is durable. Throws `.cannotCreate` if anything else is in the
+    /// directory, and `.locked` if another process creates a store there. Throws `.ioFailure` if the operating system refuses, and
+    /// `.invalidInput` for the durability `.memory`. After an error, everything is as before.
     public static func create(
         at path: String, schema: Schema, durability: Durability = .synced, author: Author = Author(),
         surroundings: Surroundings = .system, memory: MemoryBudget = .standard
@@ -58,7 +60,8 @@ extension Store {
         }
     }
 
-    /// Makes a store that ends with the process: the same as one on disk in everything else.
+    /// Creates a store that ends with the process. It has no checkpoints and no earlier moments; otherwise it is the same as a store on
+    /// disk.
     public static func inMemory(
         schema: Schema, author: Author = Author(), surroundings: Surroundings = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
@@ -71,7 +74,7 @@ extension Store {
         return store
     }
 
-    /// Makes a store on a volume. The first transaction is the schema.
+    /// Creates a store on a volume. The first transaction has the schema.
     package static func create(
         _ volume: any Volume, schema: Schema, durability: Durability, author: Author = Author(),
         surroundings: Surroundings = .system, tuning: LogTuning = .standard,
@@ -88,9 +91,9 @@ extension Store {
         }
     }
 
-    /// Creates a store, and opens it.
+    /// Creates a store and opens it.
     ///
-    /// - Parameter begin: writes the first transaction, with the schema.
+    /// - Parameter begin: writes the first transaction, which has the schema.
     static func create(
         _ target: any Volume, _ settings: StoreSettings, durability: Durability?, surroundings: Surroundings, tuning: LogTuning,
         memory: MemoryBudget, begin: (Store) throws -> Void
@@ -116,17 +119,18 @@ extension Store {
         }
     }
 
-    /// Writes the first transaction.
+    /// Writes the first transaction, which has the schema.
     private func begin(_ schema: Schema, _ author: Author) throws {
         _ = try transact(author) { try $0.record(.schema(schema.catalog)) }
     }
 
-    /// Opens a store for writing: replays its log, cuts what a crash left behind, and takes the lock.
+    /// Opens a store for writing: takes its lock, replays the log after the newest checkpoint, and cuts off the bytes that a crash left
+    /// incomplete.
     ///
-    /// Throws `.notFound` where there is no store, `.locked` where another process writes to it, `.damaged` where its log is
-    /// corrupt: then nothing was changed. Complexity: O(log).
+    /// Throws `.notFound` if there is no store, `.locked` if another process writes to it, and `.damaged` if its log is corrupt; then
+    /// nothing was changed. Complexity: O(chunks + log after the newest checkpoint), or O(log) if no checkpoint can be used.
     ///
-    /// - Parameter durability: nil for what the store was made with.
+    /// - Parameter durability: the durability of this store object; `nil` for the durability that the store was created with.
     public static func open(
         at path: String, durability: Durability? = nil, surroundings: Surroundings = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
@@ -138,7 +142,7 @@ extension Store {
         _ volume: any Volume, durability: Durability?, surroundings: Surroundings = .system, tuning: LogTuning = .standard,
         memory: MemoryBudget = .standard
     ) throws -> Store {
-        // Before anything is written, the lock included.
+        // This check comes before anything is written, even the lock file.
         try StoreSettings.checkPresence(volume)
         let lock = try volume.lock(LogWriter.lockFileName)
         do {
@@ -150,7 +154,7 @@ extension Store {
         }
     }
 
-    /// - Parameter isNew: whether the store is being created, and has no transaction yet.
+    /// - Parameter isNew: whether the store is being created, so that it has no transaction yet.
     private static func open(
         _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, surroundings: Surroundings, tuning: LogTuning,
         memory: MemoryBudget, isNew: Bool = false
@@ -160,7 +164,8 @@ extension Store {
         let stored = try StoredGraph(reader, memory: memory, tuning: tuning)
         let newFile = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
         let leases = try ChunkLeases(of: volume, store: reader.settings.store)
-        // Before the file is known: what is not needed was given back to the system when it came to be so.
+        // The timeline does not know its file yet, so this releases no disk space in it. The space of unneeded chunks was released when
+        // they became unneeded.
         let pageFile = stored.pageFile(of: reader.settings, leases)
         stored.reuseChunks(of: pageFile, leases)
         let chunkCount = stored.pages?.root.chunks.count ?? 0
@@ -168,7 +173,7 @@ extension Store {
         var replay = try Replay(stored)
         let end = try replay.run(reader)
         if !isNew { try end.requireTransaction(in: volume) }
-        // A store of a version without ordered indexes, or a process that ended while one was built.
+        // An index is incomplete if an earlier version without ordered indexes wrote the store, or if a process ended while it built one.
         while try stored.timeline.buildIndexes(rowCountMax: 1 << 18) {}
         try settings.upgrade(in: volume)
         let durability = durability ?? Durability(reader.settings.durability)
@@ -177,7 +182,7 @@ extension Store {
         Heap.giveBack()
         let sealing = Sealing(log, tuning)
         sealing.tidy()
-        // Who writes knows which chunks are in use, and must be able to drop the root.
+        // A writer need not share the checkpoint record, because it knows which chunks are in use; and it must be able to drop the record.
         stored.pages?.giveUpShare()
         let checkpointer = try Checkpointer(
             volume, log: log, stored, pageFile, leases: leases, tailByteCount: end.byteCount, tuning: tuning,

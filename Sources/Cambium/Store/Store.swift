@@ -6,7 +6,7 @@ import Synchronization
 
 /// A graph of objects that is kept in an append-only log.
 ///
-/// One process at a time writes to a store, and in it one transaction at a time; any number of threads read, and never wait.
+/// One process at a time writes to a store, and one transaction at a time. Any number of threads read, and readers never wait.
 ///
 ///     let store = try Store.create(at: "notes", schema: schema, durability: .synced)
 ///     try store.write(Author(actor: "jane")) { transaction in
@@ -15,9 +15,9 @@ import Synchronization
 ///     print(store.graph.objectCount)
 ///     try store.close()
 ///
-/// SENDABLE: it has no state of its own but that of its committer.
+/// SENDABLE: it has no mutable state except that of its committer.
 public final class Store: Sendable {
-    /// What opening found at the end of the log.
+    /// The findings of the opening at the end of the log.
     public let recovery: RecoveryReport
 
     let committer: Committer
@@ -28,7 +28,7 @@ public final class Store: Sendable {
         self.recovery = recovery
     }
 
-    /// How the store waits for the disk when a transaction does not ask for more.
+    /// The durability of transactions that do not ask for a stronger one.
     public var durability: Durability { committer.durability }
 
     /// The newest graph that is as durable as the store promises. O(1); never waits for a writer or for the disk.
@@ -38,19 +38,20 @@ public final class Store: Sendable {
 
     // MARK: Writing
 
-    /// Runs a transaction: all of what `body` does, or nothing.
+    /// Runs a transaction: either everything that `body` does happens, or nothing.
     ///
-    /// Waits for the transactions before it, then for the disk, as `durability` says. What `body` throws, and every broken rule
-    /// of the schema (one `.ruleViolated` for all of them), leaves the store as it was.
+    /// Waits for the transactions before it, then for the disk, as `durability` requires. If `body` throws, or rules of the schema are
+    /// broken, the store stays as it was. One `.ruleViolated` reports all broken rules.
     ///
-    /// A commit has three outcomes. It is done if this returns. It is not done if this throws, except for `.outcomeUnknown`: then the
-    /// disk failed after it was given the transaction, and the next opening may find the transaction or not. Open the store again and
-    /// look, or repeat the write with the same request id. This store takes no more writes.
+    /// A commit has three outcomes. It is done if this call returns. It is not done if this call throws any error except `.outcomeUnknown`.
+    /// With `.outcomeUnknown`, the disk failed after it was given the transaction, so the next opening may or may not find it. Open the
+    /// store again and look, or repeat the write with the same request id. This store object accepts no more writes.
     ///
-    /// - Parameter durability: what this transaction waits for; nil for what the store was opened with, which it cannot weaken.
-    /// - Throws: what `body` throws; `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and `.conflict`
-    ///   if another request with its id was, in which cases `body` is not called; `.ruleViolated`; `.ioFailure` and `.notWritable` if
-    ///   the log cannot be written; `.outcomeUnknown`; `.misuse` inside the closure of another write of the store.
+    /// - Parameter durability: the durability that this transaction waits for; `nil` for that of the store, which it cannot weaken.
+    /// - Throws: the errors of `body`; `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and `.conflict`
+    ///   if another request with its id was (in both cases `body` is not called); `.ruleViolated`; `.invalidInput` for a weaker durability
+    ///   than the store's; `.ioFailure` and `.notWritable` if the log cannot be written; `.outcomeUnknown`; `.misuse` inside the closure of
+    ///   another write of the store.
     @discardableResult
     @inlinable
     public func write<Result>(
@@ -63,7 +64,7 @@ public final class Store: Sendable {
         return (result, receipt)
     }
 
-    /// What `write` does, but for the type of the result: that is specialised where it is called.
+    /// Does the work of `write` for a closure without a result, so that only `write` is specialised for the type of the result.
     @usableFromInline
     func settled(
         _ author: Author, _ durability: Durability?, _ body: (inout WriteTransaction) throws -> Void
@@ -71,8 +72,8 @@ public final class Store: Sendable {
         try committer.settle(try committer.commit(author, durability, waiter: .thread, body))
     }
 
-    /// As the blocking `write`. The closure runs on a thread of the store's own, one after the other; nobody's thread waits for
-    /// the disk, and transactions that come while it is busy share the next sync.
+    /// Does the same as the blocking `write`, for tasks. The closures run one after the other on a queue of the store. No thread waits for
+    /// the disk, and transactions that arrive during a sync share the next one.
     ///
     /// If the task is cancelled before `body` begins, `body` is not called, and this throws `CancellationError`. A transaction that has
     /// begun is finished.
@@ -86,7 +87,8 @@ public final class Store: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async {
                     do {
-                        // Before it waits for other writers, and again when its turn has come.
+                        // The first check comes before the wait for other writers, the second one when the turn of this transaction has
+                        // come.
                         try cancellation.check()
                         let (result, ticket) = try self.enqueue(author, durability, .listener) { transaction in
                             try cancellation.check()
@@ -103,10 +105,10 @@ public final class Store: Sendable {
         }
     }
 
-    /// Runs a transaction as `write` does, and returns before it is durable. The ticket tells when it is.
+    /// Runs a transaction as `write` does, but returns before it is durable. The ticket reports the outcome.
     ///
-    /// Waits for the transactions before it, never for the disk. Later transactions build on this one; readers see it when it
-    /// is as durable as it has to be. If the disk refuses, the ticket throws, and so do those of all that build on it. Throws as `write`.
+    /// Waits for the transactions before it, never for the disk. Later transactions build on this one. Readers see it after it is as
+    /// durable as it must be. If the disk fails, the tickets of this transaction and of all that build on it throw. Throws as `write` does.
     public func enqueue<Result>(
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result
@@ -128,22 +130,22 @@ public final class Store: Sendable {
         return (result, Ticket(committer, pending))
     }
 
-    /// Writes the digest of the newest graph into the log: a replay that comes to another one stops there.
+    /// Writes the digest of the newest graph into the log. A replay that computes another digest stops there.
     ///
-    /// The digest is computed while others write. The writer's lock is held for the part that was committed meanwhile. Complexity:
-    /// O(graph). Throws as `write`.
+    /// The digest is computed while others write. The writer's lock is held only while the digest follows the transactions committed during
+    /// that time. Complexity: O(graph). Throws as `write` does.
     @discardableResult
     public func recordDigest(_ author: Author = Author()) throws -> Receipt {
         try committer.recordDigest(author)
     }
 
-    /// Gives a moment a name, by which it can be asked for as long as the store is: `label:NAME` on the command line.
+    /// Gives a moment a name, by which readers can ask for it as long as the store exists: `label:NAME` on the command line.
     ///
-    /// Throws `.invalidInput` for a name that cannot be one, `.ruleViolated` where another moment has it, unless `moves`, and `.notFound`
-    /// where there is no such transaction; and as `write`.
+    /// Throws `.invalidInput` if the name is not allowed, `.ruleViolated` if another moment has it and `moves` is false, and `.notFound` if
+    /// there is no such transaction. Otherwise throws as `write` does.
     ///
-    /// - Parameter transaction: nil for the newest one.
-    /// - Returns: the transaction that has the name.
+    /// - Parameter transaction: the transaction to name; `nil` for the newest one.
+    /// - Returns: the transaction that has the name now.
     @discardableResult
     public func label(
         _ name: String, _ transaction: TransactionNumber? = nil, moves: Bool = false, author: Author = Author()
@@ -165,7 +167,7 @@ public final class Store: Sendable {
         return labelled
     }
 
-    /// Runs a transaction that is not recorded op by op: `body` changes the draft and appends what that comes to.
+    /// Runs a transaction whose closure returns no result. `body` may also change the draft directly and append the ops for that.
     func transact(
         _ author: Author, as use: StoreMetrics.LockUse = .commit, for call: String = "write",
         _ body: (inout WriteTransaction) throws -> Void
@@ -174,49 +176,50 @@ public final class Store: Sendable {
         return try committer.settle(pending)
     }
 
-    /// Has the system supply memory ahead of its use, for so many bytes of pages beyond those in use: a clone or an import of a
-    /// million objects takes some 100 MB, and the system supplies fresh memory more slowly than they fill it. A store in which was
-    /// cloned has as much supplied behind its back as the last clone took and a quarter more, at most 160 MiB.
+    /// Makes the kernel supply memory in advance, for this number of bytes of pages beyond those in use. A clone or an import of a million
+    /// objects takes some 100 MB, and the kernel supplies fresh memory more slowly than they fill it. After a clone, the store itself keeps
+    /// memory supplied in the background: as much as the clone took and a quarter more, at most 160 MiB.
     ///
-    /// Waits for the transaction under way, and returns when the memory is there. It counts as resident from then on. Traps with a
-    /// sentence inside the closure of a write.
+    /// Waits for the transaction under way, and returns when the memory is supplied. From then on, the memory counts as resident. Traps
+    /// with a message inside the closure of a write.
     public func reserveMemory(byteCount: Int) { committer.reserveMemory(byteCount: byteCount) }
 
     // MARK: Checkpoints
 
-    /// Stores the newest graph, so that the next opening begins with it. Writers go on meanwhile; one checkpoint is made at a time. That
-    /// happens by itself when the log behind the last one is some MiB long, and at closing.
+    /// Stores the newest graph, so that the next opening begins with it. Writers continue at the same time; one checkpoint is made at a
+    /// time. The store also makes checkpoints automatically: when the log after the last one is some MiB long, and at closing.
     ///
-    /// Throws `.ioFailure` where the disk refuses: then the checkpoints that there are stay, and nothing else changes; `.misuse` inside the
-    /// closure of a write. Complexity: O(pages that have changed since the last one).
+    /// Throws `.ioFailure` if the disk refuses; then the existing checkpoints stay, and nothing else changes. Throws `.invalidInput` for a
+    /// store in memory, and `.misuse` inside the closure of a write. Complexity: O(pages that have changed since the last checkpoint).
     @discardableResult
     public func checkpoint() throws -> CheckpointReceipt { try committer.checkpoint() }
 
-    /// Which checkpoints are kept, as `store.json` has it. Throws `.invalidInput` for a store in memory, `.ioFailure`.
+    /// Returns the policy that decides which checkpoints are kept, from `store.json`. Throws `.invalidInput` for a store in memory, and
+    /// `.ioFailure`.
     public func checkpointPolicy() throws -> CheckpointPolicy { try committer.checkpointPolicy() }
 
-    /// Has a policy followed from the next checkpoint on, and written into `store.json`.
+    /// Sets the policy for the following checkpoints, and writes it into `store.json`.
     ///
-    /// Throws `.invalidInput` for a policy that cannot be, and for a store in memory; `.ioFailure` where the disk refuses.
+    /// Throws `.invalidInput` for a policy that is not valid, and for a store in memory; `.ioFailure` if the disk refuses.
     public func setCheckpointPolicy(_ policy: CheckpointPolicy) throws { try committer.setCheckpointPolicy(policy) }
 
-    /// Retires what of the log a policy does not keep: of those transactions only who made them, when and why is left, and a hash of
-    /// what they did; a checkpoint stands for that. What happened and what the graph was before it cannot be asked for any more.
-    /// Writers go on meanwhile.
+    /// Retires the part of the log that a retention does not keep. A checkpoint takes the place of the retired transactions. Of each, only
+    /// its author, time and message are left, and a hash of its ops. Its changes, and the graphs before the checkpoint, can no longer be
+    /// shown. Writers continue at the same time.
     ///
-    /// Before that the pages are packed and a checkpoint is made, whatever the policy. If the newest transaction has one already and there
-    /// was something to pack, the new checkpoint takes its place. No transaction is committed for it.
+    /// First packs the pages and makes a checkpoint, whatever the retention. If the newest transaction has a checkpoint already, and
+    /// packing has changed something, the new checkpoint replaces it. No transaction is committed for this.
     ///
-    /// Nothing is retired before the checkpoint was compared with what the log comes to. Throws `.notFound` if there is no such moment, or
-    /// if it is later than the newest transaction, and `.invalidInput` for a retention that cannot be: then nothing was written. Throws
-    /// `.damaged` if the comparison fails, `.ioFailure`, `.misuse` inside the closure of a write. Complexity: O(log + graph).
+    /// Retires nothing before the checkpoint was compared with a replay of the log. Throws `.notFound` if there is no such moment, or if it
+    /// is later than the newest transaction, and `.invalidInput` for a retention that is not valid: then nothing was written. Throws
+    /// `.damaged` if the comparison fails, `.ioFailure`, and `.misuse` inside the closure of a write. Complexity: O(log + graph).
     ///
     /// - Parameters:
-    ///   - archive: a directory that what is retired is put into before, durably: one that is not there yet, is empty, or has what was
-    ///     retired of this store before. `Backup` makes a store from both that has everything. Throws `.conflict` where it is the
-    ///     archive of another store, `.cannotCreate` where something else is there, `.locked` where somebody adds to it; then nothing was
-    ///     retired. Docs/ARCHIVE.md.
-    ///   - isDryRun: whether to tell only what would be retired by the checkpoints that there are.
+    ///   - archive: the directory that receives the retired segments. They are durable there before they are retired. The directory does
+    ///     not exist yet, is empty, or has retired segments of this store. `Backup` makes a store with the whole history from both. Throws
+    ///     `.conflict` if it is the archive of another store, `.cannotCreate` if it contains something else, and `.locked` if another
+    ///     process adds to it. Then nothing was retired. Docs/ARCHIVE.md.
+    ///   - isDryRun: whether to report only which transactions could be retired with the existing checkpoints, and to change nothing.
     @discardableResult
     public func compact(_ retention: Retention, archive: String? = nil, isDryRun: Bool = false) throws -> Compaction {
         guard let archive else { return try committer.compact(retention, archive: nil, isDryRun: isDryRun) }
@@ -226,39 +229,39 @@ public final class Store: Sendable {
         return try volume.withDirectory { try committer.compact(retention, archive: volume, isDryRun: false) }
     }
 
-    /// Why a checkpoint could not be made behind the back of who writes, which is tried when the log has grown; the log has everything
-    /// all the same. Nil where the last one was made.
+    /// The error of the last automatic checkpoint, which the store makes when the log has grown; `nil` if it succeeded. The log has
+    /// everything all the same.
     public var checkpointFailure: CambiumError? { committer.checkpointFailure }
 
-    /// Has a process that meets damaged pages while it reads a graph end in another way than by a trap with the error as its message.
-    /// Then the next opening replays the log. Docs/CHECKPOINTS.md.
+    /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts.
+    /// Afterwards, the next opening checks every checkpoint in whole, and replays the log after a sound one. Docs/CHECKPOINTS.md.
     public static func onDamagedPages(_ body: @escaping @Sendable (CambiumError) -> Never) { DamagedPages.setHandler(body) }
 
     // MARK: Closing
 
-    /// Syncs, notes that nothing is left to write, and gives up the lock. A store that was closed can be read, not written.
+    /// Syncs, records that nothing is left to write, and releases the lock. A closed store can be read, but not written.
     ///
-    /// Throws `.outcomeUnknown` if what was committed before is not known to be durable, because a sync failed: the next opening shows
-    /// what is there. Throws `.ioFailure` if all of it is durable and the files cannot be closed; `.misuse` inside the closure of a write,
-    /// where the store stays open.
+    /// Throws `.outcomeUnknown` if earlier commits are not known to be durable, because a sync failed: the next opening shows which of them
+    /// exist. Throws `.ioFailure` if all of them are durable and the files cannot be closed. Throws `.misuse` inside the closure of a
+    /// write; the store then stays open.
     ///
-    /// Its graphs stay what they are, whoever writes to the store next: a lease names the chunks that they map from the store's files. If
-    /// the lease cannot be written, the lock is given up when nobody has a graph of the store any more. Complexity: O(chunks).
+    /// The graphs of the store stay unchanged, whichever process writes to it next: a lease names the chunks that they map from the store's
+    /// files. If the lease cannot be written, the lock is released after the last graph of the store is gone. Complexity: O(chunks).
     public func close() throws(CambiumError) {
         try committer.close()
     }
 
-    /// Why segments of the log could not be sealed or merged in the background. They are as they were, and the next opening tries again.
-    /// `nil` if nothing failed.
+    /// The last error of sealing or merging segments of the log in the background; `nil` if nothing failed. The segments are as they were,
+    /// and the next opening tries again.
     public var sealingFailure: CambiumError? { committer.sealingFailure }
 
-    /// How many superseded versions readers hold, the bytes of pages that only they reach, those of all pages, and the memory taken for
-    /// pages. Waits for the transaction under way, and traps with a sentence inside the closure of a write. Complexity: O(versions and
-    /// pages that readers hold).
+    /// The number of superseded versions that readers hold, and three numbers of bytes: of the pages that only these versions reach, of all
+    /// pages, and of the memory taken for pages. Waits for the transaction under way, and traps with a message inside the closure of a
+    /// write. Complexity: O(versions and pages that readers hold).
     public var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) { committer.memory }
 }
 
-/// What a transaction that was enqueued waits for.
+/// A handle for waiting until an enqueued transaction is durable.
 public struct Ticket: Sendable {
     private let committer: Committer
     private let pending: Committer.Pending
@@ -268,11 +271,11 @@ public struct Ticket: Sendable {
         self.pending = pending
     }
 
-    /// Returns when the transaction is as durable as it has to be.
+    /// The receipt of the transaction, as soon as the transaction is as durable as it must be.
     ///
-    /// Throws `.ioFailure` if the disk refused it: then it did not happen. Throws `.outcomeUnknown` if the disk failed after it was given
-    /// the transaction: then the next opening may find it or not. The receipt's graph is the one that readers got with the transaction:
-    /// others that shared its sync may be in it.
+    /// Throws `.ioFailure` if the disk refused the transaction: then it did not happen. Throws `.outcomeUnknown` if the disk failed after
+    /// it was given the transaction: then the next opening may or may not find it. The receipt's graph is the one that readers got with the
+    /// transaction. It may contain other transactions that shared the sync.
     public var receipt: Receipt {
         get async throws {
             if let outcome = committer.outcome(pending) { return try outcome.get() }

@@ -4,36 +4,36 @@ package import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// A store that another process writes to, read as it goes on.
+/// Follows a store while another process writes to it.
 ///
 ///     let follower = try StoreFollower(of: "notes")
 ///     for try await graph in follower.graphs() { print(graph.objectCount) }
 ///
-/// Nothing is locked, and the writer waits for nothing. What is shown is durable: it is synced before it is read. A follower reads from a
-/// checkpoint, which the writer keeps meanwhile; as the store goes on, the follower moves to newer ones.
+/// A follower takes no lock that the writer waits for. The graphs are durable, because the log is synced before it is read. A follower
+/// reads from a checkpoint, which the writer keeps during that time. As the store grows, the follower moves to newer checkpoints.
 ///
-/// SENDABLE: what changes is touched while `advancing` is held, or is under a lock.
+/// SENDABLE: mutable state is touched only while `advancing` is held, or is under a lock.
 public final class StoreFollower: @unchecked Sendable {
     private let advancing = WriterLock()
     private let volume: any Volume
     @exclusivity(unchecked) private var position: Position
-    /// Whether transactions have come since newer checkpoints were looked for.
+    /// Whether transactions were read since the last look for newer checkpoints.
     @exclusivity(unchecked) private var hasAdvanced = true
-    /// The timeline that is shown.
+    /// The timeline that readers see.
     private let newest: Guarded<Timeline>
 
-    /// What has been read, and from where it goes on.
+    /// The graph that was read so far, and the place in the log where reading continues.
     private struct Position {
         let timeline: Timeline
-        /// The checkpoint whose pages the timeline is on; none if it replayed the whole log.
+        /// The checkpoint whose pages the timeline uses; `.none` if the whole log was replayed.
         let checkpoint: TransactionNumber
         var log: LogFollower
     }
 
-    /// Newer checkpoints that make a follower leave its own: the writer keeps the newest two in any case.
+    /// The number of newer checkpoints that makes a follower leave its own. The writer keeps the newest two in any case.
     private static let newerCountMin = 2
 
-    /// Reads a store from its newest checkpoint and its log, as far as it is whole.
+    /// Reads a store from its newest checkpoint, and from its log as far as it is whole.
     ///
     /// Throws `.notFound` if there is no store, `.damaged` if its log is corrupt. Complexity: O(log after the checkpoint).
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
@@ -50,7 +50,7 @@ public final class StoreFollower: @unchecked Sendable {
             do {
                 return try begin(reader, stored)
             } catch let error as CambiumError where error.code == .notFound {
-                // What follows the checkpoint was retired meanwhile, and another one stands for it.
+                // A writer has retired the transactions after the checkpoint since it was opened. Another checkpoint stands for them.
                 let newer = try StoredGraph(reader)
                 guard newer.transaction > stored.transaction else { throw error }
                 stored = newer
@@ -66,19 +66,21 @@ public final class StoreFollower: @unchecked Sendable {
         return position
     }
 
-    /// The graph as it was when the log was read last. O(1).
+    /// The graph after the last read of the log. O(1).
     public var graph: Graph { newest.withLock { $0 }.head }
 
-    /// Applies the transactions that have come since, and returns how many.
+    /// Applies the transactions that were committed since the last call, and returns their number.
     ///
-    /// Throws `.damaged` if a segment is damaged that another one follows, or a transaction cannot be applied; `.notFound` if what
-    /// has come since was retired before it was read: another follower begins after it. The graph is as before then. What does not verify
-    /// at the end of the log is waited for: it may be being written. One thread at a time; others wait.
+    /// Throws `.damaged` if a segment that another one follows is corrupt, or if a transaction cannot be applied. Throws `.notFound` if the
+    /// next transactions were retired before they were read; a new follower begins after them. After an error, the graph is as before.
+    /// Bytes at the end of the log that do not verify are left to the next call, because the writer may be writing them. One thread at a
+    /// time runs this; others wait.
     ///
-    /// If two newer checkpoints have been read, the follower goes on from the newest one, so that the writer can drop its own: then the
-    /// graph has the same content on other pages, and the old pages go with the last graph that has them.
+    /// If at least two newer checkpoints contain only transactions that were read already, the follower continues from the newest of them.
+    /// So the writer can drop the follower's old checkpoint. The graph then has the same content on other pages. The old pages are freed
+    /// with the last graph that has them.
     ///
-    /// Complexity: O(bytes that have come).
+    /// Complexity: O(bytes that were appended). A move to a newer checkpoint also takes O(chunks + log after that checkpoint).
     @discardableResult
     public func advance() throws -> Int {
         try advancing.hold {
@@ -104,8 +106,8 @@ public final class StoreFollower: @unchecked Sendable {
         return count
     }
 
-    /// Goes on from a newer checkpoint, and returns how many transactions have come meanwhile. One that is gone or damaged is left alone:
-    /// the pages that the follower has are sound.
+    /// Continues from a newer checkpoint, and returns the number of transactions that were committed since. Does nothing if that checkpoint
+    /// is gone or corrupt, because the pages that the follower has are sound.
     private func move() throws -> Int {
         let read = position.timeline.head.transaction
         let newer = try RootRecord.list(volume).filter { $0 > position.checkpoint && $0 <= read }
@@ -125,11 +127,12 @@ public final class StoreFollower: @unchecked Sendable {
 
     // MARK: As they come
 
-    /// The graph as it is, and then every newer one, as soon as it is seen. Ends when the task is cancelled.
+    /// Returns a stream of the current graph and of newer graphs, as soon as the follower sees them. A slow consumer gets only the newest
+    /// one. The stream ends when the task is cancelled.
     ///
-    /// The log is read by a thread of the stream's own, which ends with the stream, so that no thread of a task waits for the disk.
+    /// A dedicated thread reads the log, so that no thread of a task waits for the disk. It ends with the stream.
     ///
-    /// - Parameter interval: how long to wait before the log is looked at again.
+    /// - Parameter interval: the time between two looks at the log.
     public func graphs(every interval: Duration = .milliseconds(50)) -> AsyncThrowingStream<Graph, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let ending = DispatchSemaphore(value: 0)

@@ -4,11 +4,11 @@ public import CambiumModel
     import Glibc
 #endif
 
-/// What a store takes from outside: the time and randomness. Tests give their own.
+/// The environment of a store: the time and random bytes. Tests supply their own.
 public struct Surroundings: Sendable {
     public var now: @Sendable () -> Timestamp
     public var randomBytes: @Sendable (_ count: Int) -> [UInt8]
-    /// Makes the timer of a store, with what it runs.
+    /// Makes the timer of a store, which runs `action`.
     package var makeTimer: @Sendable (_ action: @escaping @Sendable () -> Void) -> any SyncTimer = { DispatchSyncTimer($0) }
 
     public init(now: @escaping @Sendable () -> Timestamp, randomBytes: @escaping @Sendable (_ count: Int) -> [UInt8]) {
@@ -16,7 +16,7 @@ public struct Surroundings: Sendable {
         self.randomBytes = randomBytes
     }
 
-    /// The system's clock and its generator of random numbers.
+    /// The clock and the random number generator of the operating system.
     public static let system = Surroundings(
         now: {
             var time = timespec()

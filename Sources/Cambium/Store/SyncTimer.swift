@@ -1,16 +1,16 @@
 import Dispatch
 
-/// Runs an action once after a time, on some thread. A store has one for the syncs that `Durability.buffered(every:)` promises.
+/// Runs an action once after a delay, on an arbitrary thread. A store has one for the syncs that `Durability.buffered(every:)` promises.
 package protocol SyncTimer: Sendable {
-    /// Runs the action after `delay`, in place of the run that was due before.
+    /// Runs the action after `delay`, in place of the run that was scheduled before.
     func start(after delay: Duration)
-    /// Forgets the run that is due. One that has begun goes on.
+    /// Cancels the scheduled run. A run that has begun continues.
     func cancel()
 }
 
-/// A timer of the system. It keeps no thread while nothing is due, and ends with its last reference.
+/// A timer of Dispatch. It keeps no thread while nothing is scheduled, and ends with its last reference.
 ///
-/// SENDABLE: a dispatch source may be used by any thread.
+/// SENDABLE: any thread may use a dispatch source.
 final class DispatchSyncTimer: SyncTimer, @unchecked Sendable {
     private let source: any DispatchSourceTimer
 

@@ -2,13 +2,13 @@ import CambiumGraph
 internal import CambiumLog
 public import CambiumModel
 
-/// The changes of one transaction: lent to the closure of `Store.write`, valid until it returns.
+/// The changes of one transaction. `Store.write` lends it to its closure; it is valid until the closure returns.
 ///
-/// Every call validates, applies and records one op. If a call throws, nothing of it is in the transaction, and the
-/// closure may go on. If the closure throws, nothing of the transaction happened. Rules that look at the whole (mandatory
-/// properties, uniqueness, numbers of members, denied deletions) are checked once, at the end.
+/// Every call validates, applies and records one op. If a call throws, nothing of that call is in the transaction, and the closure may
+/// continue. If the closure throws, nothing of the transaction happens. Rules that concern the whole graph (mandatory properties,
+/// uniqueness, numbers of members, denied deletions) are checked once, at the end.
 ///
-/// A fault in the middle of a change (of the disk, say) fails the transaction: every later call throws, and so does its commit.
+/// A failure in the middle of a change, for example of the disk, fails the transaction: every later call throws, and so does its commit.
 ///
 ///     try store.write(Author(actor: "jane")) { transaction in
 ///         let note = try transaction.insert("Note", ["title": "Paris"])
@@ -16,13 +16,13 @@ public import CambiumModel
 ///     }
 public struct WriteTransaction: ~Copyable {
     var draft: Draft
-    /// What was done; what an import did is written here once it is known.
+    /// The ops of the transaction. The ops of an import are written here once they are known.
     var ops: OpWriter
     var recording = Recording.ops
-    /// Whether nothing of it is to be kept, not even that its request was seen.
+    /// Whether nothing of the transaction is kept, not even the fact that its request arrived.
     var isRehearsal = false
     let surroundings: Surroundings
-    /// The time of the transaction before, which that of this one is not less than.
+    /// The time of the preceding transaction. The time of this transaction is not earlier.
     let timeMin: Timestamp
 
     init(draft: consuming Draft, ops: OpWriter, surroundings: Surroundings, timeMin: Timestamp) {
@@ -32,7 +32,8 @@ public struct WriteTransaction: ~Copyable {
         self.timeMin = timeMin
     }
 
-    /// Whether each change is an op, or all of them are compared with the graph before when they are done.
+    /// The way in which changes become ops: each change is recorded as one, or a final comparison with the graph before derives all of
+    /// them.
     enum Recording { case ops, comparison }
 
     consuming func takeDraft() -> Draft { draft }
@@ -41,10 +42,10 @@ public struct WriteTransaction: ~Copyable {
 
     // MARK: Objects
 
-    /// Makes an object. Attributes that are not given have their defaults.
+    /// Inserts an object. Attributes that are not given have their defaults.
     ///
-    /// Throws `.invalidInput` for an abstract entity, an unknown name or a value of the wrong type, `.ruleViolated` for a
-    /// value that the attribute does not allow.
+    /// Throws `.invalidInput` for an abstract entity, an entity or attribute that the schema does not have, or a value of the wrong type.
+    /// Throws `.ruleViolated` for a value that the attribute does not allow, and `.limitExceeded` if the hierarchy has no serial left.
     public mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
         let entity = try schema.current(entity)
         guard !entity.isAbstract else {
@@ -60,7 +61,7 @@ public struct WriteTransaction: ~Copyable {
         return id
     }
 
-    /// As `insert(_:_:)`, with names.
+    /// Does the same as `insert(_:_:)`, with names. Throws `.unknownName` if the schema does not have a name.
     @discardableResult
     public mutating func insert(
         _ entity: String, _ values: KeyValuePairs<String, Value> = [:]
@@ -71,7 +72,7 @@ public struct WriteTransaction: ~Copyable {
         return try insert(entity, resolved)
     }
 
-    /// Changes an attribute. A value that is there already is no change.
+    /// Changes an attribute. Setting the present value is no change.
     public mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
         try set(id, [(attribute, value)])
     }
@@ -96,14 +97,14 @@ public struct WriteTransaction: ~Copyable {
         if !changed.isEmpty, recording == .ops { ops.append(.set(id, changed)) }
     }
 
-    /// The values with the attributes of the entity as the schema has it now.
+    /// Returns the values with the attributes of the entity in the current schema.
     private func current(_ values: [(Attribute, Value)], _ entity: Entity) throws(CambiumError) -> [(Attribute, Value)] {
         var current: [(Attribute, Value)] = []
         for (attribute, value) in values { current.append((try check(attribute, value, entity), value)) }
         return current
     }
 
-    /// Deletes objects and what their delete rules reach.
+    /// Deletes objects, and the objects that their delete rules reach.
     public mutating func delete(_ ids: ObjectID...) throws(CambiumError) { try delete(ids) }
 
     public mutating func delete(_ ids: [ObjectID]) throws(CambiumError) {
@@ -113,11 +114,12 @@ public struct WriteTransaction: ~Copyable {
 
     // MARK: Links
 
-    /// Links two objects. A to-one relationship loses the target that it had. In an ordered relationship the target stands at
-    /// `index`, at the end if `index` is nil. Linking what is linked is no change.
+    /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
+    /// or at the end if `index` is `nil`. If the objects are linked already, nothing changes, except that a target moves to an `index` that
+    /// is given.
     ///
-    /// Throws `.notFound` for a missing object; `.invalidInput` for a relationship that the object's entity does not have, a
-    /// target that the relationship cannot hold, and an index outside of it. Nothing is changed then.
+    /// Throws `.notFound` for a missing object; `.invalidInput` for a relationship that the object's entity does not have, a target that
+    /// the relationship cannot hold, and an index outside of the relationship. After an error, nothing is changed.
     public mutating func link(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
     ) throws(CambiumError) {
@@ -138,7 +140,7 @@ public struct WriteTransaction: ~Copyable {
         try link(id, try entity(of: id).requiredRelationship(relationship), target, at: index)
     }
 
-    /// Undoes a link. Unlinking what is not linked is no change. Throws as `link(_:_:_:at:)`.
+    /// Removes a link. Unlinking objects that are not linked is no change. Throws as `link(_:_:_:at:)` does.
     public mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
         let ends = try draft.linkEnds(id, relationship, target)
         if draft.isLinked(ends) { try record(.unlink(id, ends.relationship.number, target: target)) }
@@ -148,9 +150,9 @@ public struct WriteTransaction: ~Copyable {
         try unlink(id, try entity(of: id).requiredRelationship(relationship), target)
     }
 
-    /// Moves a member of an ordered relationship to the index that it has afterwards.
+    /// Moves a member of an ordered relationship. `index` is its index after the move.
     ///
-    /// Throws as `link(_:_:_:at:)`, and `.notFound` for a target that is not a member.
+    /// Throws as `link(_:_:_:at:)` does, and `.notFound` for a target that is not a member.
     public mutating func move(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int
     ) throws(CambiumError) {
@@ -174,22 +176,22 @@ public struct WriteTransaction: ~Copyable {
 
     public borrowing func contains(_ id: ObjectID) -> Bool { draft.contains(id) }
 
-    /// The value of an attribute as it stands in the transaction; nil if there is no such object, null if its entity does not
-    /// have the attribute.
+    /// Returns the value of an attribute as it stands in the transaction. Returns `nil` if there is no such object, and null if its entity
+    /// does not have the attribute.
     public borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? { draft.value(of: attribute, of: id) }
 
-    /// The ids that a relationship leads to, as it stands in the transaction; nil if there is no such object, none if its entity
-    /// does not have the relationship.
+    /// Returns the ids that a relationship leads to, as it stands in the transaction. Returns `nil` if there is no such object, and no ids
+    /// if its entity does not have the relationship.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         draft.members(relationship, of: id)
     }
 
-    /// The object whose one identity attribute has this text.
+    /// Returns the object whose only identity attribute has this text, or `nil` if there is no such object.
     public borrowing func find(_ entity: Entity, identity text: String) -> ObjectID? {
         draft.find(entity, identity: text)
     }
 
-    /// The object with these identity values.
+    /// Returns the object with these identity values, or `nil` if there is no such object.
     public borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         draft.find(entity, identity: values)
     }
@@ -204,7 +206,7 @@ public struct WriteTransaction: ~Copyable {
         if recording == .ops { ops.append(op) }
     }
 
-    /// Throws if the transaction cannot be committed any more, because a change failed half-way or its ops cannot be written.
+    /// Throws if the transaction can no longer be committed, because a change failed half-way or its ops cannot be written.
     func checkUsable() throws(CambiumError) {
         try draft.checkUsable()
         try ops.check()
@@ -214,11 +216,11 @@ public struct WriteTransaction: ~Copyable {
         CambiumError(.invalidInput, "A hook of an import cannot \(verb); do it in a transaction of its own.")
     }
 
-    /// Records what the draft has come to since it began to track its changes.
+    /// Records the ops for all changes of the draft since it began to track them.
     mutating func deriveOps() throws(CambiumError) {
         let encoding = OpEncoding(ops)
         let derived = Result { () throws(CambiumError) in try draft.deriveOps { op in encoding.append(op) } }
-        // Also where that threw, so that nobody writes when this returns.
+        // This runs even if the derivation threw, so that no other thread writes when this returns.
         ops = encoding.finish()
         try derived.get()
     }
@@ -232,9 +234,9 @@ public struct WriteTransaction: ~Copyable {
         CambiumError(.notFound, "There is no object \(schema.entity(id.root)?.name ?? "?")/\(id.serial).")
     }
 
-    /// Returns the attribute as the schema has it.
+    /// Checks a value, and returns the attribute as the schema has it.
     private borrowing func check(_ attribute: Attribute, _ value: Value, _ entity: Entity) throws(CambiumError) -> Attribute {
-        // The caller's attribute may be of an equal schema, the one that the store was made with, say, or of one from before.
+        // The caller's attribute may belong to an equal schema, such as the one that the store was created with, or to an earlier schema.
         guard let own = entity.attribute(attribute.number),
             own === attribute || (own.name == attribute.name && own.root == attribute.root)
         else {

@@ -6,24 +6,24 @@ import Synchronization
     import Glibc
 #endif
 
-/// A lock for long work: a thread that waits for it sleeps. It knows its holder, so that a thread that takes it twice is told so and
-/// does not wait for itself. It measures for how long it is held.
+/// A lock for long work: a thread that waits for it sleeps. The lock knows its holder. So a thread that takes it twice gets an error,
+/// instead of waiting for itself. The lock also measures how long it is held.
 ///
-/// SENDABLE: the system's mutex may be used by many threads; `holder` and the measurements are atomic; only the holder uses the rest.
+/// SENDABLE: many threads may use the operating system's mutex; `holder` and the measurements are atomic; only the holder uses the rest.
 final class WriterLock: @unchecked Sendable {
-    // SAFETY: the address is made once, stays as long as the lock does, and is given to the system's mutex calls only.
+    // SAFETY: the memory is allocated once and lives as long as the lock. Only the mutex calls of the operating system get its address.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    /// The thread that holds the lock; 0 if none does. Only the holder can read its own id here.
+    /// The thread that holds the lock; 0 if no thread holds it. A thread reads its own id here only if it is the holder.
     private let holder = Atomic<UInt>(0)
     private let waiters = Atomic(0)
     let clock = TickClock()
-    // SAFETY: made once, as many as there are uses, for as long as the lock; every access is atomic.
+    // SAFETY: the memory has one element for each use, is allocated once, and lives as long as the lock. Every access is atomic.
     private let longestTicks = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: Use.allCases.count)
 
-    // While the lock is held.
-    /// Since when the time counts; 0 while it does not.
+    // These properties are accessed only while the lock is held.
+    /// The tick from which the present time counts; 0 if no time counts at present.
     @exclusivity(unchecked) private var countedSince: UInt64 = 0
-    /// The ticks that have counted before.
+    /// The ticks that this hold had counted before that.
     @exclusivity(unchecked) private var countedTicks: UInt64 = 0
 
     typealias Use = StoreMetrics.LockUse
@@ -40,14 +40,14 @@ final class WriterLock: @unchecked Sendable {
         longestTicks.deallocate()
     }
 
-    /// How often a lock that is taken is asked for before its waiter sleeps: mostly it is given up within microseconds, and to sleep
-    /// and to be woken takes longer.
+    /// The number of attempts to take a busy lock before the waiting thread sleeps. Most holders release the lock within microseconds, and
+    /// sleeping and waking take longer.
     private static let attemptCount = 500
 
     /// Whether the calling thread is inside `hold`.
     var isHeldByCaller: Bool { holder.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-    /// Throws `.misuse` if the calling thread is inside `hold`, where the call would wait for itself.
+    /// Throws `.misuse` if the calling thread is inside `hold`, because the call would wait for itself.
     ///
     /// - Parameter call: the name of the call, for the error.
     func checkNotHeld(by call: String) throws(CambiumError) {
@@ -59,11 +59,11 @@ final class WriterLock: @unchecked Sendable {
             + "closure is given, or call '\(call)' after the write."
     }
 
-    /// Calls `body` while no other thread is inside `hold`. Traps with a sentence if the calling thread is.
+    /// Calls `body` while no other thread is inside `hold`. Traps with a message if the calling thread is inside it already.
     ///
     /// - Parameters:
-    ///   - use: what the time is counted for. For a commit it counts from `startCounting` on, otherwise from the beginning.
-    ///   - call: the name of the call, for the sentence.
+    ///   - use: the purpose that the time is counted for. For a commit, it counts from `startCounting`, otherwise from the beginning.
+    ///   - call: the name of the call, for the message.
     func hold<Result: ~Copyable, Failure: Error>(
         as use: Use = .other, for call: @autoclosure () -> String = "hold", _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -88,11 +88,11 @@ final class WriterLock: @unchecked Sendable {
         pthread_mutex_lock(mutex)
     }
 
-    /// Threads that wait for the lock.
+    /// The number of threads that wait for the lock.
     var waiterCount: Int { waiters.load(ordering: .relaxed) }
 
-    /// Lets threads that wait have the lock, before the caller asks for it again: a mutex is not fair. Returns at once if nobody waits, and
-    /// after about a millisecond if somebody always does.
+    /// Lets waiting threads have the lock before the caller takes it again, because a mutex is not fair. Returns at once if no thread
+    /// waits, and after about a millisecond if some thread always waits.
     func letOthersIn() {
         for _ in 0..<Self.yieldCount where waiterCount > 0 { usleep(Self.yieldMicroseconds) }
     }
@@ -102,13 +102,13 @@ final class WriterLock: @unchecked Sendable {
 
     // MARK: How long it is held
 
-    /// Has the time count from now on. Only while the lock is held.
+    /// Starts to count the time. Call it only while the lock is held.
     func startCounting() { countedSince = TickClock.now }
 
-    /// Has the time count from now on, if it does not. Only while the lock is held.
+    /// Starts to count the time, unless it is counted already. Call it only while the lock is held.
     func resumeCounting() { if countedSince == 0 { startCounting() } }
 
-    /// Has the time not count from now on, because the caller's code runs. Only while the lock is held.
+    /// Stops counting the time, for example because the caller's code runs. Call it only while the lock is held.
     func stopCounting() {
         if countedSince == 0 { return }
         countedTicks &+= TickClock.ticks(since: countedSince)
@@ -121,7 +121,7 @@ final class WriterLock: @unchecked Sendable {
 
     func longestTicks(_ use: Use) -> UInt64 { longestTicks[use.place].load(ordering: .relaxed) }
 
-    /// The longest time for each use that there was, the longest one first.
+    /// Returns the longest hold for each use that occurred, the longest one first.
     func longestHolds(_ rate: TickRate) -> [StoreMetrics.Hold] {
         Use.allCases.compactMap { use in
             let ticks = longestTicks(use)
@@ -132,7 +132,7 @@ final class WriterLock: @unchecked Sendable {
 }
 
 extension StoreMetrics.LockUse {
-    /// Where its longest time is kept, as `allCases` has it.
+    /// The index at which the longest time of this use is kept, as in `allCases`.
     fileprivate var place: Int {
         switch self {
         case .commit: 0

@@ -2,7 +2,7 @@ import Cambium
 
 /// Reads Debian control files (Debian policy, chapter 5): paragraphs of fields, separated by empty lines.
 struct ControlFile {
-    /// The fields of one paragraph. A field that goes on over several lines keeps its line feeds.
+    /// The fields of one paragraph. A field of several lines keeps its line feeds.
     typealias Paragraph = [Substring: String]
 
     private let lines: [Substring]
@@ -12,7 +12,7 @@ struct ControlFile {
         lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    /// Nil at the end.
+    /// Returns the next paragraph, or `nil` at the end.
     mutating func paragraph() -> Paragraph? {
         while next < lines.count, lines[next].isEmpty { next += 1 }
         guard next < lines.count else { return nil }
@@ -31,7 +31,7 @@ struct ControlFile {
         return fields
     }
 
-    /// The names in a list of dependencies, alternatives included, without versions and repetitions.
+    /// Returns the names in a list of dependencies, including alternatives, without versions and repetitions.
     static func names(_ dependencies: String?) -> [String] {
         var seen = Set<String>()
         return (dependencies ?? "").split { $0 == "," || $0 == "|" }.compactMap { part in

@@ -1,6 +1,6 @@
 import Cambium
 
-/// The steps that are about what is stored beside the log.
+/// The steps of the demo for checkpoints, verification and compaction.
 extension Demo {
     func checkpoint(_ store: Store) throws {
         title("Checkpoint")

@@ -36,13 +36,13 @@ struct DemoCommand: ParsableCommand {
     }
 }
 
-/// The main job, step by step, on real data.
+/// Runs the main functions of a store, step by step, on real data.
 struct Demo {
     let store: String
 
     func run() throws {
         let schema = try Schema(PackageRows.schema)
-        // Before anything is read: a place that is refused is refused at once.
+        // The store is created before the lists are read, so that an unsuitable place is rejected at once.
         let made = try Store.create(at: store, schema: schema, author: Author(actor: "demo"))
         Terminal.note("The store '\(store)' was created.")
         title("This machine's packages")
@@ -134,7 +134,7 @@ struct Demo {
                 + "\(sizes[1]) installed, maintained by \(try self.names(graph, version, "maintainer").first ?? "nobody")")
     }
 
-    /// The names of the objects that a relationship leads to, sorted.
+    /// Returns the names of the objects that a relationship leads to, sorted.
     private func names(_ graph: Graph, _ place: ObjectPlace, _ key: String) throws -> [String] {
         let relationship = try graph.entity(of: place).requiredRelationship(key)
         guard let destination = graph.schema.entity(relationship.destination) else { return [] }
@@ -223,7 +223,7 @@ struct Demo {
 
     func timed(_ body: () throws -> Void) rethrows -> Duration { try ContinuousClock().measure(body) }
 
-    /// The bytes of every file of the log.
+    /// Returns the bytes of every file of the log.
     private func logContents() throws -> [String: [UInt8]] {
         var contents: [String: [UInt8]] = [:]
         for name in FileNames.sorted(in: store + "/log") where name.hasSuffix(".log") {

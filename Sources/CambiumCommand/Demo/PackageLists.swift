@@ -4,13 +4,13 @@ import Cambium
     import Glibc
 #endif
 
-/// The package graph of this machine, or one that is made up where there is none.
+/// The package graph of this machine, or a made-up graph if the machine has no package lists.
 struct PackageLists {
-    /// What the paragraphs are from, for people.
+    /// The origin of the paragraphs, for human readers.
     let origin: String
     let paragraphs: [ControlFile.Paragraph]
 
-    /// The lists of apt where there are any, else the packages that dpkg has installed, else a made-up graph.
+    /// Reads the lists of apt. Without such lists, reads the packages that dpkg has installed. Without those, makes a graph up.
     static func read() -> PackageLists {
         let lists = "/var/lib/apt/lists"
         let names = FileNames.sorted(in: lists).filter { $0.contains("_Packages") }
@@ -22,10 +22,10 @@ struct PackageLists {
         return PackageLists(origin: "a made-up package graph, because there are no package lists", paragraphs: madeUp())
     }
 
-    /// A list that cannot be read is passed over: the demonstration takes what there is.
+    /// Returns the paragraphs of a list. An unreadable list is skipped: the demo uses the available lists.
     private static func paragraphs(of path: String) -> [ControlFile.Paragraph] {
         let isPlain = path.hasSuffix("_Packages") || path.hasSuffix("status")
-        let contents = isPlain ? try? Terminal.contents(of: path, byteCountMax: 1 << 30) : decompressed(path)  // Passed over.
+        let contents = isPlain ? try? Terminal.contents(of: path, byteCountMax: 1 << 30) : decompressed(path)  // Skipped if unreadable.
         guard let bytes = contents else { return [] }
         var file = ControlFile(bytes)
         var paragraphs: [ControlFile.Paragraph] = []
@@ -35,7 +35,7 @@ struct PackageLists {
         return paragraphs
     }
 
-    /// What apt's own helper makes of a compressed list.
+    /// Returns the output of apt's own helper for a compressed list.
     private static func decompressed(_ path: String) -> [UInt8]? {
         guard path.utf8.allSatisfy({ $0 != UInt8(ascii: "'") }) else { return nil }
         guard let pipe = popen("/usr/lib/apt/apt-helper cat-file '\(path)' 2>/dev/null", "r") else { return nil }
@@ -49,7 +49,7 @@ struct PackageLists {
         }
     }
 
-    /// 20,000 packages that depend on up to five earlier ones.
+    /// Returns 20,000 packages that depend on up to five earlier ones.
     private static func madeUp() -> [ControlFile.Paragraph] {
         (0..<20_000).map { number in
             let dependencies = (1...5).map { (number * 7919 + $0 * 104_729) % max(number, 1) }.map { "package-\($0)" }
@@ -65,15 +65,15 @@ struct PackageLists {
     }
 }
 
-/// Names in a directory.
+/// The names of the files in a directory.
 enum FileNames {
-    /// None where the directory cannot be read.
+    /// Returns no names if the directory cannot be read.
     static func sorted(in directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
-            // SAFETY: the system ends the name with a zero, inside of the entry, which lives until the next call.
+            // SAFETY: the operating system terminates the name with a zero byte inside the entry, which lives until the next call.
             names.append(
                 withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                     String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// The package graph as rows of an import, and the schema that they fit.
+/// The package graph as rows of an import, and the schema of these rows.
 enum PackageRows {
     static let schema = SchemaDefinition {
         EntityDefinition("Package", identity: ["name"]) {
@@ -39,8 +39,8 @@ enum PackageRows {
         }
     }
 
-    /// JSON Lines, one package each, in the order of the lists. Of a package in several lists the last one tells its relations,
-    /// and every one a version.
+    /// Returns JSON Lines, one package in each line, in the order of the lists. If a package is in several lists, each list adds a version,
+    /// and the last list determines the other fields.
     static func jsonLines(_ paragraphs: [ControlFile.Paragraph]) -> [UInt8] {
         var order: [String] = []
         var byName: [String: [ControlFile.Paragraph]] = [:]

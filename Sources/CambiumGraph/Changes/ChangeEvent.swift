@@ -1,11 +1,11 @@
 import CambiumModel
 
-/// One thing that differs in one object between two graphs.
+/// One difference in one object between two graphs.
 struct ChangeEvent: Comparable {
     enum Kind: UInt8 {
         case inserted
         case deleted
-        /// The object is a stub in one of the graphs only.
+        /// The object is a stub in only one of the graphs.
         case stub
         case attribute
         case removed
@@ -14,10 +14,10 @@ struct ChangeEvent: Comparable {
     }
 
     let serial: UInt64
-    /// The serial of a member that was removed or added; otherwise 0.
+    /// The serial of the member that was removed or added, otherwise 0.
     let target: UInt64
     let root: EntityNumber
-    /// 0 if the event is about the object itself.
+    /// The number of the property, or 0 if the event is about the object itself.
     let property: UInt16
     let kind: Kind
 
@@ -31,7 +31,7 @@ struct ChangeEvent: Comparable {
 
     func isOfSameObject(as other: Self) -> Bool { serial == other.serial && root == other.root }
 
-    /// Ascending by object; an object's own events first, then the events of a property together.
+    /// Orders events by object, ascending. The events about the object itself come first, then the events of each property together.
     static func < (left: Self, right: Self) -> Bool {
         if left.root != right.root { return left.root < right.root }
         if left.serial != right.serial { return left.serial < right.serial }

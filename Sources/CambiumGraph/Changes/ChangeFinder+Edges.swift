@@ -42,7 +42,7 @@ extension ChangeFinder {
         return layout.isSymmetric && first > second ? Edge(first: second, second: first) : Edge(first: first, second: second)
     }
 
-    /// Notes the ordered lists in which the place of an edge may differ.
+    /// Notes the ordered lists in which the position of an edge may differ.
     private mutating func noteReorderedEdges(
         _ table: Int, _ layout: ColumnMeanings.Edges, _ before: RowGroup, _ after: RowGroup, _ rows: UInt64, _ word: Int
     ) {

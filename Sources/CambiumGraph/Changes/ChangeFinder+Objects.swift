@@ -15,7 +15,7 @@ extension ChangeFinder {
         for page in scattered.sorted() { compareSerials(table, page) }
     }
 
-    /// Whether the objects of the two groups are, in each graph, all objects of one virtual page.
+    /// Returns whether the objects of the two groups are, in each graph, all objects of one virtual page.
     private func areSameRows(_ table: Int, _ before: RowGroup, _ after: RowGroup) -> Bool {
         switch (before.virtualPage, after.virtualPage) {
         case (let page?, let other?): page == other
@@ -25,7 +25,7 @@ extension ChangeFinder {
         }
     }
 
-    /// The group of a virtual page, counted from 1, or 0 if the page has no group.
+    /// Returns the group of a virtual page, counted from 1, or 0 if the page has no group.
     private func group(_ reader: Reader, _ table: Int, _ virtualPage: UInt32) -> UInt32 {
         reader.vector(table, TablePage.virtualPagesOffset).get(Int(virtualPage), reader.chunks)
     }
@@ -53,7 +53,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Whether equal row numbers in a column may be different objects.
+    /// Returns whether equal row numbers in a column may be different objects.
     private mutating func meansOtherRows(_ column: ColumnMeanings.Column) -> Bool {
         switch column.meaning {
         case .partner(let end), .owner(let end): !keepsRows(meanings.ends[end].targetTable)
@@ -61,7 +61,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Compares the objects of a virtual page one by one, wherever their rows are.
+    /// Compares the objects of a virtual page one by one, regardless of the places of their rows.
     private mutating func compareSerials(_ table: Int, _ virtualPage: UInt32) {
         let first = UInt64(virtualPage) << UInt64(PageLayout.fanOutShift)
         for serial in first..<first + UInt64(PageLayout.fanOut) {
@@ -78,7 +78,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Compares what a column says of one object, whose rows in both graphs are given.
+    /// Compares the contents of a column for one object, whose rows in both graphs are given.
     private mutating func compareCell(_ table: Int, _ column: ColumnMeanings.Column, before: UInt32, after: UInt32) {
         let (oldRows, newRows) = (old.rows(table), new.rows(table))
         switch column.meaning {

@@ -3,7 +3,8 @@
 #endif
 
 extension ChangeFinder {
-    /// Whether an attribute has the same value in a row of each graph: the same bits, so that 0.0 and -0.0 differ.
+    /// Returns whether an attribute has the same value in a row of each graph. Values are the same if their bits are, so 0.0 and -0.0
+    /// differ.
     func isEqual(
         _ column: ColumnMeanings.Column, _ before: (rows: Rows, row: UInt32), _ after: (rows: Rows, row: UInt32)
     ) -> Bool {
@@ -23,7 +24,7 @@ extension ChangeFinder {
         return StringLeaf.inlineBytes(old, cell).isEqual(to: StringLeaf.inlineBytes(new, other))
     }
 
-    /// Complexity: O(1) for one page, otherwise O(bytes).
+    /// Returns whether two blobs have the same bytes. Complexity: O(1) for one page, otherwise O(bytes).
     private func isEqualBlob(_ before: PageRef, _ after: PageRef) -> Bool {
         if sharing.isOnePage(before, after) { return true }
         let (old, new) = (Blob.head(before, self.old.chunks), Blob.head(after, self.new.chunks))
@@ -32,7 +33,7 @@ extension ChangeFinder {
             let (extent, other) = (Blob.extent(old.head, index), Blob.extent(new.head, index))
             if sharing.isOnePage(extent, other) { return true }
             let byteCount = min(Blob.extentByteCountMax, old.byteCount - index * Blob.extentByteCountMax)
-            // SAFETY: both are extents of so many bytes.
+            // SAFETY: both extents have at least this many bytes.
             return memcmp(self.old.chunks[extent] + PageLayout.header, self.new.chunks[other] + PageLayout.header, byteCount) == 0
         }
     }
@@ -41,7 +42,7 @@ extension ChangeFinder {
 extension UnsafeRawBufferPointer {
     fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count, let start = baseAddress, let otherStart = other.baseAddress else { return count == other.count }
-        // SAFETY: both have as many bytes as are compared.
+        // SAFETY: both buffers have as many bytes as are compared.
         return memcmp(start, otherStart, count) == 0
     }
 }

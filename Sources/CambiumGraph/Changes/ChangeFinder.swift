@@ -1,9 +1,9 @@
 import CambiumModel
 
-/// Compares two graphs whose columns mean the same, page by page.
+/// Compares two graphs whose columns have the same meanings, page by page.
 ///
-/// Rows are compared where they lie if a group has the rows of one virtual page in both graphs. If packing has moved rows, objects are
-/// compared by their serials. Row numbers mean the same object in both graphs only if `keepsRows` says so.
+/// If a group has the rows of one virtual page in both graphs, its rows are compared in place. If packing has moved rows, objects are
+/// compared by their serials. Row numbers mean the same object in both graphs only if `keepsRows` reports so.
 struct ChangeFinder {
     let old: Reader
     let new: Reader
@@ -11,9 +11,9 @@ struct ChangeFinder {
     let meanings: ColumnMeanings
     let sharing: PageSharing
     private(set) var events: [ChangeEvent] = []
-    /// Ordered lists whose order may differ.
+    /// The ordered lists whose order may differ.
     private(set) var reordered = Set<OrderedList>()
-    /// For each table, what `keepsRows` has found.
+    /// For each table, the result of `keepsRows`, or `nil` if it is not known yet.
     private var keepsRows: [Bool?] = []
 
     struct OrderedList: Hashable {
@@ -30,7 +30,7 @@ struct ChangeFinder {
         sharing = PageSharing(old.space, new.space)
     }
 
-    /// All that differs, in order. Complexity: O(pages that are not shared + events x log events).
+    /// Returns all differences, in order. Complexity: O(pages that are not shared + events x log events).
     mutating func run() -> [ChangeEvent] {
         for table in layout.tables.indices {
             if sharing.isOnePage(tableReference(old, table), tableReference(new, table)) { continue }
@@ -52,7 +52,7 @@ struct ChangeFinder {
 
     // MARK: Groups and rows
 
-    /// Calls `body` with each group that is not one page in both graphs.
+    /// Calls `body` with each group that is not the same page in both graphs.
     mutating func forEachGroup(_ table: Int, _ body: (inout Self, _ old: RowGroup, _ new: RowGroup) -> Void) {
         let (old, new) = (self.old, self.new)
         RadixVector.forEachDifference(
@@ -62,7 +62,7 @@ struct ChangeFinder {
         }
     }
 
-    /// Whether a row number is the same object in both graphs, if both have an object there.
+    /// Returns whether each row number is the same object in both graphs, if both have an object there.
     mutating func keepsRows(_ table: Int) -> Bool {
         if keepsRows.isEmpty { keepsRows = [Bool?](repeating: nil, count: layout.tables.count) }
         if let known = keepsRows[table] { return known }
@@ -75,21 +75,21 @@ struct ChangeFinder {
         return keeps
     }
 
-    /// The leaves of a column of two groups; `nil` if both are one page, or if a graph does not have the group.
+    /// Returns the leaves of a column of two groups, or `nil` if both are one page or a graph does not have the group.
     func leaves(_ before: RowGroup, _ after: RowGroup, _ slot: Int) -> LeafPair? {
         let (leaf, other) = (before.leaf(slot), after.leaf(slot))
         if leaf == 0 || other == 0 || sharing.isOnePage(leaf, other) { return nil }
         return LeafPair(old.chunks[leaf], new.chunks[other])
     }
 
-    /// The serial of a row, 0 for no row.
+    /// Returns the serial of a row, or 0 for no row.
     func serial(_ reader: Reader, _ table: Int, _ row: UInt32) -> UInt64 { row == noRow ? 0 : reader.rows(table).serial(row) }
 
     // MARK: Events
 
     mutating func note(_ event: ChangeEvent) { events.append(event) }
 
-    /// Notes that an object's end leads to another object, or to none.
+    /// Notes that an object's end leads to another object, or to no object.
     mutating func noteTarget(_ end: Int, of serial: UInt64, before: UInt64, after: UInt64) {
         let end = meanings.ends[end]
         guard let property = end.property else { return }
@@ -97,7 +97,7 @@ struct ChangeFinder {
         if after != 0 { events.append(ChangeEvent(.added, end.root, serial, property, target: after)) }
     }
 
-    /// Notes that a member of a list has another owner, or none. The end is that of the member.
+    /// Notes that a member of a list has another owner, or no owner. The end is the end of the member.
     mutating func noteOwner(_ end: Int, of member: UInt64, before: UInt64, after: UInt64) {
         let owner = meanings.ends[end ^ 1]
         guard let property = owner.property else { return }

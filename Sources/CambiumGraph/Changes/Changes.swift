@@ -16,7 +16,7 @@ public struct Changes: Sendable {
     /// The graph that the changes lead to.
     public let after: Graph
     let events: [ChangeEvent]
-    /// Where the events of each object begin, and the end of all events. Empty if there are no events.
+    /// The places at which the events of each object begin, and the end of all events. Empty if there are no events.
     private let starts: [Int]
 
     init(_ before: Graph, _ after: Graph, _ events: [ChangeEvent]) {
@@ -46,7 +46,8 @@ public struct Changes: Sendable {
         }
     }
 
-    /// The change of one object; `nil` if the object is the same at both moments, or is at neither. Complexity: O(log changes).
+    /// Returns the change of one object, or `nil` if the object is the same at both moments or exists at neither. Complexity: O(log
+    /// changes).
     public func object(_ id: ObjectID) -> ObjectChange? {
         var (low, high) = (0, count)
         while low < high {
@@ -83,21 +84,22 @@ public struct LabelChange: Sendable, Hashable {
 }
 
 extension Graph {
-    /// Compares this graph with an earlier moment of the same store. If `older` is the later moment, the changes lead back to this one.
+    /// Compares this graph with an earlier moment of the same store. If `older` is the later moment, the changes lead back from it to this
+    /// graph.
     ///
-    /// The comparison skips all pages that both graphs share, so its cost depends neither on the size of the graph nor on the number of
-    /// transactions between the moments. Two graphs of one open store share what did not change. Graphs from different openings, or from
-    /// different calls of `Store.graph(at:)`, share the pages of checkpoints that both read from one file. Docs/CHANGES.md.
+    /// The comparison skips all pages that both graphs share. So its cost does not depend on the size of the graph or on the number of
+    /// transactions between the moments. Two graphs of one open store share all pages that did not change. Graphs from different openings,
+    /// or from different calls of `Store.graph(at:)`, share the pages of checkpoints that both read from one file. See Docs/CHANGES.md.
     ///
     ///     let changes = store.graph.changes(since: try store.graph(at: .label("monday")))
     ///
-    /// Packing, checkpoints and compaction are not changes. If the schema changed in between, properties are the same if a migration
-    /// kept or renamed them, and a value of a widened attribute is the same if it equals the old value in the wider type.
+    /// Packing, checkpoints and compaction are not changes. If the schema changed between the moments, properties are the same if a
+    /// migration kept or renamed them. A value of a widened attribute is the same if it equals the old value in the wider type.
     ///
-    /// Complexity: O(1) for equal graphs; O(pages that are not shared + changes x log changes) if both schemas have the same properties of
-    /// the same types; otherwise O(objects and members of both graphs).
+    /// Complexity: O(1) for equal graphs. O(pages that are not shared + changes x log changes) if both schemas have the same properties of
+    /// the same types. Otherwise O(objects and members of both graphs).
     ///
-    /// - Parameter older: a graph of the same store. The changes between graphs of two stores mean nothing.
+    /// - Parameter older: A graph of the same store. The changes between graphs of two stores are meaningless.
     public func changes(since older: Graph) -> Changes {
         if version === older.version { return Changes(older, self, []) }
         if layout === older.layout || layout.meanings == older.layout.meanings {

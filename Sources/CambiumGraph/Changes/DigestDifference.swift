@@ -1,12 +1,12 @@
 package import CambiumModel
 
 extension Graph {
-    /// The digest of this graph, from the digest of an earlier moment of the same timeline and what has changed since.
+    /// Returns the digest of this graph, computed from the digest of an earlier moment of the same timeline and the changes since then.
     ///
-    /// Complexity: O(pages that are not shared + values of the objects that differ + members that were added or removed); an ordered
+    /// Complexity: O(pages that are not shared + values of the objects that differ + members that were added or removed). An ordered
     /// relationship that differs counts with all of its members. O(graph) if the schema has changed.
     ///
-    /// - Parameter known: the digest of `older`.
+    /// - Parameter known: The digest of `older`.
     package func digest(after known: GraphDigest, of older: Graph) -> GraphDigest {
         if version === older.version { return known }
         guard layout === older.layout else { return digest() }
@@ -56,7 +56,7 @@ struct DigestDifference {
     // MARK: Objects
 
     private mutating func add(_ table: TableLayout, _ root: EntityNumber, _ serial: UInt64, _ events: ArraySlice<ChangeEvent>) {
-        // The changes of an object that one graph lacks do not name all of its links.
+        // The changes of an object that one graph does not have do not name all of its links.
         if events.contains(where: { $0.kind == .inserted || $0.kind == .deleted }) { return addWhole(table, root, serial) }
         guard let before = old.reader.row(table.index, serial: serial), let after = new.reader.row(table.index, serial: serial) else {
             return addWhole(table, root, serial)
@@ -71,7 +71,7 @@ struct DigestDifference {
                 new.isTeller(relationship, layout.end(relationship))
             else { continue }
             if relationship.isOrdered {
-                // The events of a property stand together.
+                // The events of a property are consecutive.
                 if event.property == last { continue }
                 old.addMembers(of: before, serial, relationship, to: &removed)
                 new.addMembers(of: after, serial, relationship, to: &added)
@@ -84,13 +84,13 @@ struct DigestDifference {
         }
     }
 
-    /// Adds all that both graphs know of an object.
+    /// Adds all terms of an object from both graphs.
     private mutating func addWhole(_ table: TableLayout, _ root: EntityNumber, _ serial: UInt64) {
         if let row = old.reader.row(table.index, serial: serial) { old.addWhole(row, table, root, serial, to: &removed) }
         if let row = new.reader.row(table.index, serial: serial) { new.addWhole(row, table, root, serial, to: &added) }
     }
 
-    /// Serials that were given to an object of another entity, whose values may all be the same.
+    /// Returns the serials whose objects are of another entity in the later graph. All values of such an object may be the same.
     private mutating func serialsOfOtherEntities(_ table: TableLayout) -> Set<UInt64> {
         guard let slot = table.entitySlot else { return [] }
         var pages = Set<UInt32>()
@@ -125,7 +125,7 @@ extension Digester {
         addMembers(of: row, serial, relationship, layout.end(relationship), targets, to: &sum)
     }
 
-    /// Adds an object, its values and the links that it tells.
+    /// Adds an object, its values and the links that it reports.
     fileprivate func addWhole(_ row: UInt32, _ table: TableLayout, _ root: EntityNumber, _ serial: UInt64, to sum: inout DigestSum) {
         addObject(row, table, root, to: &sum)
         let entity = layout.schema.entity(reader.rows(table.index).entity(row, table))

@@ -4,7 +4,7 @@
 
 /// The leaves of one column of a group in two graphs.
 ///
-/// SAFETY: both are leaves of the column's kind, which versions reach that the caller holds.
+/// SAFETY: both are leaves of the column's kind. They belong to versions that the caller holds.
 struct LeafPair {
     private let before: UnsafeMutableRawPointer
     private let after: UnsafeMutableRawPointer
@@ -14,7 +14,7 @@ struct LeafPair {
         self.after = after
     }
 
-    /// The rows of a word whose cells differ, among those whose bits are set. Among texts these are all that may differ.
+    /// Returns the rows of a word whose cells differ, among the rows whose bits are set. For texts, it returns all rows that may differ.
     func differingRows(_ kind: ColumnKind, _ rows: UInt64, _ word: Int) -> UInt64 {
         if rows == 0 { return 0 }
         switch kind {
@@ -49,8 +49,8 @@ struct LeafPair {
         return bits
     }
 
-    /// A leaf that was copied and changed has the heap of the old one, and more. Then equal cells are equal texts, unless they refer to
-    /// pages of their own.
+    /// Returns the rows of a word whose texts may differ. A leaf that was copied and changed has the heap of the old leaf, and more. Equal
+    /// cells are then equal texts, unless they refer to pages of their own.
     private func differingTexts(_ word: Int) -> UInt64 {
         let byteCount = min(StringLeaf.heapUsed(before), StringLeaf.heapUsed(after))
         let hasSameHeap = memcmp(before + PageLayout.heapOffset, after + PageLayout.heapOffset, byteCount) == 0

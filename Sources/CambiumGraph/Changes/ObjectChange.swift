@@ -10,7 +10,7 @@ public struct ObjectChange: Sendable {
 
     private let before: Graph
     private let after: Graph
-    /// At least one, the object's own first.
+    /// The events of the object. There is at least one, and an event about the object itself comes first.
     private let events: ArraySlice<ChangeEvent>
 
     init(before: Graph, after: Graph, events: ArraySlice<ChangeEvent>) {
@@ -31,7 +31,7 @@ public struct ObjectChange: Sendable {
         }
     }
 
-    /// The concrete entity of the object: at the later moment, unless the object was deleted.
+    /// The concrete entity of the object at the later moment, or at the earlier moment if the object was deleted.
     public var entity: Entity {
         guard let entity = (kind == .deleted ? before : after).entity(of: id) else {
             preconditionFailure("An object that changed is in one of the two graphs.")
@@ -39,10 +39,10 @@ public struct ObjectChange: Sendable {
         return entity
     }
 
-    /// Whether the object is a stub at one of the two moments only.
+    /// Whether the object is a stub at only one of the two moments.
     public var changesStub: Bool { kind == .changed && first.kind == .stub }
 
-    /// The attributes that differ, in the order of the schema. For an object that was inserted or deleted, the attributes with a value.
+    /// The attributes that differ, in the order of the schema. For an inserted or deleted object, the attributes with a value.
     ///
     /// Complexity: O(attributes of the entity + bytes of the values).
     public var attributes: [AttributeChange] {
@@ -59,8 +59,7 @@ public struct ObjectChange: Sendable {
         }
     }
 
-    /// The relationships that differ, in the order of the schema. For an object that was inserted or deleted, the relationships that have
-    /// members.
+    /// The relationships that differ, in the order of the schema. For an inserted or deleted object, the relationships with members.
     ///
     /// Complexity: O(relationships of the entity + members that were added or removed).
     public var relationships: [RelationshipChange] {
@@ -76,10 +75,10 @@ public struct ObjectChange: Sendable {
 
 /// The value of an attribute at two moments.
 public struct AttributeChange: Sendable {
-    /// The attribute as the later schema has it, or the earlier one if a migration has dropped it.
+    /// The attribute in the later schema, or in the earlier one if a migration has dropped it.
     public let attribute: Attribute
     /// `.null` if the object or the attribute did not exist yet.
     public let before: Value
-    /// `.null` if the object or the attribute does not exist any more.
+    /// `.null` if the object or the attribute no longer exists.
     public let after: Value
 }

@@ -1,14 +1,14 @@
-/// Which pages two graphs share, so that a comparison may skip them.
+/// The pages that two graphs share, which a comparison may skip.
 ///
-/// A page that both share refers to pages that both share: whoever reaches it in one graph finds the same below it in the other one.
+/// A page that both graphs share refers only to pages that both share. So everything below it is the same in both graphs.
 struct PageSharing {
     private enum Extent {
-        /// Both graphs are of one page space, in which a reference that versions reach means one page.
+        /// Both graphs are in one page space. There, equal references from versions mean the same page.
         case space
-        /// Both spaces map the chunks of one file, which nobody writes to while they do. Pages that were born later than a space's own
-        /// checkpoint are in other chunks.
+        /// Both spaces map the chunks of one file, which no process writes to during that time. Pages that were born after the checkpoint
+        /// of a space are in other chunks.
         case file(oldEpoch: UInt64, newEpoch: UInt64)
-        /// Leaves without content are at the same places in every space.
+        /// Leaves without content have the same references in every space.
         case constants
     }
 
@@ -28,10 +28,10 @@ struct PageSharing {
         }
     }
 
-    /// Whether equal references are one page, whatever they are.
+    /// Whether any two equal references mean the same page.
     @inline(__always) var isOneSpace: Bool { if case .space = extent { true } else { false } }
 
-    /// Whether two references are one page, or none. Complexity: O(1).
+    /// Returns whether two references mean the same page, or both mean no page. Complexity: O(1).
     @inline(__always) func isOnePage(_ before: PageRef, _ after: PageRef) -> Bool {
         if before != after { return false }
         if case .space = extent { return true }
@@ -44,8 +44,8 @@ struct PageSharing {
         return Self.isStored(page, old, oldEpoch) && Self.isStored(page, new, newEpoch)
     }
 
-    /// Whether a page is of the checkpoint that its space was opened with. A chunk without an address has never been touched. The
-    /// comparison does not touch it either, because the first touch of a chunk reads all of it to check its checksum.
+    /// Returns whether a page belongs to the checkpoint that its space was opened with. A chunk without an address has never been touched.
+    /// The comparison does not touch it either, because the first touch of a chunk reads all of it to check its checksum.
     @inline(__always) private static func isStored(_ page: PageRef, _ chunks: Chunks, _ epoch: UInt64) -> Bool {
         chunks[chunk: Int(page &>> 12)] == nil || chunks.birth(page) <= epoch
     }

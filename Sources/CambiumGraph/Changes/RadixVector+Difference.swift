@@ -1,5 +1,5 @@
 extension RadixVector {
-    /// Calls `body` with each index whose elements, which are references of pages, are different pages, ascending, and with both elements.
+    /// Calls `body` with each index at which the vectors refer to different pages, and with both references. Indexes ascend.
     ///
     /// Complexity: O(nodes that are not shared).
     static func forEachDifference(
@@ -12,7 +12,7 @@ extension RadixVector {
         walk.visit(before.vector.lifted(to: level), after.vector.lifted(to: level), level: Int(level), first: 0, body)
     }
 
-    /// The root as a node of a tree of so many levels.
+    /// Returns the root as a node of a tree with this many levels.
     private func lifted(to level: UInt32) -> VectorWalk.Node {
         VectorWalk.Node(reference: height == 0 ? 0 : root, missingLevels: height == 0 ? 0 : Int(level - height))
     }
@@ -20,7 +20,7 @@ extension RadixVector {
 
 /// Walks through two vectors side by side. Vectors have at most five levels.
 private struct VectorWalk {
-    /// A node of a level, or a tree of fewer levels that stands for the first child of the first child of a node.
+    /// A node of a level, or a tree of fewer levels. Such a tree stands for the first child of the first child of a node, and so on.
     struct Node {
         var reference: PageRef
         var missingLevels: Int
@@ -38,7 +38,7 @@ private struct VectorWalk {
             return
         }
         let (left, right) = (old[before.reference] + PageLayout.header, new[after.reference] + PageLayout.header)
-        // Two at a time: mostly they are the same.
+        // Compares two references at a time, because mostly they are the same.
         for slot in stride(from: 0, to: PageLayout.fanOut, by: 2)
         where left.load(fromByteOffset: 4 &* slot, as: UInt64.self) != right.load(fromByteOffset: 4 &* slot, as: UInt64.self) {
             visit(slot, of: before, after, level: level, first: first, body)

@@ -5,7 +5,7 @@ public struct RelationshipChange: Sendable {
     /// A relationship of an object, in both graphs.
     struct Links: Sendable {
         let relationship: Relationship
-        /// The relationship as the earlier schema has it.
+        /// The relationship in the earlier schema.
         let former: Relationship
         let id: ObjectID
         let before: Graph
@@ -24,14 +24,14 @@ public struct RelationshipChange: Sendable {
     }
 
     private let links: Links
-    /// The members that the object had at the earlier moment only, ascending.
+    /// The members that the object had only at the earlier moment, ascending.
     public let removed: [ObjectID]
-    /// The members that the object has at the later moment only, ascending.
+    /// The members that the object has only at the later moment, ascending.
     public let added: [ObjectID]
     /// Whether an ordered relationship has the same members in another order.
     public let isMoved: Bool
 
-    /// The relationship as the later schema has it, or the earlier one if a migration has dropped it.
+    /// The relationship in the later schema, or in the earlier one if a migration has dropped it.
     public var relationship: Relationship { links.relationship }
 
     /// All members at the earlier moment: in order if the relationship is ordered, otherwise ascending. Complexity: O(members).
@@ -40,7 +40,7 @@ public struct RelationshipChange: Sendable {
     /// All members at the later moment: in order if the relationship is ordered, otherwise ascending. Complexity: O(members).
     public var after: [ObjectID] { links.membersAfter }
 
-    /// The change of an object that both graphs have; `nil` if the relationship is the same.
+    /// Makes the change of an object that both graphs have. Returns `nil` if the relationship is the same.
     init?(_ links: Links, _ events: ArraySlice<ChangeEvent>) {
         let number = links.relationship.number.rawValue
         let own = events.filter { $0.property == number && $0.kind.rawValue >= ChangeEvent.Kind.removed.rawValue }
@@ -51,7 +51,7 @@ public struct RelationshipChange: Sendable {
         isMoved = own.contains { $0.kind == .moved }
     }
 
-    /// The change of an object that one graph has; `nil` if the relationship has no members.
+    /// Makes the change of an object that one graph has. Returns `nil` if the relationship has no members.
     init?(_ links: Links) {
         self.links = links
         removed = links.membersBefore.sorted()

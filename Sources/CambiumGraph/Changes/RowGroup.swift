@@ -1,6 +1,6 @@
-/// A group of rows of one graph, or the place of one that the graph does not have.
+/// A group of rows of one graph, or the place of a group that the graph does not have.
 ///
-/// SAFETY: the page is that of a version, which the caller holds.
+/// SAFETY: the page belongs to a version that the caller holds.
 struct RowGroup {
     private let page: UnsafeMutableRawPointer?
     private let rows: Rows
@@ -16,7 +16,7 @@ struct RowGroup {
     /// The first of the group's rows.
     var first: UInt32 { index << PageLayout.rowShift }
 
-    /// The virtual page that all rows of the group belong to; `nil` if there is no group, or if its rows belong to several.
+    /// The virtual page of all rows of the group, or `nil` if there is no group or its rows belong to several virtual pages.
     var virtualPage: UInt32? { page == nil || rows.isShared(index) ? nil : rows.virtualPage(first) }
 
     /// The virtual pages that the group's objects belong to.
@@ -28,7 +28,7 @@ struct RowGroup {
 
     // MARK: Bits
 
-    /// There are two words of bits, one if groups are small.
+    /// The number of words with a bit for each row: two, or one if groups are small.
     static let wordCount = PageLayout.fanOut / 64
 
     func live(_ word: Int) -> UInt64 { bits(GroupLayout.liveBitsOffset, word) }
@@ -47,7 +47,7 @@ struct RowGroup {
 
     // MARK: Columns
 
-    /// The page of a column; 0 if there is no group.
+    /// Returns the page of a column, or 0 if there is no group.
     func leaf(_ slot: Int) -> PageRef {
         page?.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self) ?? 0
     }

@@ -14,7 +14,7 @@ struct SchemaChangeFinder {
         self.new = new
     }
 
-    /// All that differs, in order. Complexity: O(objects and members of both graphs).
+    /// Returns all differences, in order. Complexity: O(objects and members of both graphs).
     mutating func run() -> [ChangeEvent] {
         let roots = Set((old.schema.roots + new.schema.roots).map(\.number))
         for root in roots {
@@ -52,7 +52,7 @@ struct SchemaChangeFinder {
         }
     }
 
-    /// Whether two values are equal, the narrower one as a value of the wider type.
+    /// Returns whether two values are equal, with the narrower one converted to the wider type.
     private static func isSame(_ before: Value, _ oldType: AttributeType?, _ after: Value, _ newType: AttributeType?) -> Bool {
         guard let oldType, let newType, oldType != newType else { return before == after }
         return oldType.widened(before, to: newType) == after || newType.widened(after, to: oldType) == before

@@ -1,4 +1,4 @@
-/// An unordered list of which every copied owner has all members copied too: then its chain can be copied column by column.
+/// An unordered list in which all members of every copied owner are copied, too. So its chain can be copied column by column.
 struct CloneChain {
     let link: Int
     let chain: Draft.Chain
@@ -8,7 +8,7 @@ struct CloneChain {
 }
 
 extension GraphLayout {
-    /// The lists that are copied whole.
+    /// Returns the lists that are copied whole.
     func wholeChains(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules) -> [CloneChain] {
         var found: [CloneChain] = []
         if plan.options.depth != nil { return found }
@@ -29,7 +29,7 @@ extension GraphLayout {
 }
 
 extension CloneSpan {
-    /// The copy of a copied row, which is mostly one of the span.
+    /// Returns the copy of a copied row. The row is mostly one of the span.
     @inline(__always) fileprivate func copy(of row: UInt32, _ target: UInt32, _ rows: CloneRows) -> UInt32 {
         let place = row &- firstRow
         guard isRun, place < UInt32(truncatingIfNeeded: count) else { return rows.copy(of: row) }
@@ -47,14 +47,14 @@ extension Draft {
         (ownedLeaf(group, slot, .linkLeaf) + PageLayout.linkValuesOffset).assumingMemoryBound(to: UInt32.self)
     }
 
-    /// Whether no row has anything in a column.
+    /// Returns whether no row has a value in a column.
     private func isEmpty(_ slot: Int, _ spans: [CloneSpan]) -> Bool {
         let column = GroupLayout.columnsOffset &+ 4 &* slot
         return spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
     }
 
-    /// Gives the copies of members the copies of their owner and neighbours; who has an owner that is not copied stays alone.
-    /// Returns whether there is any such.
+    /// Links the copies of members to the copies of their owner and neighbours. A copy stays alone if the original's owner is not copied.
+    /// Returns whether there is such a copy.
     mutating func copyMembers(
         _ chain: CloneChain, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]
     ) -> Bool {
@@ -71,7 +71,7 @@ extension Draft {
             span.forEach { row, place in
                 let original = owners[row]
                 if original == noRow { return }
-                // Neighbours mostly have one owner.
+                // Consecutive members mostly have the same owner.
                 if original != known.original {
                     guard chain.owners.contains(original) else {
                         isAnyAlone = true
@@ -87,7 +87,7 @@ extension Draft {
         return isAnyAlone
     }
 
-    /// Gives the copies of owners the copies of their first and last members.
+    /// Links the copies of owners to the copies of their first and last members.
     mutating func copyOwners(_ chain: CloneChain, _ group: UnsafeMutableRawPointer, _ spans: [CloneSpan]) {
         if isEmpty(chain.chain.first, spans) { return }
         let first = target(group, chain.chain.first)

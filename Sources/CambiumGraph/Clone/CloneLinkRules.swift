@@ -1,11 +1,11 @@
 import CambiumModel
 
-/// Which links of originals their copies have. Both sides of a link have a say.
+/// The rules that decide which links of originals their copies have. The rules of both sides of a link matter.
 struct CloneLinkRules {
     private let schema: Schema
     private let members: CloneMembers
     private let roots: Set<ObjectPlace>
-    /// By link and end: what all concrete entities say of it that have the relationship, and the roots among them.
+    /// By link and end: the rule that all concrete entities with the relationship share, for roots and other objects alike.
     private let rules: [Stance]
 
     private enum Stance {
@@ -41,7 +41,7 @@ struct CloneLinkRules {
         }
     }
 
-    /// The rule of an object's side of a link; nil for a hidden end.
+    /// Returns the rule of an object's side of a link, or `nil` for a hidden end.
     @inline(__always)
     func rule(_ end: EndLayout, _ table: TableLayout, _ row: UInt32, _ reader: Reader) -> CloneRule? {
         switch rules[2 &* end.link &+ end.end] {
@@ -58,12 +58,12 @@ struct CloneLinkRules {
         return member.policy.rule(of: property, isRoot: roots.contains(ObjectPlace(table: table.index, row: row)))
     }
 
-    /// Whether all objects that are at an end have a rule.
+    /// Returns whether all objects at an end have this rule.
     func isAlways(_ rule: CloneRule, _ end: EndLayout) -> Bool {
         if case .rule(rule) = rules[2 * end.link + end.end] { true } else { false }
     }
 
-    /// Whether the copies of two linked objects are linked, whoever they are; nil where that depends on the objects.
+    /// Returns whether the copies of any two linked objects are linked. Returns `nil` if that depends on the objects.
     func keepsAll(_ link: Int) -> Bool? {
         switch (rules[2 * link], rules[2 * link + 1]) {
         case (.several, _), (_, .several): nil
@@ -73,7 +73,7 @@ struct CloneLinkRules {
         }
     }
 
-    /// Whether the copies of two linked objects are linked.
+    /// Returns whether the copies of two linked objects with these rules are linked.
     @inline(__always) static func keeps(_ first: CloneRule?, _ second: CloneRule?) -> Bool {
         first == .copy || second == .copy || first != .skip && second != .skip
     }

@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// Which object each copy of a clone is of. Keeps some bits for each object.
+/// Maps each object that a clone copied to its copy. It keeps a few bits for each object.
 public struct CloneMap: Sendable {
     struct Hierarchy: Sendable {
         let root: EntityNumber
@@ -21,10 +21,10 @@ public struct CloneMap: Sendable {
         }
     }
 
-    /// How many objects were copied.
+    /// The number of copied objects.
     public var count: Int { hierarchies.reduce(0) { $0 + $1.count } }
 
-    /// The copy of an object; nil where it was not copied. Complexity: O(log objects).
+    /// Returns the copy of an object, or `nil` if the object was not copied. Complexity: O(log objects).
     public func copy(of id: ObjectID) -> ObjectID? {
         guard let hierarchy = hierarchies.first(where: { $0.root == id.root }) else { return nil }
         let virtualPage = id.serial >> UInt64(PageLayout.fanOutShift)

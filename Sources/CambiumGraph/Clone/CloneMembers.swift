@@ -1,8 +1,8 @@
 import CambiumModel
 
-/// What a clone does with the objects of each concrete entity, resolved against the pages.
+/// The rules of a clone for the objects of each concrete entity, resolved against the pages.
 struct CloneMembers {
-    /// An attribute whose value is taken from an object above.
+    /// An attribute whose value comes from an ancestor: the parent in the walk, the parent's parent, and so on.
     struct Follower {
         let attribute: Attribute
         let follow: CloneAttributeRule.Follow
@@ -16,7 +16,7 @@ struct CloneMembers {
 
     private let byEntity: [Member?]
     let branches: CloneBranches
-    /// Whether the order in which objects are reached matters, because some value is taken from a parent.
+    /// Whether the order in which the walk reaches objects matters, because some value comes from a parent.
     let needsOrder: Bool
     let policy: ClonePolicy
 
@@ -50,18 +50,18 @@ struct CloneMembers {
         return member
     }
 
-    /// Whether a number is that of a concrete entity of the schema.
+    /// Returns whether a number belongs to a concrete entity of the schema.
     func has(_ entity: EntityNumber) -> Bool { Int(entity.rawValue) < byEntity.count && byEntity[Int(entity.rawValue)] != nil }
 
     var all: some Sequence<Member> { byEntity.lazy.compactMap { $0 } }
 }
 
-/// A relationship that the walk goes on by. It holds no references, so that going through millions of objects counts none.
+/// A relationship that the walk follows. It holds no references, so that a walk through millions of objects counts none.
 struct CloneBranch {
     enum Shape {
         /// A column of the owner has the row at the other end.
         case one(slot: Int)
-        /// A column of the owner has the first member, one of the members the next.
+        /// A column of the owner has the first member, and a column of the members has the next one.
         case chain(first: Int, next: Int)
         case other
     }
@@ -91,7 +91,7 @@ struct CloneBranch {
     }
 }
 
-/// The branches of all concrete entities, one entity's after the other's.
+/// The branches of all concrete entities, grouped by entity.
 struct CloneBranches {
     private var all: [CloneBranch] = []
     private var ranges: [Range<Int>] = []
@@ -110,7 +110,7 @@ struct CloneBranches {
     }
 
     @inline(__always) func range(_ entity: EntityNumber, isRoot: Bool) -> Range<Int> {
-        // A row of no entity leads nowhere, and is refused when the rows are counted.
+        // A row without an entity leads nowhere. It is refused when the rows are counted.
         guard Int(entity.rawValue) < ranges.count else { return 0..<0 }
         return isRoot ? rootRanges[Int(entity.rawValue)] : ranges[Int(entity.rawValue)]
     }

@@ -1,32 +1,33 @@
 public import CambiumModel
 
-/// What a clone will copy: found, counted and checked, with nothing changed yet. Valid for the graph or draft that it was made
-/// from, until that changes.
+/// The objects that a clone will copy. They are found, counted and checked, and nothing is changed yet. A plan is valid for the graph or
+/// draft that it was made from, until that graph or draft changes.
 package struct ClonePlan: Sendable {
     package let options: CloneOptions
     let members: CloneMembers
     let roots: [ObjectPlace]
-    /// By table.
+    /// The copied rows, by table.
     var rows: [CloneRows]
-    /// As `CloneWalk.entries`.
+    /// The entries of the walk: see `CloneWalk.entries`.
     let entries: [CloneWalk.Entry]
     package let rootIDs: [ObjectID]
     package let hierarchies: [CloneOp.Hierarchy]
     package let setHash: UInt64
-    /// Whether copies get new UUIDs, and the time.
+    /// Whether copies get new UUIDs, which need a seed. `needsTime` is whether copies get the time of the clone.
     package let needsSeed: Bool
     package let needsTime: Bool
 
     package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
 
-    /// The op that carries the plan out.
+    /// Returns the op that carries out the plan.
     package func op(time: Timestamp, seed: () -> CloneSeed) -> CloneOp {
         CloneOp(
             roots: rootIDs, options: options, time: needsTime ? time : nil, seed: needsSeed ? seed() : nil,
             hierarchies: hierarchies, setHash: setHash)
     }
 
-    /// Throws `.ruleViolated` where an attribute that gets the time of the op does not allow it, `.invalidInput` where none can hold it.
+    /// Throws `.ruleViolated` if an attribute that gets the time of the op does not allow it, `.invalidInput` if an attribute cannot hold
+    /// it.
     package func checkTime(_ op: CloneOp) throws(CambiumError) {
         guard let time = op.time else { return }
         for count in hierarchies.flatMap(\.counts) {
@@ -43,13 +44,13 @@ package struct ClonePlan: Sendable {
 }
 
 extension Graph {
-    /// Plans a clone of objects of this graph, for who wants to know what it would come to.
+    /// Plans a clone of objects of this graph, for callers that want to know its extent in advance.
     package func planClone(_ ids: [ObjectID], _ request: CloneRequest) throws(CambiumError) -> ClonePlan {
         try ClonePlanner(reader: reader, layout: layout, space: nil).plan(ids, request)
     }
 
-    /// The object that an object is a copy of; nil where it was not made by a clone. The transaction that made it is that of the
-    /// clone. Complexity: O(1).
+    /// Returns the object that an object is a copy of, or `nil` if the object was not made by a clone. The clone is the transaction that
+    /// made the copy. Complexity: O(1).
     public func source(of id: ObjectID) -> ObjectID? {
         guard let place = self.place(of: id), let serial = reader.rows(Int(place.table)).source(place.row) else { return nil }
         return ObjectID(root: id.root, serial: serial)
@@ -67,7 +68,7 @@ extension Draft {
 }
 
 extension Rows {
-    /// The serial of the object that a row is a copy of.
+    /// Returns the serial of the object that a row is a copy of, or `nil` if the row is not a copy.
     func source(_ row: UInt32) -> UInt64? {
         isPresent(row, TableLayout.sourceSlot) ? fixed(row, TableLayout.sourceSlot, as: UInt64.self) : nil
     }

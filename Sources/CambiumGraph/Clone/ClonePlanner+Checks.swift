@@ -1,8 +1,8 @@
 import CambiumModel
 
-/// What has to hold for a clone to be carried out.
+/// The conditions under which a clone can be carried out.
 extension ClonePlanner {
-    /// No copy may have all the values of a unique set that its original has.
+    /// Throws `.ruleViolated` if copies would have all the values of a unique set that their originals have.
     func checkUnique(
         _ present: [CloneMembers.Member], _ hierarchies: [CloneOp.Hierarchy], _ roots: [ObjectPlace], _ options: CloneOptions
     ) throws(CambiumError) {
@@ -33,7 +33,7 @@ extension ClonePlanner {
         }
     }
 
-    /// Each value that is taken from above has to be there, or to have something in its place.
+    /// Throws `.ruleViolated` if a value that comes from an ancestor is not there and nothing takes its place.
     func checkFollowers(
         _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) throws(CambiumError) {
@@ -57,7 +57,7 @@ extension ClonePlanner {
         }
     }
 
-    /// Checks the value that a copy takes from above against the attribute that gets it.
+    /// Checks the value that a copy takes from an ancestor against the attribute that gets it.
     private func checkFollowed(
         _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) throws(CambiumError) {
@@ -74,7 +74,7 @@ extension ClonePlanner {
                 + violation)
     }
 
-    /// The value that a copy gets; nil for one that is made for it.
+    /// Returns the value that a copy gets, or `nil` if the value is made for the copy.
     private func value(
         of attribute: Attribute, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) -> Value? {
@@ -107,7 +107,7 @@ extension ClonePlanner {
         options.rootValues.contains { $0.root == attribute.root && $0.attribute == attribute.number }
     }
 
-    /// The object above that a value is taken from, and its attribute; nil where there is none.
+    /// Returns the ancestor that a value is taken from, and its attribute. Returns `nil` if there is no such ancestor or attribute.
     func followed(
         _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry]
     ) -> (place: ObjectPlace, attribute: Attribute)? {

@@ -1,14 +1,14 @@
 import CambiumModel
 
-/// Walks, counts and checks, so that carrying the plan out cannot fail.
+/// Walks, counts and checks, so that carrying out the plan cannot fail.
 struct ClonePlanner {
     let reader: Reader
     let layout: GraphLayout
-    /// What the copies have to fit in; nil where nothing is to be written.
+    /// The space that must have enough pages for the copies; `nil` if that is not checked.
     let space: PageSpace?
 
-    /// Throws as `CloneOptions.init`, `.notFound` for a root that is not there, `.limitExceeded` and `.ruleViolated` as
-    /// Docs/CLONE.md says.
+    /// Plans a clone. Throws the errors of `CloneOptions.init`, and `.notFound` for a root that does not exist. Throws `.limitExceeded`
+    /// and `.ruleViolated` as Docs/CLONE.md states.
     func plan(_ ids: [ObjectID], _ request: CloneRequest) throws(CambiumError) -> ClonePlan {
         var entities: [Entity] = []
         for id in ids {
@@ -71,7 +71,7 @@ struct ClonePlanner {
         return entity
     }
 
-    /// Gives the copies of a table their serials, and counts them by entity.
+    /// Assigns the serials of the copies of a table, and counts the copies by entity.
     private func settle(
         _ table: TableLayout, _ rows: inout CloneRows, _ members: CloneMembers
     ) throws(CambiumError) -> CloneOp.Hierarchy {
@@ -102,7 +102,7 @@ struct ClonePlanner {
             counts: counts.map { CloneOp.EntityCount($0.key, $0.value) }.sorted { $0.entity < $1.entity })
     }
 
-    /// Estimates what the copies take, because running out of it in the middle would end the program.
+    /// Checks an estimate of the rows and pages of the copies. Running out of pages while they are written would end the process.
     private func checkRoom(_ rows: [CloneRows]) throws(CambiumError) {
         for table in layout.tables where table.root == nil {
             guard reader.nextSerial(table.index) + UInt64(reader.liveCount(table.index)) < TableLayout.rowCountMax else {

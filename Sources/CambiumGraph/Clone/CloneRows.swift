@@ -4,17 +4,17 @@ import CambiumBytes
     import Glibc
 #endif
 
-/// The rows of one table that are copied, and where the copy of each lies.
+/// The copied rows of one table, and the places of their copies.
 ///
-/// One bit for each row of the table, in memory that is only touched where anything is copied; for each group of 128 of which
-/// anything is, 36 bytes.
+/// Takes one bit for each row of the table, in memory that is only touched where anything is copied. Also takes 36 bytes for each group of
+/// 128 rows from which anything is copied.
 struct CloneRows: Sendable {
-    /// A group of which rows are copied, or those of its rows that are of one virtual page. In the order of serials, which is that of the
-    /// virtual pages.
+    /// A group with copied rows, or the rows of a shared group that belong to one virtual page. Pages are in the order of serials, which
+    /// is the order of virtual pages.
     struct Page: Sendable {
         let virtualPage: UInt32
         let group: UInt32
-        /// How many copied rows have smaller serials than those of the page.
+        /// The number of copied rows with smaller serials than those of the page.
         let rank: UInt32
         let bits: UInt128
     }
@@ -23,7 +23,7 @@ struct CloneRows: Sendable {
     private(set) var pages: [Page] = []
     /// The serial of the first copy.
     private(set) var firstSerial: UInt64 = 0
-    /// The groups of the copies, from that of the first serial on.
+    /// The groups of the copies, beginning with the group of the first serial.
     private(set) var targets: [UInt32] = []
 
     init(groupCount: Int, _ chunks: Chunks) { chosen = CloneBits(groupCount: groupCount, chunks) }
@@ -32,7 +32,7 @@ struct CloneRows: Sendable {
 
     @inline(__always) func contains(_ row: UInt32) -> Bool { chosen.contains(row) }
 
-    /// Settles the order of the copies, once all rows are known. Complexity: O(g log g) for g groups of which anything is copied.
+    /// Settles the order of the copies when all rows are known. Complexity: O(g log g) for g groups from which anything is copied.
     mutating func rank(_ rows: Rows, firstSerial: UInt64) {
         self.firstSerial = firstSerial
         var found: [(virtualPage: UInt32, group: UInt32, bits: UInt128)] = []
@@ -58,7 +58,7 @@ struct CloneRows: Sendable {
 
     mutating func setTargets(_ targets: [UInt32]) { self.targets = targets }
 
-    /// The row of a row's copy.
+    /// Returns the row of a row's copy.
     @inline(__always) func copy(of row: UInt32) -> UInt32 {
         let serial = firstSerial &+ UInt64(chosen.rank(of: row))
         let page = Int((serial &>> UInt64(PageLayout.fanOutShift)) &- (firstSerial &>> UInt64(PageLayout.fanOutShift)))
@@ -66,11 +66,11 @@ struct CloneRows: Sendable {
         return targets[page] &<< PageLayout.rowShift | UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
     }
 
-    /// Calls `body` with each row that is copied and the row of its copy, by ascending serial.
+    /// Calls `body` with each copied row and the row of its copy, by ascending serial.
     @inline(__always)
     func forEach(_ body: (_ row: UInt32, _ copy: UInt32) -> Void) { forEach(in: pages.indices, body) }
 
-    /// As `forEach`, of some of the pages.
+    /// Does the same as `forEach(_:)`, for some of the pages.
     @inline(__always)
     func forEach(in range: Range<Int>, _ body: (_ row: UInt32, _ copy: UInt32) -> Void) {
         guard let first = pages[range].first else { return }
@@ -89,23 +89,23 @@ struct CloneRows: Sendable {
     }
 }
 
-/// A set of rows of one table, and how many of them stand before each.
+/// A set of rows of one table, and the number of its rows before each row.
 ///
-/// SAFETY: each row is compared with the number of groups that the set was made with, because pages that nobody has proven may name any.
+/// SAFETY: each row is compared with the number of groups that the set was made with, because pages that are not proven may name any row.
 ///
-/// SENDABLE: it changes while it is filled and ranked only, by the one thread that made it and gives it on afterwards.
+/// SENDABLE: it changes only while it is filled and ranked. The one thread that made it does this, and shares it afterwards.
 final class CloneBits: @unchecked Sendable {
     private static let wordsPerGroup = PageLayout.fanOut / 64
 
-    // Zeroed by the system when they are touched.
+    // The kernel zeroes this memory when it is touched first.
     private let words: UnsafeMutablePointer<UInt64>
     private let ranks: UnsafeMutablePointer<UInt32>
     private let wordCount: Int
     private let chunks: Chunks
     @exclusivity(unchecked) private(set) var count = 0
-    /// The ranks of rows in groups that are shared.
+    /// The ranks of rows in shared groups.
     @exclusivity(unchecked) private var ranksByRow: [UInt32: UInt32] = [:]
-    /// The groups of which anything is in the set, in the order in which they came.
+    /// The groups with rows in the set, in the order in which they were added.
     @exclusivity(unchecked) private(set) var groups: [UInt32] = []
 
     init(groupCount: Int, _ chunks: Chunks) {
@@ -123,10 +123,10 @@ final class CloneBits: @unchecked Sendable {
         free(ranks)
     }
 
-    /// Ends the process: a page names a row that its table does not have.
+    /// Ends the process, because a page names a row that its table does not have.
     @inline(never) func refuse() -> Never { chunks.refuse("a link leads to a row that there is not") }
 
-    /// Returns whether the row was not there before.
+    /// Adds a row. Returns whether the row was not in the set before.
     @inline(__always) func insert(_ row: UInt32) -> Bool {
         let place = Int(row &>> 6)
         if place >= wordCount { refuse() }
@@ -139,7 +139,7 @@ final class CloneBits: @unchecked Sendable {
         return true
     }
 
-    /// Returns how many of the rows were not there before.
+    /// Adds the rows of a chain. Returns the number of rows that were not in the set before.
     func insert(_ chain: inout ChainRows) -> Int {
         let words = words
         var added = 0
@@ -163,7 +163,7 @@ final class CloneBits: @unchecked Sendable {
         return words[place] &>> UInt64(row & 63) & 1 != 0
     }
 
-    /// The rows of a group that are in the set, the first one in the lowest bit.
+    /// Returns the rows of a group that are in the set, the first one in the lowest bit.
     @inline(__always) func bits(ofGroup group: UInt32) -> UInt128 {
         let first = Int(group) &* Self.wordsPerGroup
         let low = UInt128(truncatingIfNeeded: words[first])
@@ -172,7 +172,7 @@ final class CloneBits: @unchecked Sendable {
 
     func setRank(_ group: UInt32, _ rank: UInt32) { ranks[Int(group)] = rank }
 
-    /// Ranks rows of a group that is shared with others, which do not stand together in the order of serials.
+    /// Ranks rows of a shared group. These rows are not consecutive in the order of serials.
     func setRanks(_ group: UInt32, _ bits: UInt128, _ first: UInt32) {
         ranks[Int(group)] = Self.isByRow
         var (bits, rank) = (bits, first)
@@ -185,7 +185,7 @@ final class CloneBits: @unchecked Sendable {
 
     private static let isByRow = UInt32.max
 
-    /// How many rows of the set stand before a row: those of its group, and as many as its group was given.
+    /// Returns the number of rows of the set before a row: the rank of its group, and the rows before it in the group.
     @inline(__always) func rank(of row: UInt32) -> UInt32 {
         let place = Int(row &>> 6)
         if place >= wordCount { refuse() }

@@ -1,7 +1,7 @@
 import CambiumBytes
 import CambiumModel
 
-/// A hash of the set of objects that are copied: independent of pages and rows. FORMAT.md 4 has what is hashed.
+/// A hash of the set of copied objects, which does not depend on pages and rows. FORMAT.md 4 states its input.
 enum CloneSetHash {
     static func of(_ rows: [CloneRows], _ layout: GraphLayout) -> UInt64 {
         var hash: UInt64 = 0
@@ -28,7 +28,7 @@ enum CloneSetHash {
 }
 
 extension CloneRows {
-    /// Calls `body` with the first serial and the length of each run of neighbours, ascending.
+    /// Calls `body` with the first serial and the length of each run of consecutive serials, ascending.
     func forEachRun(_ body: (_ first: UInt64, _ count: UInt64) -> Void) {
         var first: UInt64 = 0
         var end: UInt64 = 0

@@ -1,17 +1,17 @@
-/// Rows of one group, and of one virtual page, whose copies lie side by side in another.
+/// Copied rows of one group and one virtual page whose copies lie side by side in another group.
 struct CloneSpan {
     let source: UnsafeMutableRawPointer
     let virtualPage: UInt32
     let low: UInt64
     let high: UInt64
-    /// The first row of the group that is copied; all of them where `isRun`.
+    /// The first copied row, counted within its group. If `isRun`, the `count` rows from this one are copied.
     let first: Int
     let count: Int
-    /// Where in its group the first copy lies.
+    /// The place of the first copy in its group.
     let start: Int
-    /// The first row of the table that is copied.
+    /// The first copied row, counted within the table.
     let firstRow: UInt32
-    /// Whether the rows are neighbours.
+    /// Whether the copied rows are consecutive.
     let isRun: Bool
 
     init(source: UnsafeMutableRawPointer, _ page: CloneRows.Page, bits: UInt128, start: Int) {
@@ -28,7 +28,7 @@ struct CloneSpan {
 
     var end: Int { start &+ count }
 
-    /// Calls `body` with each row in its group, and the place of its copy.
+    /// Calls `body` with each row, counted within its group, and with the place of its copy.
     @inline(__always) func forEach(_ body: (_ row: Int, _ place: Int) -> Void) {
         var place = start
         var bits = low
@@ -45,7 +45,7 @@ struct CloneSpan {
         }
     }
 
-    /// The bits of the rows that are copied, side by side, at the place of the first copy.
+    /// Returns the bits of the copied rows, moved side by side to the place of the first copy.
     @inline(__always) func moved(_ bits: UInt128) -> UInt128 {
         let mask = count == 128 ? UInt128.max : (UInt128(1) &<< UInt128(truncatingIfNeeded: count)) &- 1
         if isRun { return ((bits &>> UInt128(truncatingIfNeeded: first)) & mask) &<< UInt128(truncatingIfNeeded: start) }
@@ -60,7 +60,7 @@ struct CloneSpan {
     }
 }
 
-/// Goes through what is copied, one group of copies at a time.
+/// Iterates over the copied rows, one group of copies at a time.
 struct CloneSpans {
     private let rows: CloneRows
     private let tableRows: Rows
@@ -75,7 +75,7 @@ struct CloneSpans {
         serial = rows.firstSerial
     }
 
-    /// Replaces `spans` by those of the next group.
+    /// Replaces `spans` by the spans of the next group of copies.
     mutating func next(_ spans: inout [CloneSpan]) {
         spans.removeAll(keepingCapacity: true)
         var start = Int(serial & UInt64(PageLayout.fanOutMask))

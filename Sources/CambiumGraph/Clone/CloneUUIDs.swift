@@ -1,10 +1,10 @@
 import CambiumBytes
 import CambiumModel
 
-/// The new UUIDs of one attribute of a clone. FORMAT.md 4 says how they are made.
+/// The new UUIDs of one attribute of a clone. FORMAT.md 4 states how they are made.
 ///
-/// They lie side by side in an index, in the order of the copies, as densely as those of the objects that were there, and whatever the key
-/// of the index is: so the index takes them bucket by bucket, in few buckets if the copies are few.
+/// In an index, the UUIDs lie side by side in the order of the copies, as densely as those of the objects that existed before. This holds
+/// for any key of the index. So the index takes the UUIDs bucket by bucket, and in few buckets if the copies are few.
 struct CloneUUIDs {
     private let low: UInt64
     private let high: UInt64
@@ -16,8 +16,8 @@ struct CloneUUIDs {
     private var firstSeries = SIMD2<UInt64>()
 
     /// - Parameters:
-    ///   - count: the copies in the attribute's hierarchy.
-    ///   - objectCount: the objects that were in it before.
+    ///   - count: The number of copies in the attribute's hierarchy.
+    ///   - objectCount: The number of objects that the hierarchy had before.
     init(
         _ seed: CloneSeed, _ algorithm: CloneOp.Algorithm, _ attribute: Attribute, firstSerial: UInt64, _ count: Int,
         among objectCount: Int
@@ -39,20 +39,20 @@ struct CloneUUIDs {
         firstSeries = start(ofSeries: 0)
     }
 
-    /// The UUID of the copy of a serial.
+    /// The UUID of the copy with this serial.
     @inline(__always) subscript(_ serial: UInt64) -> SIMD2<UInt64> {
         let place = serial &- firstSerial
         return algorithm == .series ? numbered(place) : ascending(place)
     }
 
-    /// Algorithm 2: numbers of a series; of several, if there are more copies than a series has numbers.
+    /// Returns a UUID of algorithm 2: a number of a series. There are several series if there are more copies than one series has numbers.
     @inline(__always) private func numbered(_ place: UInt64) -> SIMD2<UInt64> {
         let series = place &>> bitCount
         let first = series == 0 ? firstSeries : start(ofSeries: series)
         return SIMD2(first.x | (place & ((1 &<< bitCount) &- 1)).littleEndian, first.y)
     }
 
-    /// Number 0 of a series.
+    /// Returns number 0 of a series.
     private func start(ofSeries series: UInt64) -> SIMD2<UInt64> {
         let stride = (firstSerial &+ series) &* Mixing.step
         let first = UUIDSeries.tagged(Mixing.mixed(high &+ stride) & ~Self.versionMask | 4 &<< 52, bitCount: bitCount)
@@ -60,12 +60,12 @@ struct CloneUUIDs {
         return SIMD2(first.littleEndian, rest.littleEndian)
     }
 
-    /// Algorithm 1: the hashes of the first version, which had no key, ascend.
+    /// Returns a UUID of algorithm 1. In the order of the copies, the hashes of the first version, which had no key, ascend.
     @inline(never) private func ascending(_ place: UInt64) -> SIMD2<UInt64> {
         let stride = (place &+ 1) &* Mixing.step
         let chance = Mixing.mixed(high &+ stride)
         let hash = start &+ place &* distance &+ chance.multipliedFullWidth(by: distance).high
-        // What the version needs is put where the hash takes it as it is.
+        // Both halves change by the same bits, which result in the version. So the hash still follows from the UUID.
         let rest = Mixing.mixed(low &+ stride) & ~(Self.versionMask | Self.variantMask) | 0x80
         let first = Mixing.unmixed(hash) ^ rest &* Mixing.step
         let version = (first ^ 4 << 52) & Self.versionMask

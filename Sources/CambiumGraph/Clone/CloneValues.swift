@@ -1,44 +1,44 @@
 import CambiumModel
 
-/// What becomes of one column of a table that is copied.
+/// The contents of one column of the copies of a table's rows.
 struct CloneColumn {
     enum Content {
         case copy
         case fill(StoredCell)
         case uuid(CloneUUIDs)
         case source
-        /// The members' side of a chain that is copied whole: its owner is in the column, its neighbours in two others.
+        /// The members' side of a chain that is copied whole: the owners are in the column, and the neighbours are in two other columns.
         case members(CloneChain)
-        /// The owners' side.
+        /// The owners' side of such a chain.
         case owners(CloneChain)
     }
 
     let slot: Int
     let kind: ColumnKind
     let content: Content
-    /// The entities that have the attribute; nil where all of the table do.
+    /// The entities that have the attribute, or `nil` if all entities of the table have it.
     let family: Set<EntityNumber>?
 }
 
-/// The values that the copies of a plan get beside those of their originals: checked and converted before anything is written.
+/// The values of the copies of a plan that are not their originals' values. They are checked and converted before anything is written.
 struct CloneValues {
     struct OfRoot {
         let table: Int
-        /// The original's.
+        /// The row of the original.
         let row: UInt32
         let attribute: Attribute
         let cell: StoredCell
     }
 
-    /// What becomes of the columns of each table; none where nothing of it is copied.
+    /// The columns of each table. Empty if no row of the table is copied.
     let columns: [[CloneColumn]]
     let ofRoots: [OfRoot]
-    /// The defaults of attributes whose values may have nobody to follow.
+    /// The defaults of attributes whose values may have no ancestor to come from.
     let blanks: [ObjectIdentifier: StoredCell]
 
-    /// - Parameter reader: of the draft before anything of the clone is in it.
+    /// Resolves the values of a plan. Throws `.invalidInput` or `.limitExceeded` if an attribute cannot hold a value.
     ///
-    /// Throws `.invalidInput` or `.limitExceeded` if an attribute cannot hold a value.
+    /// - Parameter reader: Reads the draft before it has anything of the clone.
     init(_ plan: borrowing ClonePlan, _ op: CloneOp, _ layout: GraphLayout, _ reader: Reader) throws(CambiumError) {
         var columns = [[CloneColumn]](repeating: [], count: layout.tables.count)
         for hierarchy in plan.hierarchies {
@@ -88,7 +88,7 @@ struct CloneValues {
         return columns
     }
 
-    /// Nil where the copies are null.
+    /// Returns the contents of an attribute's column, or `nil` if the copies are null.
     private static func content(
         _ attribute: Attribute, _ rule: CloneAttributeRule, _ table: TableLayout, _ plan: borrowing ClonePlan, _ op: CloneOp,
         _ reader: Reader

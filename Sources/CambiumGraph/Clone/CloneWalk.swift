@@ -1,11 +1,11 @@
 import CambiumModel
 
-/// Finds what a clone copies: breadth-first from the roots, without recursion.
+/// Finds the objects that a clone copies: breadth-first from the roots, without recursion.
 ///
-/// Keeps one bit for each row, and the objects of one level that something is followed from; where values are taken from
-/// parents, 12 bytes for each object.
+/// Keeps one bit for each row, and the objects of one level from which the walk continues. If values come from parents, keeps 12 bytes for
+/// each object.
 struct CloneWalk {
-    /// An object that was reached, and by which entry.
+    /// An object that the walk reached, and the entry from which it was reached.
     struct Entry {
         let table: UInt32
         let row: UInt32
@@ -22,17 +22,18 @@ struct CloneWalk {
     private let reader: Reader
     private let layout: GraphLayout
     private let objectCountMax: Int
-    /// By table.
+    /// The copied rows, by table.
     let rows: [CloneRows]
     private(set) var objectCount = 0
-    /// Where the order matters all objects, as they were reached; else those of the level under way that lead on.
+    /// If the order matters: all objects in the order in which they were reached. Otherwise: the objects of the current level from which
+    /// the walk continues.
     private(set) var entries: [Entry] = []
-    /// For each table whose rows are of one entity that entity, else nil.
+    /// For each table, the entity of all of its rows, or `nil` if there may be several entities.
     private let single: [EntityNumber?]
-    /// By table: whether anything is followed from any of its rows.
+    /// For each table, whether the walk continues from any of its rows.
     private let leadsOn: [Bool]
     private let branches: CloneBranches
-    /// By branch: where was read last.
+    /// For each branch, the place that was read last.
     private var caches: [BranchCache]
     private let needsOrder: Bool
 
@@ -53,7 +54,7 @@ struct CloneWalk {
         needsOrder = members.needsOrder
     }
 
-    /// Throws `.limitExceeded` where there are more objects than the request allows.
+    /// Finds all objects. Throws `.limitExceeded` if there are more objects than the request allows.
     mutating func run(_ roots: [ObjectPlace], depth: Int?) throws(CambiumError) {
         for root in roots where rows[Int(root.table)].chosen.insert(root.row) {
             objectCount += 1
@@ -97,7 +98,7 @@ struct CloneWalk {
         }
     }
 
-    /// The members of a chain, where the order does not matter.
+    /// Visits the members of a chain if the order does not matter.
     private mutating func visit(_ place: Int, _ table: Int) {
         if !leadsOn[table] {
             objectCount &+= rows[table].chosen.insert(&caches[place].chain)
@@ -106,7 +107,7 @@ struct CloneWalk {
         while let row = caches[place].chain.next() { visit(table, row, from: 0) }
     }
 
-    /// As stored where the relationship is ordered, else by ascending id.
+    /// Visits the members of an owner, as stored if the relationship is ordered or the order does not matter, otherwise by ascending id.
     private mutating func visitInOrder(_ branch: CloneBranch, _ owner: UInt32, from index: Int) {
         let reader = reader
         let end = layout.end(branch.link, branch.end)
@@ -136,6 +137,6 @@ struct CloneWalk {
         }
     }
 
-    /// The rows by table, and the entries where the order matters.
+    /// Returns the rows by table, and the entries if the order matters.
     consuming func take() -> (rows: [CloneRows], entries: [Entry]) { (rows, needsOrder ? entries : []) }
 }

@@ -2,10 +2,10 @@ internal import CMachine
 import CambiumModel
 
 extension Draft {
-    /// Puts many rows in an index, bucket by bucket, and notes those whose key is there already.
+    /// Adds many rows to an index, bucket by bucket, and notes the rows whose key is there already.
     ///
-    /// - Parameter rows: new rows, in no index yet.
-    /// - Parameter hasNewUUIDs: whether each key has a UUID that was made for it, which no other key has.
+    /// - Parameter rows: New rows that are in no index yet.
+    /// - Parameter hasNewUUIDs: Whether each key has a UUID that was made for it and that no other key has.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: CloneRows, hasNewUUIDs: Bool) {
         var entries: [UInt64] = []
         var other: [UInt64] = []
@@ -19,9 +19,9 @@ extension Draft {
         }
     }
 
-    /// Puts the rows of a block in an index, as the other one does.
+    /// Adds the rows of a block to an index, in the same way.
     ///
-    /// - Parameter rows: new rows of one entity, in no index yet.
+    /// - Parameter rows: New rows of one entity that are in no index yet.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: [UInt32]) {
         let reader = reader
         let tableRows = reader.rows(table.index)
@@ -35,7 +35,7 @@ extension Draft {
         addEntries(table, index, &entries, &other, isUnique: pending.isOff)
     }
 
-    /// Puts new edges, none of which there was, in the index of pairs.
+    /// Adds new edges to the index of pairs. None of them may be there already.
     mutating func addToIndex(_ table: TableLayout, edges: [UInt32]) {
         let reader = reader
         let rows = reader.rows(table.index)
@@ -44,7 +44,9 @@ extension Draft {
         addEntries(table, table.indexes[0], &entries, &other, isUnique: true)
     }
 
-    /// - Parameter other: memory that is used, and can be used again.
+    /// Sorts entries and adds them to an index, bucket by bucket.
+    ///
+    /// - Parameter other: The memory for sorting, which the caller can pass again.
     mutating func addEntries(
         _ table: TableLayout, _ index: IndexLayout, _ entries: inout [UInt64], _ other: inout [UInt64], isUnique: Bool
     ) {
@@ -62,13 +64,13 @@ extension Draft {
 
     private static let prefetchDistanceMin = 12
 
-    /// A batch of so many groups is sorted at a time: 4 MiB, which is used again for the next.
+    /// The number of groups in a batch. The entries of a batch are sorted together. They take 4 MiB, which the next batch uses again.
     static let batchPageCount = (1 << 18) / PageLayout.fanOut
 
-    /// What of a hash a bucket looks at: the bits that splits go by and the fragment.
+    /// The bits of a hash that a bucket uses: the bits that determine splits, and the fragment.
     static let hashMask: UInt64 = 0xFFFF_FFFF_0000_0000
 
-    /// Adds the high half of the hash of each row's key, with the row in the low half. Rows without a key are left out.
+    /// Adds the high half of the hash of each row's key, with the row in the low half. Omits rows without a key.
     private func addHashes(
         _ table: TableLayout, _ index: IndexLayout, _ rows: CloneRows, _ pages: Range<Int>, to entries: inout [UInt64]
     ) {
@@ -93,7 +95,7 @@ extension Draft {
         }
     }
 
-    /// Adds entries that belong in one bucket, as many as it has room for. Returns where the next one stands.
+    /// Adds the entries that belong to one bucket, as many as it has space for. Returns the place of the next entry.
     private mutating func fillBucket(
         _ table: TableLayout, _ index: IndexLayout, _ entries: [UInt64], from first: Int, isUnique: Bool
     ) -> Int {
@@ -131,7 +133,7 @@ extension Draft {
         return next
     }
 
-    /// Whether a bucket has no room for all that goes in it, and is better split than copied first.
+    /// Returns whether a bucket has no space for all of its new entries. Such a bucket is better split than copied first.
     private func hasTooMany(_ bucket: Bucket, _ entries: [UInt64], _ first: Int) -> Bool {
         let last = first + Bucket.capacity - bucket.count
         guard last < entries.count, bucket.overflow == 0, bucket.depth < Bucket.depthMax else { return false }

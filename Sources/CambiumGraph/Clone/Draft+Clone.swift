@@ -1,8 +1,8 @@
 package import CambiumModel
 
-/// Carrying a clone out.
+/// Carries out clones.
 extension Draft {
-    /// Plans the clone of an op again, and carries it out if it comes to what the op says.
+    /// Plans the clone of an op again, and carries it out if the plan has the objects that the op states.
     mutating func apply(_ op: CloneOp) throws(CambiumError) {
         let plan = try replanned(op)
         guard plan.hierarchies == op.hierarchies, plan.setHash == op.setHash, plan.needsTime == (op.time != nil),
@@ -28,11 +28,11 @@ extension Draft {
         return CambiumError(.damaged, "The clone of \(roots) does not come to the objects that the log gives.")
     }
 
-    /// Carries out a plan that was made of this draft as it is, with an op that the plan made. From then on memory is kept ready for
-    /// another one.
+    /// Carries out a plan that was made of the current state of this draft. The plan must have made the op. Keeps memory ready for another
+    /// clone afterwards.
     ///
-    /// Throws `.invalidInput` for a value of the roots that does not fit, which resolving a request finds before; nothing is
-    /// changed then. Complexity: O(objects that are copied and their links).
+    /// Throws `.invalidInput` for a value of the roots that does not fit, which resolving a request finds earlier. Nothing is changed in
+    /// this case. Complexity: O(copied objects and their links).
     package mutating func clone(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
         try checkUsable()
         try checkCapacity()
@@ -41,7 +41,7 @@ extension Draft {
         carryOut(plan, values)
     }
 
-    /// Writes what was checked before, so that it cannot fail.
+    /// Writes a clone that was checked before, so that writing cannot fail.
     private mutating func carryOut(_ plan: consuming ClonePlan, _ values: CloneValues) {
         precondition(touched == nil, "An import derives its ops from what it changed; a clone is an op.")
         let originalsPending = pending.objects
@@ -69,13 +69,13 @@ extension Draft {
         noteCopies(plan, originalsPending)
     }
 
-    /// About what the pages of the copies take, as the originals' take it.
+    /// Returns about the number of bytes of the copies' pages, if copies take as much as the existing objects.
     private func byteCount(of plan: borrowing ClonePlan) -> Int {
         let all = layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }
         return Int(Double(space.liveGranules * PageLayout.granule) * Double(plan.objectCount) / Double(max(1, all)))
     }
 
-    /// Takes the serials of the copies of a table. Returns the groups that they lie in.
+    /// Assigns the serials of the copies of a table. Returns the groups in which the copies lie.
     private mutating func claim(_ table: TableLayout, _ hierarchy: CloneOp.Hierarchy) -> [UInt32] {
         let count = hierarchy.objectCount
         let first = hierarchy.firstSerial
@@ -106,7 +106,8 @@ extension Draft {
 
     // MARK: Values from above
 
-    /// Takes values from parents, in the order in which objects were reached: a parent has its own by then.
+    /// Takes values from parents. Goes through the objects in the order in which they were reached, so that a parent has its own values
+    /// first.
     private mutating func followParents(_ plan: borrowing ClonePlan, _ values: CloneValues) {
         guard plan.members.needsOrder else { return }
         let planner = ClonePlanner(reader: reader, layout: layout, space: nil)
@@ -122,7 +123,7 @@ extension Draft {
                     let above = layout.tables[Int(place.table)]
                     let parent = plan.rows[above.index].copy(of: place.row)
                     let slot = above.slot(of: attribute.number)
-                    // Both attributes have one type. The value may lie in the page that the copy's is written to.
+                    // Both attributes have the same type. The value may lie in the page that is written to, so it is copied first.
                     let cell = reader.rows(above.index).withCell(parent, slot, above.columns[slot]) { StoredCell(copying: $0) }
                     assign(cell, follower.attribute, table, copy)
                 } else if follower.follow.fallback == .blank, let cell = values.blanks[ObjectIdentifier(follower.attribute)] {
@@ -152,7 +153,7 @@ extension Draft {
         }
     }
 
-    /// Notes the copies that break a rule as they are; what is changed later is noted then.
+    /// Notes the copies that break a rule now. Later changes note their objects themselves.
     private mutating func noteCopies(_ plan: borrowing ClonePlan, _ originals: [ObjectPlace]) {
         for place in originals where plan.rows[Int(place.table)].contains(place.row) {
             pending.noteObject(Int(place.table), plan.rows[Int(place.table)].copy(of: place.row))

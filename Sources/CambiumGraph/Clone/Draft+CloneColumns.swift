@@ -5,12 +5,12 @@ import CambiumModel
 #endif
 
 extension Draft {
-    /// Makes the rows of a table's copies and copies their attributes, one group of copies after the other.
+    /// Makes the rows of a table's copies and copies their attributes, one group of copies after another.
     ///
     /// - Parameters:
-    ///   - columns: what becomes of each column but those of chains.
-    ///   - chains: those that are copied whole.
-    ///   - lonely: gets the links of those chains in which a copy has an original whose owner is not copied.
+    ///   - columns: The contents of each column, except the columns of chains.
+    ///   - chains: The chains that are copied whole.
+    ///   - lonely: Receives the links of the chains in which the owner of some copied member is not copied.
     mutating func copyColumns(
         _ table: TableLayout, _ plan: borrowing ClonePlan, _ columns: [CloneColumn], _ chains: [CloneChain], lonely: inout Set<Int>
     ) {
@@ -50,7 +50,7 @@ extension Draft {
         store(live, group, GroupLayout.liveBitsOffset)
         store(stubs, group, GroupLayout.stubBitsOffset)
         (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += count
-        // Rows of a new group were made and changed by this transaction, unless it says otherwise.
+        // The rows of a group that this transaction made count as made and changed by it, unless a leaf states another transaction.
         guard group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self) != transaction else { return }
         for span in spans {
             for place in span.start..<span.end {
@@ -61,7 +61,7 @@ extension Draft {
         }
     }
 
-    /// A bit for each row of a group.
+    /// Returns a bit for each row of a group.
     @inline(__always) private func load(_ page: UnsafeMutableRawPointer, _ offset: Int) -> UInt128 {
         PageLayout.fanOut == 128
             ? page.loadUnaligned(fromByteOffset: offset, as: UInt128.self)
@@ -155,7 +155,7 @@ extension Draft {
         store(presence, leaf, PageLayout.presenceOffset)
     }
 
-    /// The serials of the originals.
+    /// Stores the serials of the originals.
     private mutating func copySerials(_ group: UnsafeMutableRawPointer, _ spans: [CloneSpan]) {
         let leaf = ownedLeaf(group, TableLayout.sourceSlot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: 8))
         var presence = load(leaf, PageLayout.presenceOffset)
@@ -170,7 +170,7 @@ extension Draft {
 
     // MARK: Strings
 
-    /// Copies values of any length; those of more than 255 bytes are shared.
+    /// Copies values of any length. The copies share values of more than 255 bytes with the originals.
     private mutating func copyStrings(_ group: UnsafeMutableRawPointer, _ slot: Int, _ spans: [CloneSpan]) {
         let column = GroupLayout.columnsOffset &+ 4 &* slot
         var byteCount = 0
@@ -179,7 +179,7 @@ extension Draft {
             span.forEach { row, _ in byteCount &+= Int(cells[row] &>> 16 & 0xFF) }
         }
         let reference = (group + column).assumingMemoryBound(to: PageRef.self)
-        // A value of no bytes has a cell too.
+        // A value without bytes has a cell, too, so `byteCount` does not show whether all values are null.
         let isNull = spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
         if isNull { return }
         own(&reference.pointee, .stringLeaf)

@@ -1,17 +1,17 @@
 import CambiumModel
 
-/// The links of a many-to-many relationship that copies get: for each edge of the originals at most one.
+/// The links of a many-to-many relationship that copies get: at most one for each edge of the originals.
 private struct CloneEdges {
-    /// The edges that are copied.
+    /// The edges of the originals that are copied.
     let originals: CloneBits
-    /// Their copies, in the order of the ranks.
+    /// The copies of these edges, in the order of the ranks.
     var copies: [UInt32] = []
 
     init(groupCount: Int, _ chunks: Chunks) { originals = CloneBits(groupCount: groupCount, chunks) }
 
     func copy(of edge: UInt32) -> UInt32 { copies[Int(originals.rank(of: edge))] }
 
-    /// Calls `body` with each edge, in the order in which they are ranked by that.
+    /// Ranks the edges, and calls `body` with each of them in the order of the ranks.
     func rankEach(_ body: (UInt32) -> Void) {
         var rank: UInt32 = 0
         for group in originals.groups {
@@ -51,7 +51,7 @@ extension Draft {
         for side in 0...1 where plan.rows[lists[side].ownerTable].count > 0 { noteJoined(side, number, lists, rows, edges, table) }
     }
 
-    /// Finds the edges of one side's objects that are copied; both sides are one where a relationship is its own inverse.
+    /// Chooses the edges of one side's objects that are copied. If a relationship is its own inverse, both sides are one.
     private func choose(
         _ chosen: CloneBits, _ sides: [Int], _ number: Int, _ table: TableLayout, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>,
         _ rules: CloneLinkRules
@@ -76,25 +76,25 @@ extension Draft {
                     if CloneLinkRules.keeps(rule, other) { _ = chosen.insert(edge) }
                 }
             }
-            // What was copied by way of this link is linked to copies only.
+            // The walk may have copied the owner by way of this link. Its copy is then linked to copies only.
             if !isCopied { for edge in joined { _ = chosen.insert(edge) } }
         }
     }
 
-    /// Makes an edge that is in no index, and puts it at the end of those lists that are unordered.
+    /// Makes an edge that is in no index, and appends it to those of its lists that are unordered.
     private mutating func addCopy(
         _ left: UInt32, _ right: UInt32, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool
     ) -> UInt32 {
         let (first, second) = EndLayout.pair(0, isSymmetric, left, right)
         let edge = newEdge(table, first, second)
         if !lists[0].isOrdered { add(lists[0], owner: first, member: edge) }
-        // A thing that is its own friend has the edge once.
+        // An object that is linked to itself has the edge once.
         if !lists[1].isOrdered, !(isSymmetric && first == second) { add(lists[1], owner: second, member: edge) }
         return edge
     }
 
-    /// Gives the copied owners of one side their edges in the order of the originals'; appends the others to their lists, in the
-    /// order of the copies' ids.
+    /// Gives the copied owners of one side their edges, in the order of the originals' edges. Appends the other copied edges to the lists
+    /// of owners that are not copied, in the order of the copies' ids.
     private mutating func orderEdges(
         _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
@@ -109,17 +109,17 @@ extension Draft {
         forEachJoined(side, lists, rows, edges, table) { draft, owner, edge, _ in draft.add(lists[side], owner: owner, member: edge) }
     }
 
-    /// Notes that objects which were not copied, of one side, have more members now.
+    /// Notes that objects on the other side that were not copied have more members now, because they got links to copies of one side.
     private mutating func noteJoined(
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
-        // The other side's copies are what this side's objects are joined by.
+        // The owners are on the other side. The copies to which they got links are on this side.
         forEachJoined(1 - side, lists, rows, edges, table) { draft, owner, _, _ in
             draft.noteChange(number, 1 - side, owner)
         }
     }
 
-    /// Calls `body` with each object of one side that is not copied and gets a link to a copy of the other side, that link, and the copy.
+    /// Calls `body` for each link between a copy of the other side and an object of one side that is not copied. The owner is this object.
     private mutating func forEachJoined(
         _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout,
         _ body: (inout Draft, _ owner: UInt32, _ edge: UInt32, _ copy: UInt32) -> Void

@@ -1,6 +1,7 @@
 import CambiumModel
 
-/// Up to three link columns of a table that are written row by row, mostly to neighbours: the leaves are looked up once for each group.
+/// Up to three link columns of a table that are written row by row. Mostly the rows are neighbours, so leaves are looked up once for each
+/// group.
 private struct LinkCursor {
     typealias Values = UnsafeMutablePointer<UInt32>
 
@@ -14,7 +15,7 @@ private struct LinkCursor {
         slots = (first, second ?? first, third ?? first)
     }
 
-    /// The values of a row, in leaves of the draft's own.
+    /// Returns the values of a row, in leaves that are the draft's own.
     @inline(__always)
     mutating func values(_ row: UInt32, _ draft: inout Draft) -> (first: Values, second: Values, third: Values) {
         if row &>> PageLayout.rowShift != group { look(row, &draft) }
@@ -35,11 +36,11 @@ private struct LinkCursor {
 }
 
 extension Draft {
-    /// Gives copies the links that their originals have, as the rules of both sides say.
+    /// Gives copies the links of their originals, as the rules of both sides state.
     ///
     /// - Parameters:
-    ///   - whole: the links whose chains were copied with the columns.
-    ///   - lonely: those of them in which a member's owner is not copied.
+    ///   - whole: The links whose chains were copied with the columns.
+    ///   - lonely: The links of `whole` in which the owner of some copied member is not copied.
     mutating func copyLinks(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules, whole: Set<Int>, _ lonely: Set<Int>) {
         for number in layout.links.indices {
             switch layout.links[number] {
@@ -94,7 +95,7 @@ extension Draft {
 
     // MARK: One to many
 
-    /// Goes through the copied members: each joins the copy of its owner, or its owner.
+    /// Links each copied member to the copy of its owner, or to the owner itself if that is not copied.
     private mutating func copyChains(
         _ number: Int, _ list: ListLayout, _ chain: Chain, _ childEnd: Int, _ plan: borrowing ClonePlan, _ rules: CloneLinkRules
     ) {
@@ -136,7 +137,7 @@ extension Draft {
         }
     }
 
-    /// Goes through the copied owners: each gets its members' copies in their order.
+    /// Gives the copy of each owner the copies of its members, in their order.
     private mutating func copyTrees(
         _ number: Int, _ list: ListLayout, _ childEnd: Int, _ plan: borrowing ClonePlan, _ rules: CloneLinkRules
     ) {
@@ -158,7 +159,7 @@ extension Draft {
         }
     }
 
-    /// Appends the copies of shared members to the lists of owners that are not copied, in the order of their ids.
+    /// Appends the copies of shared members to the lists of owners that are not copied, in the order of the copies' ids.
     private mutating func joinOwners(
         _ number: Int, _ list: ListLayout, _ childEnd: Int, _ plan: borrowing ClonePlan, _ rules: CloneLinkRules
     ) {

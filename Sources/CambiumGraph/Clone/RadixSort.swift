@@ -1,8 +1,8 @@
-/// Sorts by the 16 highest bits: enough to have what belongs in one of many thousand buckets together.
+/// Sorts by the 16 highest bits. This suffices to bring together the entries of a bucket, even if there are many thousand buckets.
 enum RadixSort {
     private static let shift: UInt64 = 48
 
-    /// Whether the keys ascend by these bits, except for one place where they begin again from below. Hashes of new UUIDs do.
+    /// Returns whether the keys ascend by these bits. They may restart from low values once, as hashes of new UUIDs do.
     static func isSorted(_ keys: [UInt64]) -> Bool {
         var (last, turnCount): (UInt64, Int) = (0, 0)
         for key in keys {
@@ -15,7 +15,9 @@ enum RadixSort {
         return true
     }
 
-    /// - Parameter other: memory that is used, and can be used again.
+    /// Sorts the keys.
+    ///
+    /// - Parameter other: The memory for sorting, which the caller can pass again.
     static func sort(_ keys: inout [UInt64], _ other: inout [UInt64]) {
         if other.count > keys.count { other.removeLast(other.count - keys.count) }
         if other.count < keys.count { other.append(contentsOf: repeatElement(0, count: keys.count - other.count)) }

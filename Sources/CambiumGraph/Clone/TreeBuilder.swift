@@ -1,12 +1,12 @@
-/// Makes the tree of an ordered list from its members in their order, in linear time.
+/// Makes the tree of an ordered list from its members in order, in linear time.
 struct TreeBuilder {
     private let tree: Draft.Tree
-    /// The right spine, from the root down: each node with the number of nodes on its left.
+    /// The right spine, from the root down. Each node has the number of nodes on its left.
     private var spine: [(row: UInt32, leftCount: UInt32)] = []
 
     init(_ tree: Draft.Tree) { self.tree = tree }
 
-    /// Adds a member behind those that were added. It must be in no list.
+    /// Adds a member after those that were added before. The member must not be in a list.
     mutating func append(_ row: UInt32, _ draft: inout Draft) {
         let priority = Draft.priority(row)
         var left = noRow
@@ -26,7 +26,7 @@ struct TreeBuilder {
         spine.append((row, leftCount))
     }
 
-    /// Gives the list to its owner, and begins the next one.
+    /// Gives the list to its owner, and begins the next list.
     mutating func finish(owner: UInt32, _ draft: inout Draft) {
         guard let root = spine.first else { return }
         draft.setLink(tree.owners, owner, tree.root, root.row)
@@ -34,7 +34,7 @@ struct TreeBuilder {
         while !spine.isEmpty { count = pop(count, &draft) }
     }
 
-    /// Takes the last node off the spine, all of which is known by then. Returns how many nodes hang from it.
+    /// Removes the last node from the spine, because its subtree is complete. Returns the number of nodes in the subtree.
     private mutating func pop(_ rightCount: UInt32, _ draft: inout Draft) -> UInt32 {
         let (row, leftCount) = spine.removeLast()
         let count = leftCount + 1 + rightCount

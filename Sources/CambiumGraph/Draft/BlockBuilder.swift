@@ -6,12 +6,12 @@ import CambiumModel
 
 /// Copies columns of a table into the columns of a block.
 struct BlockBuilder {
-    /// Objects in one block: what keeps a block in the cache and its columns worth compressing.
+    /// The maximum number of objects in one block. A block of this size fits into the cache, and its columns are worth compressing.
     static let objectCountMax = 8192
-    /// Values in all columns of one block: fewer than a reader of a log takes for one.
+    /// The maximum number of values in all columns of one block. It is less than the limit that a reader of a log sets for one block.
     static let valueCountMax = 1 << 23
 
-    /// Objects in one block of a table with many columns.
+    /// Returns the maximum number of objects in one block of a table. It is lower if the table has many columns.
     static func objectCountMax(_ table: TableLayout) -> Int {
         min(objectCountMax, max(1, valueCountMax / max(1, table.columns.count)))
     }

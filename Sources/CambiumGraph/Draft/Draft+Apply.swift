@@ -1,17 +1,19 @@
 public import CambiumModel
 
 extension Draft {
-    /// The serial that the next object of a hierarchy gets.
+    /// Returns the serial of the next object of a hierarchy.
     public func nextSerial(of root: EntityNumber) -> UInt64 {
         guard let table = layout.table(of: root) else { return 1 }
         return reader.nextSerial(table.index)
     }
 
-    /// Applies one op: the only way in which a graph changes, live and in replay alike.
+    /// Applies one op. Live transactions and replays alike change a graph only by ops, or by methods with the same result.
     ///
-    /// An op applies as a whole, or it throws and leaves the draft as it was; then the caller may go on with other ops.
-    /// Throws `.notFound` for a missing object, `.invalidInput` for what does not fit the schema, `.limitExceeded` if a table
-    /// or the graph is full, `.damaged` for a block whose parts disagree.
+    /// An op applies as a whole, or the method throws and leaves the draft as it was. After an error, the caller may continue with other
+    /// ops.
+    ///
+    /// - Throws: `.notFound` for a missing object, `.invalidInput` for values that do not fit the schema. `.limitExceeded` if a table or
+    ///   the graph is full, `.damaged` for a block whose parts disagree.
     public mutating func apply(_ op: Op) throws(CambiumError) {
         if !op.mayUseReserve { try checkCapacity() }
         try atomically { draft throws(CambiumError) in try draft.perform(op) }
@@ -63,9 +65,9 @@ extension Draft {
         directory = page
     }
 
-    /// A directory for the layout.
+    /// Makes a directory for the layout.
     ///
-    /// - Parameter table: makes or finds the page of a table.
+    /// - Parameter table: Makes or finds the page of a table.
     mutating func newDirectory(
         sharedBlobs: RadixVector, register: PageRef, table: (inout Draft, TableLayout) -> PageRef
     ) -> PageRef {
@@ -77,7 +79,7 @@ extension Draft {
         return page
     }
 
-    /// A directory for the layout, whose tables are not in it yet.
+    /// Makes a directory for the layout. The references to its tables are not set yet.
     mutating func newDirectory(sharedBlobs: RadixVector, register: PageRef) -> PageRef {
         let page = allocate(DirectoryPage.byteCount(layout), .directory)
         chunks[page].storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
@@ -118,7 +120,7 @@ extension Draft {
         let row = insertRow(table, serial: id.serial, entity: number)
         for assigned in cells {
             let kind = table.columns[assigned.slot]
-            // A null takes back what another assignment to the same attribute stored.
+            // A null must clear the value that an earlier assignment to the same attribute stored.
             if assigned.cell.isNull, reader.rows(table.index).isNull(row, assigned.slot, kind) { continue }
             assigned.cell.withCell { store(table.index, row, assigned.slot, kind, $0) }
         }
@@ -139,12 +141,12 @@ extension Draft {
         }
     }
 
-    /// Does what `apply` does with `.set`, for an object that the caller has found, and for attributes of its entity. A value that is
-    /// there already is left out.
+    /// Does the same as `apply` with `.set`, for an object that the caller has found and for attributes of its entity. Omits values that
+    /// the object has already.
     ///
-    /// Throws as `apply`. Complexity: O(values), O(bytes) for text and data.
+    /// Throws the errors of `apply`. Complexity: O(values), and O(bytes) for text and data.
     ///
-    /// - Parameter changed: receives the assignments of the op; none if nothing changes.
+    /// - Parameter changed: Receives the assignments of the op. Stays empty if nothing changes.
     package mutating func set(
         _ values: [(Attribute, Value)], at place: ObjectPlace, _ changed: inout [Assignment]
     ) throws(CambiumError) {
@@ -156,7 +158,7 @@ extension Draft {
         var losesMandatory = false
         for (attribute, value) in values {
             let assigned = AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(value, attribute))
-            // A value that is there already counts if an assignment before it changes it.
+            // A value that the object has already counts as a change if an earlier assignment changes the same attribute.
             let isAssigned = cells.contains { $0.slot == assigned.slot }
             if !isAssigned, holds(assigned, table, place.row) { continue }
             changed.append(Assignment(attribute.number, value))
@@ -171,7 +173,8 @@ extension Draft {
         }
     }
 
-    /// An array for the assignments of an op, which the caller gives back for its memory.
+    /// Returns an empty array for the assignments of an op. The caller returns the array with `giveBack`, so that its memory is used
+    /// again.
     package func takeAssignments() -> [Assignment] { space.spareAssignments.take() }
 
     package func giveBack(_ assignments: inout [Assignment]) { space.spareAssignments.giveBack(&assignments) }
@@ -185,7 +188,7 @@ extension Draft {
         setProvenance(table.index, place.row, TableLayout.changedSlot)
     }
 
-    /// Converts the values of an op, which the caller stores and gives back.
+    /// Converts the values of an op. The caller stores the cells and then returns the array with `giveBack`.
     private mutating func takeCells(
         _ assignments: [Assignment], _ entity: Entity, _ table: TableLayout
     ) throws(CambiumError) -> [AssignedCell] {
@@ -205,7 +208,7 @@ extension Draft {
         guard number.rawValue < transaction else {
             throw CambiumError(.damaged, "Transaction \(transaction) has a digest of transaction \(number), which is not before it.")
         }
-        // A digest of an earlier transaction cannot be compared any more.
+        // The draft no longer has the graph of an earlier transaction, so it cannot compare an earlier digest.
         guard transaction - number.rawValue > 1 || Digester(reader: reader, layout: layout).digest() == digest else {
             throw CambiumError(.damaged, "The graph after transaction \(number) does not have the digest that the log gives.")
         }

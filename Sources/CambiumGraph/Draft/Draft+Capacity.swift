@@ -1,18 +1,19 @@
 import CambiumModel
 
-/// Refusing what a graph has no pages for, before anything is written.
+/// Checks that refuse a change before it writes, if the graph may not have enough pages for it.
 extension Draft {
     /// Throws `.limitExceeded` if only the reserve for deletions is left. O(1).
     ///
-    /// Every change except a deletion calls this before it writes. A replay does not refuse what the log says was accepted.
+    /// Every change calls this before it writes, except deletions, labels and digests. A replay never refuses a change that the log states
+    /// as accepted.
     @inline(__always)
     package borrowing func checkCapacity() throws(CambiumError) {
         if space.isInReserve, !pending.isOff { throw space.capacity.exhausted("only the reserve for deletions is left") }
     }
 
-    /// Throws `.limitExceeded` if a deletion may need more chunks than there are: it copies the groups and buckets that it changes.
+    /// Throws `.limitExceeded` if a deletion may need more chunks than are free. A deletion copies the groups and buckets that it changes.
     ///
-    /// Complexity: O(1), or O(objects and their links) if the chunks that are left are few.
+    /// Complexity: O(1), or O(objects and their links) if few chunks are free.
     func checkCapacity(forDeleting dying: [ObjectPlace]) throws(CambiumError) {
         if pending.isOff || chunkCount(space.liveGranules, buckets: dying.count) < space.freeChunkCount { return }
         let needed = chunkCount(changedGranules(dying), buckets: dying.count)
@@ -22,18 +23,19 @@ extension Draft {
             remedy: "Delete fewer of them in one transaction.")
     }
 
-    /// Throws `.limitExceeded` if a migration may need more chunks than there are without the reserve. O(tables).
+    /// Throws `.limitExceeded` if a migration may need more chunks than are free outside the reserve. O(tables).
     ///
-    /// - Parameter groupCount: how many groups of rows the migration makes again.
+    /// - Parameter groupCount: The number of groups of rows that the migration rebuilds.
     func checkCapacity(forMigrating groupCount: Int) throws(CambiumError) {
-        // A group that is made again may also have values in a wider type.
+        // A rebuilt group may also have values of a wider type.
         let share = Double(2 * groupCount) / Double(max(1, allGroupCount))
         let needed = chunkCount(Int(Double(space.liveGranules) * share), buckets: 0)
         if pending.isOff || needed <= space.freeChunkCount - space.capacity.reserveChunkCount { return }
         throw space.capacity.exhausted("the new schema may need \(needed) chunks of 64 KiB more")
     }
 
-    /// The chunks that copies of so many granules take, and those of the buckets and of the nodes of ordered indexes of so many objects.
+    /// Returns the number of chunks for copies of this many granules, and for the index buckets and index nodes that this many objects
+    /// change.
     private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
         let buckets = layout.tables.reduce(0) { sum, table in
             table.indexes.reduce(sum) { $0 + min(objectCount, bucketCount(table, $1)) }
@@ -52,7 +54,7 @@ extension Draft {
 
     private var allGroupCount: Int { layout.tables.reduce(0) { $0 + reader.groupCount($1.index) } }
 
-    /// The granules of the groups that have one of these objects, one of their edges or an object that is linked to them.
+    /// Returns the granules of all groups that have one of these objects, one of their edges or an object that is linked to them.
     private func changedGranules(_ dying: [ObjectPlace]) -> Int {
         var groups = [Set<UInt32>](repeating: [], count: layout.tables.count)
         for place in dying {
@@ -69,7 +71,7 @@ extension Draft {
         }
     }
 
-    /// The granules of a group's page and of its leaves.
+    /// Returns the granules of the page of a group and of its leaves, without the constant pages.
     private func granules(ofGroup index: UInt32, _ table: TableLayout) -> Int {
         let page = reader.vector(table.index, TablePage.rowsOffset).get(Int(index), chunks)
         if page == 0 { return 0 }
@@ -88,7 +90,8 @@ extension Draft {
 }
 
 extension Op {
-    /// Whether the op may use the pages that are left for deletions. A label and a digest need none.
+    /// Whether the op may use the pages of the reserve for deletions. Labels and digests may use them, too, because they need few pages or
+    /// none.
     var mayUseReserve: Bool {
         switch self {
         case .delete, .label, .digest: true
@@ -98,9 +101,9 @@ extension Op {
 }
 
 extension Timeline {
-    /// Limits the pages to fewer than this program can refer to.
+    /// Limits the graph to fewer pages than this program can address.
     package func limit(to capacity: PageCapacity) { space.capacity = capacity }
 
-    /// Whether only the reserve for deletions is left. Only while nobody writes.
+    /// Whether only the reserve for deletions is left. The caller must not read this while a draft is being written.
     package var isInReserve: Bool { space.isInReserve }
 }

@@ -1,5 +1,5 @@
 extension Draft {
-    /// The members' columns of a chain, resolved once.
+    /// The tables and columns of a chain of members, resolved once.
     struct Chain {
         let owners: Int
         let members: Int
@@ -15,7 +15,7 @@ extension Draft {
         append(chain, owner, first: member, last: member, count: 1)
     }
 
-    /// Appends members that are a chain already.
+    /// Appends members that already form a chain.
     @inline(__always)
     mutating func append(_ chain: Chain, _ owner: UInt32, first: UInt32, last: UInt32, count: Int) {
         let before = link(chain.owners, owner, chain.last)
@@ -49,7 +49,7 @@ extension Draft {
 }
 
 extension Draft.Chain {
-    /// Nil for an ordered list.
+    /// Returns `nil` for an ordered list.
     @inline(__always) init?(_ list: ListLayout) {
         guard case .chain(let first, let last, let count, let previous, let next) = list.shape else { return nil }
         self.init(

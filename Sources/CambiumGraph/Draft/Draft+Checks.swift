@@ -1,15 +1,18 @@
 public import CambiumModel
 
 extension Draft {
-    /// Checks everything that has to hold at the end of a transaction: mandatory attributes, numbers of members, uniqueness,
-    /// denied deletions. Throws `.ruleViolated` with a `RuleViolations` that has all of them. Complexity: O(changes).
+    /// Checks the rules that must hold at the end of a transaction: mandatory attributes, numbers of members, uniqueness and denied
+    /// deletions. Complexity: O(changes).
+    ///
+    /// - Throws: `.ruleViolated` with a `RuleViolations`. It has all violations, except after a migration, which limits their number.
     public mutating func check() throws(CambiumError) {
         if pending.isEmpty { return }
         let violations = violations()
         if !violations.isEmpty { throw CambiumError(violations) }
     }
 
-    /// What is broken: denied deletions first, since a deletion that is denied breaks many other rules only because it was tried.
+    /// Returns the broken rules and clears the pending checks. Denied deletions come first, because trying a denied deletion breaks many
+    /// other rules, too.
     mutating func violations() -> RuleViolations {
         var found: [Violation] = []
         for denial in pending.denials { found += violation(of: denial) }
@@ -28,7 +31,7 @@ extension Draft {
 
     func isLive(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isLive(place.row) }
 
-    /// What an object lacks, or has too much of. A stub may lack attributes.
+    /// Returns the rules that an object breaks by its attributes and its numbers of members. A stub may lack attributes and members.
     func violations(at place: ObjectPlace) -> [Violation] {
         guard let entity = entity(at: place) else { return [] }
         let table = layout.tables[Int(place.table)]
@@ -88,7 +91,7 @@ extension Reader {
         return ObjectPlace(table: table.index, row: row)
     }
 
-    /// How many objects are at the other end. Complexity: O(1).
+    /// Returns the number of objects at the other end. Complexity: O(1).
     func memberCount(_ end: EndLayout, owner: UInt32) -> Int {
         switch end.layout {
         case .pair(let tables, let slots):

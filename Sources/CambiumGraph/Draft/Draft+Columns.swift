@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Stores a value in a column, and in the indexes that the column is a part of. Returns whether it differed.
+    /// Stores a value in a column, and updates the indexes over the column. Returns whether the value differed.
     @discardableResult
     mutating func set(_ table: TableLayout, _ row: UInt32, _ slot: Int, _ cell: Cell) -> Bool {
         if reader.rows(table.index).equals(row, slot, table.columns[slot], cell) { return false }
@@ -9,7 +9,7 @@ extension Draft {
         return true
     }
 
-    /// As `set`, for a value that most likely differs.
+    /// Stores a value as `set` does, without comparing it first, because it most likely differs.
     mutating func replace(_ table: TableLayout, _ row: UInt32, _ slot: Int, _ cell: Cell) {
         let indexes = table.indexesOfSlot[slot]
         for index in indexes { removeFromIndex(table, table.indexes[index], row) }
@@ -18,7 +18,7 @@ extension Draft {
         touched?.markAttributes(table.index, row)
     }
 
-    /// Stores the value of a row that is in no index yet.
+    /// Stores a value in a column. The row must not be in an index over the column.
     @inline(__always)
     mutating func store(_ table: Int, _ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell) {
         guard case .fixed(let width) = kind else {
@@ -35,8 +35,8 @@ extension Draft {
         }
     }
 
-    /// Puts a row in an index, where its entity is covered and its key has no null. A key that is there already is looked at
-    /// again at commit.
+    /// Adds a row to an index if the index covers its entity and its key has no null. If another row has the same key, notes a check for
+    /// the commit.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, _ row: UInt32) {
         guard covers(index, table, row) else { return }
         let reader = reader
@@ -58,7 +58,7 @@ extension Draft {
         index.coversTable || index.family.contains(reader.rows(table.index).entity(row, table))
     }
 
-    /// Makes an object a stub, or one no longer.
+    /// Makes an object a stub, or makes a stub a full object.
     mutating func setStub(_ table: TableLayout, _ row: UInt32, _ isStub: Bool) {
         guard reader.rows(table.index).isStub(row) != isStub else { return }
         Rows.setBit(ownedGroup(table.index, row), GroupLayout.stubBitsOffset, row, isStub)
@@ -67,7 +67,7 @@ extension Draft {
 }
 
 extension Rows {
-    /// The concrete entity of a row.
+    /// Returns the concrete entity of a row.
     @inline(__always) func entity(_ row: UInt32, _ table: TableLayout) -> EntityNumber {
         guard let slot = table.entitySlot else { return table.entities[0] }
         return EntityNumber(rawValue: fixed(row, slot, as: UInt16.self))

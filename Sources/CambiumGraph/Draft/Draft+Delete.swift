@@ -1,8 +1,10 @@
 import CambiumModel
 
 extension Draft {
-    /// Deletes objects and what their cascades reach, and unlinks all of them. Algorithm 1: a cascade reaches an object once;
-    /// the order has no effect on the outcome. Throws `.limitExceeded` before anything is written.
+    /// Deletes objects and all objects that their cascades reach, and unlinks all of them. Throws `.limitExceeded` before it writes
+    /// anything.
+    ///
+    /// Algorithm 1 of the op: a cascade reaches each object once, and the order has no effect on the result.
     mutating func delete(_ places: [ObjectPlace]) throws(CambiumError) {
         let dying = closure(of: places)
         try checkCapacity(forDeleting: dying)
@@ -13,7 +15,7 @@ extension Draft {
         pending.noteDeletion(since: noted)
     }
 
-    /// The objects themselves and everything that cascade rules reach from them.
+    /// Returns these objects and all objects that cascade rules reach from them.
     func closure(of places: [ObjectPlace]) -> [ObjectPlace] {
         var seen = [RowSet](repeating: RowSet(), count: layout.tables.count)
         var found: [ObjectPlace] = []
@@ -39,7 +41,7 @@ extension Draft {
         return schema.entity(reader.rows(table.index).entity(place.row, table))
     }
 
-    /// Notes who has to be gone at commit for a `deny` rule to be content.
+    /// Notes the members that must be gone at commit to satisfy a `deny` rule.
     private mutating func noteDenials(_ place: ObjectPlace) {
         guard let entity = entity(at: place) else { return }
         for relationship in entity.relationships where relationship.deleteRule == .deny {
@@ -54,7 +56,7 @@ extension Draft {
         }
     }
 
-    /// Takes an object out of every link that it is in, also by ends that the schema does not name.
+    /// Removes an object from all of its links, including ends that the schema does not name.
     private mutating func unlinkAll(_ place: ObjectPlace) {
         let table = Int(place.table)
         for link in layout.links.indices {
@@ -68,7 +70,7 @@ extension Draft {
         }
     }
 
-    /// Whether the rule of an end is `noAction`: what it does to the other side is not checked.
+    /// Returns whether the rule of an end is `noAction`. The effect of such an end on the other side is not checked.
     func isUnchecked(_ end: EndLayout, _ place: ObjectPlace) -> Bool {
         let link = schema.links[end.link]
         guard let property = (end.end == 0 ? link.first : link.second).property else { return false }
@@ -94,7 +96,7 @@ extension Draft {
         }
     }
 
-    /// Clears the columns of an object and gives up its row.
+    /// Clears the columns of an object and releases its row.
     mutating func erase(_ place: ObjectPlace) {
         let table = layout.tables[Int(place.table)]
         for index in table.indexes { removeFromIndex(table, index, place.row) }
@@ -112,7 +114,7 @@ extension Draft {
 }
 
 extension GraphLayout {
-    /// The table whose objects an end starts from.
+    /// Returns the table of the objects that an end starts from.
     @inline(__always) func startTable(_ end: EndLayout) -> Int {
         let link = schema.links[end.link]
         return tableIndex(ofKnown: end.end == 0 ? link.first.root : link.second.root)
@@ -120,12 +122,12 @@ extension GraphLayout {
 }
 
 extension Reader {
-    /// The id of the object at a place.
+    /// Returns the id of the object at a place.
     func id(_ place: ObjectPlace, _ layout: GraphLayout) -> ObjectID {
         ObjectID(root: layout.root(ofTable: Int(place.table)), serial: rows(Int(place.table)).serial(place.row))
     }
 
-    /// Calls `body` with the row of each object at the other end: in order where ordered, else as linked.
+    /// Calls `body` with the row of each object at the other end: in order if the end is ordered, otherwise in the order of its chain.
     @inline(__always)
     func forEachMember(_ end: EndLayout, owner: UInt32, _ body: (UInt32) -> Void) {
         switch end.layout {

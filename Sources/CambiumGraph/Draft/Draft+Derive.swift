@@ -1,33 +1,35 @@
 public import CambiumModel
 
 extension Draft {
-    /// Notes from here on which objects change, so that `deriveOps` can emit the outcome.
+    /// Notes from now on which objects change, so that `deriveOps` can emit the net changes.
     public mutating func trackChanges() { trackChanges(HubLimits()) }
 
     package mutating func trackChanges(_ limits: HubLimits) { touched = TouchedRows(layout, limits) }
 
-    /// Emits the ops that lead from the original graph to this one: what nets to nothing is in none of them.
+    /// Emits the ops that lead from the original graph to this one. Changes that cancel each other out are in none of them.
     ///
-    /// Blocks of inserted and changed objects come first, then blocks of links. Deletions are not derived: nothing may have
-    /// been deleted since `trackChanges`. Complexity: O(objects changed).
+    /// Blocks of inserted and changed objects come first, then blocks of links. Deletions are not derived, so no object may have been
+    /// deleted since `trackChanges`. Complexity: O(objects changed).
     ///
-    /// - Parameter emit: takes each block as it is made, so that all of them need not be in memory at once.
+    /// - Parameter emit: Receives each op as soon as it is made, so that not all ops are in memory at once.
     public borrowing func deriveOps(_ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
         if touched != nil { try derivation.run(emit) }
     }
 }
 extension Draft {
-    /// The comparison with the original graph.
+    /// The comparison of this graph with the original graph.
     var derivation: OpDerivation {
         OpDerivation(reader: reader, layout: layout, before: (base.reader, base.layout), touched: touched)
     }
 }
 
 extension Graph {
-    /// Emits the ops that make this graph out of one that has its schema and no objects.
+    /// Emits the ops that make this graph from a graph with its schema and without objects.
     ///
-    /// A hierarchy whose last serial belongs to no object gets an object with that serial, which is deleted again: the next
-    /// serial is part of a graph. Who changed what, and which object is a copy of which, is not in these ops.
+    /// The next serial of a hierarchy is part of a graph. If no object has the last serial of a hierarchy, the ops insert an object with
+    /// that serial and delete it. The ops do not contain provenance: which transactions changed an object, and which object it is a copy
+    /// of.
+    ///
     /// Complexity: O(graph).
     package func deriveOps(_ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
         try OpDerivation(reader: reader, layout: layout, before: (reader, GraphLayout(Schema.empty)), touched: nil).run(emit)

@@ -1,8 +1,8 @@
 extension Draft {
-    /// How many edges are made at once.
+    /// The number of edges that are made in one step.
     private static let stepCount = 64
 
-    /// Links an object that has no members yet to objects that differ from each other, in this order.
+    /// Links an object that has no members yet to distinct objects, in this order.
     mutating func linkFirst(_ end: EndLayout, owner: UInt32, targets: [UInt32]) {
         guard case .edges(let table, let lists, let isSymmetric) = end.layout else {
             for target in targets { link(end, owner: owner, target: target) }
@@ -18,7 +18,8 @@ extension Draft {
         }
     }
 
-    /// Adds edges that are not there. Each needs memory all over the place, which is asked for before any of it is used.
+    /// Adds edges that do not exist yet. The edges use memory in many distant places, so the method prefetches it before it uses any of
+    /// it.
     private mutating func addEdges(
         _ end: EndLayout, _ table: TableLayout, _ own: Chain, _ far: Chain, _ owner: UInt32, _ targets: ArraySlice<UInt32>
     ) {

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A relationship resolved for writing many links. Copying it counts one reference only.
+/// A relationship resolved for writing many links. A copy of it increments only one reference count.
 package struct ImportEnd {
     let end: EndLayout
     let isOrdered: Bool
@@ -11,12 +11,12 @@ package final class ImportTable {
     let table: TableLayout
     package let entity: Entity
     let identity: IndexLayout?
-    /// Where keys of one attribute are looked for.
+    /// The index and the column in which keys of one attribute are looked up. `nil` if there is no identity.
     package let keyPlace: KeyPlace?
-    /// For each attribute of the entity, in its order: the column, and the default where there is one.
+    /// The column of each attribute of the entity, in the order of the attributes. `defaults` has their default values, or `nil`.
     let slots: [Int]
     let defaults: [StoredCell?]
-    /// Whether numbers of members have to be looked at when an object is made.
+    /// Whether a new object must be checked for its numbers of members.
     let isCounted: Bool
 
     init(table: TableLayout, entity: Entity, identity: IndexLayout?, slots: [Int], defaults: [StoredCell?], isCounted: Bool) {
@@ -37,7 +37,7 @@ package final class ImportTable {
     package func hasDefault(_ attribute: Int) -> Bool { defaults[attribute] != nil }
 }
 
-/// The index over an identity, and the column of its first attribute: numbers that are cheap to pass on.
+/// The index over an identity, and the column of its first attribute. These plain numbers are cheap to pass on.
 package struct KeyPlace {
     let table: Int
     let index: Int
@@ -47,23 +47,25 @@ package struct KeyPlace {
 }
 
 extension Cell {
-    /// Where an index over one attribute of this type has the value, in a graph with this key.
+    /// Returns the hash under which an index over one attribute of this type has the value, in a graph with this key.
     @inline(__always) package func keyHash(_ key: HashKey, _ type: AttributeType) -> UInt64 {
         var hash = KeyHash(key)
-        // Text has one form.
+        // Text needs no conversion: unlike 0.0, equal texts have one form.
         if kind == .bytes { hash.add(bytes) } else { hash.add(self.key(type)) }
         return hash.value
     }
 }
 
 extension Graph {
-    /// What the hashes of keys are computed with, in all graphs of a store that is open.
+    /// The key of the hashes of index keys. It is the same in all graphs of an open store.
     package var hashKey: HashKey { reader.hashKey }
 }
 
-/// Writing by rows, for imports: what is written is checked by the caller, row by row, and derived as ops afterwards.
+/// Row-wise writing for imports. The caller checks each row, and the ops are derived afterwards.
 extension Draft {
-    /// - Parameter identity: the unique set by which objects are found; nil where they are not.
+    /// Resolves an entity for writing many of its objects.
+    ///
+    /// - Parameter identity: The unique set by which the import finds objects; `nil` if it does not look for objects.
     package borrowing func importTable(_ entity: Entity, identity: UniqueSet?) throws(CambiumError) -> ImportTable {
         guard let table = layout.table(of: entity.root) else {
             throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.")
@@ -80,14 +82,14 @@ extension Draft {
 
     // MARK: Objects
 
-    /// The row with these identity values; nil where there is none.
+    /// Returns the row with these identity values, or `nil` if there is no such row.
     package borrowing func row(_ table: ImportTable, identity cells: [Cell]) -> UInt32? {
         guard let index = table.identity else { return nil }
         let row = reader.row(table.number, index, keys: cells)
         return row == noRow ? nil : row
     }
 
-    /// The row with this key, which is of one attribute and has this hash.
+    /// Returns the row with this key, which is the value of one attribute and has this hash.
     @inline(__always)
     package borrowing func row(_ place: KeyPlace, _ key: Cell, hash: UInt64) -> UInt32? {
         let row = reader.row(
@@ -95,17 +97,17 @@ extension Draft {
         return row == noRow ? nil : row
     }
 
-    /// Has the system supply memory for some MiB of pages by another thread, where less than that is there.
+    /// Makes another thread supply memory for some MiB of pages, if less than that is available.
     package borrowing func prepareMemory() { space.memory.prepareAhead() }
 
-    /// Asks for the memory in which a key is looked for.
+    /// Prefetches the memory in which a key is looked up.
     package borrowing func prefetch(_ place: KeyPlace, hash: UInt64) { reader.prefetchBlock(place.table, place.index, hash) }
 
     /// Calls `body` with the rows of a table, by ascending serial.
     package borrowing func forEachRow(_ table: ImportTable, _ body: (UInt32) -> Void) {
         let map = reader.vector(table.number, TablePage.virtualPagesOffset)
         var next = 0
-        // Serials that are far apart leave pages between them that are not there.
+        // If serials are far apart, the virtual pages between them do not exist.
         while let page = map.firstIndex(from: next, reader.chunks) {
             let first = UInt64(page) << UInt64(PageLayout.fanOutShift)
             for serial in first...first | UInt64(PageLayout.fanOutMask) {
@@ -121,19 +123,19 @@ extension Draft {
         return reader.rows(table.number).withCell(row, slot, table.table.columns[slot], body)
     }
 
-    /// The concrete entity of a row.
+    /// Returns the concrete entity of a row.
     package borrowing func entity(_ table: ImportTable, _ row: UInt32) -> EntityNumber {
         reader.rows(table.number).entity(row, table.table)
     }
 
     package borrowing func isStub(_ table: ImportTable, _ row: UInt32) -> Bool { reader.rows(table.number).isStub(row) }
 
-    /// Whether the original graph has the object at a row.
+    /// Returns whether the original graph has the object at a row.
     package borrowing func isOriginal(_ table: ImportTable, _ row: UInt32) -> Bool {
         reader.rows(table.number).serial(row) < base.reader.nextSerialOrOne(table.number, of: base.layout)
     }
 
-    /// Makes an object without attributes that is in no index yet.
+    /// Makes an object that has no attributes and is in no index yet.
     package mutating func beginInsert(_ table: ImportTable) throws(CambiumError) -> UInt32 {
         let serial = reader.nextSerial(table.number)
         guard serial <= ObjectID.serialMax else {
@@ -143,22 +145,22 @@ extension Draft {
         return insertRow(table.table, serial: serial, entity: table.entity.number)
     }
 
-    /// Gives a new object the value of its attribute at an index.
+    /// Stores the value of the attribute at an index of a new object.
     package mutating func initialize(_ table: ImportTable, _ row: UInt32, attribute: Int, _ cell: Cell) {
         let slot = table.slots[attribute]
         store(table.number, row, slot, table.table.columns[slot], cell)
     }
 
-    /// Gives a new object the default of its attribute at an index, where there is one.
+    /// Stores the default of the attribute at an index of a new object, if the attribute has a default.
     package mutating func initializeDefault(_ table: ImportTable, _ row: UInt32, attribute: Int) {
         guard let cell = table.defaults[attribute] else { return }
         let slot = table.slots[attribute]
         cell.withCell { store(table.number, row, slot, table.table.columns[slot], $0) }
     }
 
-    /// Puts a new object into the indexes.
+    /// Adds a new object to the indexes.
     ///
-    /// - Parameter hash: of the key of its identity, where that was looked for just now and is not there; else 0.
+    /// - Parameter hash: The hash of the key of its identity, if the caller has just looked for this key and not found it. Otherwise 0.
     package mutating func endInsert(_ table: ImportTable, _ row: UInt32, isStub: Bool, hash: UInt64) {
         if hash != 0, let place = table.keyPlace {
             addEntry(place.table, place.index, hash: hash, row: row)
@@ -172,7 +174,7 @@ extension Draft {
         if table.isCounted, !isStub { pending.noteObject(table.number, row) }
     }
 
-    /// Changes the attribute at an index of an object that is there. Returns whether it differed.
+    /// Changes the attribute at an index of an existing object. Returns whether the value differed.
     @discardableResult
     package mutating func change(_ table: ImportTable, _ row: UInt32, attribute: Int, _ cell: Cell) -> Bool {
         guard set(table.table, row, table.slots[attribute], cell) else { return false }
@@ -184,7 +186,7 @@ extension Draft {
         table.defaults[attribute]?.withCell { _ = change(table, row, attribute: attribute, $0) }
     }
 
-    /// Makes an object that was a stub one no longer.
+    /// Makes a stub a full object.
     package mutating func fill(_ table: ImportTable, _ row: UInt32) {
         setStub(table.table, row, false)
         setProvenance(table.number, row, TableLayout.changedSlot)
@@ -206,12 +208,12 @@ extension Draft {
         ImportEnd(end: layout.handle(relationship).end, isOrdered: relationship.isOrdered)
     }
 
-    /// Makes a to-one relationship lead to a row, or nowhere.
+    /// Makes a to-one relationship lead to a row, or to no row if `target` is `nil`.
     package mutating func setTarget(_ end: ImportEnd, _ owner: UInt32, _ target: UInt32?) {
         if let target { link(end.end, owner: owner, target: target) } else { clearTarget(end.end, owner) }
     }
 
-    /// Makes these rows the members: in this order where the relationship is ordered. They must differ from each other.
+    /// Replaces the members by these rows, in this order if the relationship is ordered. The rows must differ from each other.
     package mutating func replaceMembers(_ end: ImportEnd, _ owner: UInt32, _ targets: [UInt32]) {
         var current: [UInt32] = []
         reader.forEachMember(end.end, owner: owner) { current.append($0) }
@@ -227,22 +229,22 @@ extension Draft {
         appendMembers(end, owner, targets)
     }
 
-    /// Adds those of the rows that are no members yet.
+    /// Adds the rows that are not members yet.
     package mutating func appendMembers(_ end: ImportEnd, _ owner: UInt32, _ targets: [UInt32]) {
         for target in targets { link(end.end, owner: owner, target: target) }
     }
 
     // MARK: Outcome
 
-    /// A set of rows for each table, with nothing in it.
+    /// Returns an empty set of rows for each table.
     package borrowing func emptyRowSets() -> [RowSet] { [RowSet](repeating: RowSet(), count: layout.tables.count) }
 
-    /// The first rule that the row which was just written breaks; everything that it noted counts as checked.
+    /// Returns the first rule that the row written last breaks. All checks that this row noted count as done.
     ///
-    /// A value that has to be unique may stand at another object until a later row changes that, so it is checked at the end. Objects are
-    /// found by the indexes in `finding`, in which a value is never at two objects.
+    /// A unique value may belong to another object until a later row changes that object, so the check of such values is deferred to the
+    /// end. The indexes in `finding` are checked at once: the import finds objects by them, so two objects never share a value there.
     ///
-    /// - Parameter deferred: gets what is checked at the end, by `check(_:)`.
+    /// - Parameter deferred: Receives each deferred check, for `check(_:)`.
     @inline(__always)
     package mutating func takeViolation(finding: ImportDuplicates.Indexes, _ deferred: (ImportDuplicates.Entry) -> Void) -> Violation? {
         pending.isEmpty ? nil : takeNoted(finding, deferred)
@@ -261,7 +263,7 @@ extension Draft {
         return violations().violations.first ?? first
     }
 
-    /// The objects of an entity that were there before and whose rows are not in `mentioned` (a set for each table), ascending.
+    /// Returns the original objects of an entity whose rows are not in `mentioned` (a set for each table), ascending.
     package borrowing func absent(_ entity: Entity, mentioned: [RowSet]) -> [ObjectID] {
         guard let table = layout.table(of: entity.root) else { return [] }
         let rows = reader.rows(table.index)
@@ -274,7 +276,7 @@ extension Draft {
         return serials.sorted().map { ObjectID(root: entity.root, serial: $0) }
     }
 
-    /// How many objects of each entity, of those that were there before, deleting these would delete.
+    /// Returns, for each entity, the number of original objects that a deletion of these objects would delete.
     package borrowing func countDeleted(_ ids: [ObjectID]) -> [EntityNumber: Int] {
         var counts: [EntityNumber: Int] = [:]
         for place in closure(of: ids.compactMap { self.place(of: $0) }) {
@@ -287,10 +289,11 @@ extension Draft {
         return counts
     }
 
-    /// What became of the objects of each entity: those in `seen` (a set of rows for each table), and all that changed.
+    /// Counts the objects of each entity by the net effect on them. Covers the objects in `seen` (a set of rows for each table) and all
+    /// changed objects.
     package borrowing func netCounts(seen: [RowSet]) -> [EntityNumber: NetCounts] {
         guard let touched else { return [:] }
-        // By number: a dictionary would take longer to find than all the rest.
+        // An array by entity number: lookups in a dictionary would take longer than all other work.
         var counts = [NetCounts](repeating: NetCounts(), count: 1 + Int(schema.entities.map(\.number.rawValue).max() ?? 0))
         for table in layout.tables where table.root != nil {
             var all = seen[table.index]
@@ -340,7 +343,7 @@ extension Draft {
         }
     }
 
-    /// An end of a link with the objects whose members were touched there.
+    /// An end of a link, with the objects whose members were touched at this end.
     private struct TouchedEnd {
         let end: EndLayout
         let owners: RowSet
@@ -384,7 +387,7 @@ extension Draft {
     }
 }
 
-/// Objects by what became of them.
+/// The numbers of objects by the net effect on them.
 package struct NetCounts: Equatable {
     package var inserted = 0
     package var updated = 0

@@ -1,10 +1,11 @@
 extension Draft {
-    /// Adds a row under its hash. An index of a draft is a multimap; duplicates are found at commit.
+    /// Adds a row under its hash. The index of a draft may have several rows with one key. The commit finds these duplicates.
     mutating func addEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
         countEntry(table, index, by: 1)
         let fragment = Bucket.fragment(hash)
         let found = reader.bucket(table, index, hash)
-        // Only what this draft owns leads to a page of its own, and then all places of the directory do.
+        // Only pages of the draft refer to a page of the draft. So all slots of the directory for this bucket already refer to the draft's
+        // copy.
         if found != 0, chunks.birth(found) == trustedEpoch, Bucket(chunks[found]).count < Bucket.capacity {
             return Bucket(chunks[found]).add(fragment, row)
         }
@@ -17,7 +18,7 @@ extension Draft {
         }
     }
 
-    /// Removes a row from under the hash that it was added with.
+    /// Removes a row from the hash that it was added with.
     mutating func removeEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
         countEntry(table, index, by: -1)
         let first = ownedBucketSlot(table, index, hash)
@@ -36,7 +37,7 @@ extension Draft {
         }
     }
 
-    /// Has the entry of a row lead to another one with the same key.
+    /// Makes the entry of a row lead to another row with the same key.
     mutating func replaceEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32, by other: UInt32) {
         var reference = ownedBucketSlot(table, index, hash)
         var overflowCount = 0
@@ -63,7 +64,7 @@ extension Draft {
         return slot
     }
 
-    /// Owns a bucket that several slots of the directory may point to: all of them have to point to the copy.
+    /// Makes a bucket the draft's own. Several slots of the directory may refer to the bucket, and all of them must refer to the copy.
     private mutating func ownShared(
         _ slot: UnsafeMutablePointer<PageRef>, _ vector: UnsafeMutablePointer<RadixVector>, _ bits: UInt32, _ hash: UInt64
     ) {
@@ -84,7 +85,7 @@ extension Draft {
         return page
     }
 
-    /// Replaces a bucket, which need not be the draft's own, by two that have half of its hashes each.
+    /// Replaces a bucket by two buckets that have half of its hashes each. The bucket need not be the draft's own.
     @inline(never)
     mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {
         if !space.isProven { space.checkCopied(page, chunks[page], .bucket, Bucket.byteCount) }
@@ -112,7 +113,7 @@ extension Draft {
         discardBucket(page)
     }
 
-    /// Puts the entries of a bucket in two others, by the bit of their hash at its depth.
+    /// Distributes the entries of a bucket to two others, by the bit of their hashes at its depth.
     private func distribute(_ bucket: Bucket, _ lower: Bucket, _ upper: Bucket, _ depth: Int, _ table: Int, _ index: IndexLayout) {
         if depth >= 8, depth < 24 {
             let mask: UInt16 = 1 << UInt16(23 - depth)
@@ -121,13 +122,13 @@ extension Draft {
         bucket.forEach { fragment, row in (isUpper(fragment, row, depth, table, index) ? upper : lower).add(fragment, row) }
     }
 
-    /// The bit of an entry's hash at a depth.
+    /// Returns whether the hash of an entry has a one bit at a depth.
     func isUpper(_ fragment: UInt16, _ row: UInt32, _ depth: Int, _ table: Int, _ index: IndexLayout) -> Bool {
         if depth >= 8, depth < 24 { return fragment & 1 << UInt16(23 - depth) != 0 }
         return (reader.keyHash(index, reader.rows(table), row) ?? 0) >> UInt64(63 - depth) & 1 == 1
     }
 
-    /// Gives the directory one more bit: each slot becomes two that point to the same bucket.
+    /// Adds one bit to the directory: each slot becomes two slots that refer to the same bucket.
     private mutating func doubleDirectory(_ place: UnsafeMutableRawPointer) {
         let old = place.load(as: RadixVector.self)
         let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)

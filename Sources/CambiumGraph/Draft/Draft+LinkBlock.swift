@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Gives the objects of a block the members that it lists.
+    /// Changes the members of the objects in a block as the block states.
     mutating func apply(_ block: LinkBlock) throws(CambiumError) {
         guard let table = layout.table(of: block.root),
             let relationship = schema.entities.lazy.filter({ $0.root == block.root })
@@ -44,7 +44,7 @@ extension Draft {
         }
     }
 
-    /// The rows of the members that a block names; `noRow` where a to-one relationship gets none.
+    /// Returns the rows of the members that a block names. A row is `noRow` if a to-one relationship gets no target.
     private func rows(
         _ serials: [UInt64], of relationship: Relationship, _ targets: TableLayout
     ) throws(CambiumError) -> [UInt32] {
@@ -66,7 +66,7 @@ extension Draft {
         return found
     }
 
-    /// Whether the counts cut all the members into lists, none of which names a member twice.
+    /// Returns whether the counts divide all members into lists, and no list names a member twice.
     private func areLists(_ members: [UInt64], _ counts: [UInt32]) -> Bool {
         guard counts.reduce(0, { $0 + Int($1) }) == members.count else { return false }
         var rest = members[...]
@@ -76,7 +76,7 @@ extension Draft {
         }
     }
 
-    /// Whether a list names no member twice: a few bytes can stand for millions that are the same.
+    /// Returns whether a list names no member twice. Without this check, a few bytes could stand for the same member millions of times.
     private func areDistinct(_ serials: ArraySlice<UInt64>) -> Bool {
         // Most lists ascend.
         if zip(serials, serials.dropFirst()).allSatisfy({ $0 < $1 }) { return true }
@@ -88,16 +88,16 @@ extension Draft {
         CambiumError(.damaged, "A block of links does not fit the relationship '\(relationship.name)'.")
     }
 
-    /// Empties a to-one end.
+    /// Clears a to-one end.
     mutating func clearTarget(_ end: EndLayout, _ owner: UInt32) {
         var old = noRow
         reader.forEachMember(end, owner: owner) { old = $0 }
         if old != noRow { unlink(end, owner: owner, target: old) }
     }
 
-    /// Makes an ordered list what its first `kept` members were, followed by these.
+    /// Keeps the first `kept` members of an ordered list, and replaces all others by `suffix`.
     ///
-    /// Complexity: O((members that followed + members that follow) * log(all members)).
+    /// Complexity: O((replaced members + members of `suffix`) * log(all members)).
     mutating func replaceSuffix(_ end: EndLayout, owner: UInt32, kept: Int, _ suffix: [UInt32]) {
         let following = reader.members(end, owner: owner, from: kept)
         let staying = Set(suffix)
@@ -108,7 +108,7 @@ extension Draft {
     }
 }
 
-/// An entity and everything below it. Rows that follow one another are mostly of the same.
+/// An entity and its descendants. The last entity is kept, because consecutive rows mostly have the same one.
 private struct Family {
     private let numbers: Set<EntityNumber>
     private var last: EntityNumber?

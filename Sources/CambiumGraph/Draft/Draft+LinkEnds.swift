@@ -1,8 +1,8 @@
 package import CambiumModel
 
-/// The checks that every link, unlink and move shares, whichever call they come by.
+/// The checks that are common to all calls that link, unlink or move.
 extension Draft {
-    /// The ends of a link that an op names. Throws as `linkEnds`.
+    /// Returns the ends of a link that an op names. Throws the errors of `linkEnds`.
     func resolve(
         _ id: ObjectID, _ property: PropertyNumber, _ target: ObjectID
     ) throws(CambiumError) -> (EndLayout, ObjectPlace, ObjectPlace) {
@@ -27,16 +27,16 @@ extension Draft {
             .invalidInput, "'\(relationship.name)' of \(text(of: id)) holds objects of '\(wanted)', and \(text(of: target)) is not one.")
     }
 
-    /// The ends of a link that a caller names: the relationship as this schema has it, and where both objects are.
+    /// Returns the ends of a link that a caller names: the relationship in this schema, and the places of both objects.
     ///
-    /// Throws `.notFound` for a missing object, `.invalidInput` for a relationship that the object's entity does not have
-    /// and for a target that the relationship cannot hold.
+    /// - Throws: `.notFound` for a missing object. `.invalidInput` if the entity of the object does not have the relationship, or the
+    ///   relationship cannot hold the target.
     package func linkEnds(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID
     ) throws(CambiumError) -> LinkEnds {
         let owner = try livePlace(id)
         let row = try livePlace(target)
-        // The handle may be of an equal schema, such as the one that the store was made with.
+        // The caller's relationship may belong to an equal schema, such as the one that the store was made with.
         guard let own = entity(at: owner)?.relationship(relationship.number), own === relationship || own.isNamed(as: relationship) else {
             throw CambiumError(.invalidInput, "\(text(of: id)) has no relationship '\(relationship.name)'.")
         }
@@ -44,7 +44,7 @@ extension Draft {
         return LinkEnds(relationship: own, owner: owner, target: row)
     }
 
-    /// Whether two objects are linked.
+    /// Returns whether two objects are linked.
     package func isLinked(_ ends: LinkEnds) -> Bool {
         reader.isLinked(layout.end(ends.relationship), owner: ends.owner.row, target: ends.target.row)
     }
@@ -54,7 +54,7 @@ extension Draft {
     }
 }
 
-/// What a caller wants to link or to take apart, with both ends checked.
+/// The two ends of a link that a caller wants to make or remove, both checked.
 package struct LinkEnds {
     package let relationship: Relationship
     let owner: ObjectPlace
@@ -62,6 +62,6 @@ package struct LinkEnds {
 }
 
 extension Relationship {
-    /// Whether a relationship of another schema is this one.
+    /// Returns whether a relationship of another schema is this one.
     fileprivate func isNamed(as other: Relationship) -> Bool { name == other.name && number == other.number && root == other.root }
 }

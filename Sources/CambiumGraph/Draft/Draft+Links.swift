@@ -12,19 +12,20 @@ final class EndLayout: Sendable {
         self.layout = layout
     }
 
-    /// The rows of an edge in the order of the link's ends; ascending where both ends are the same.
+    /// Returns the rows that an edge links, in the order of the link's ends. They ascend if both ends are the same.
     static func pair(_ end: Int, _ isSymmetric: Bool, _ owner: UInt32, _ target: UInt32) -> (UInt32, UInt32) {
         if isSymmetric { return (min(owner, target), max(owner, target)) }
         return end == 0 ? (owner, target) : (target, owner)
     }
 }
 
-/// What a change of members is noted as at one end of a link: numbers, without the count of references that an `EndLayout` has.
+/// The properties of one end of a link that `noteChange` needs. They are numbers, so that a copy counts no reference, unlike an
+/// `EndLayout`.
 struct EndMark: Sendable {
-    /// Of the owners.
+    /// The table of the owners.
     let table: Int
     let isVisible: Bool
-    /// Whether there is a fewest or a most number of members.
+    /// Whether the number of members has a minimum or a maximum.
     let isCounted: Bool
 }
 
@@ -34,9 +35,9 @@ extension GraphLayout {
 }
 
 extension Draft {
-    /// Links two objects. What either end can have only once is unlinked from what it had.
+    /// Links two objects. An end that holds only one object loses its previous one.
     ///
-    /// An index counts in the ordered list of `owner`; a target that is a member already is moved there.
+    /// The index is a position in the ordered list of `owner`. A target that is a member already moves there.
     mutating func link(_ end: EndLayout, owner: UInt32, target: UInt32, at index: Int? = nil) {
         switch end.layout {
         case .pair(let tables, let slots):
@@ -49,7 +50,7 @@ extension Draft {
         }
     }
 
-    /// Undoes a link. Returns whether there was one.
+    /// Removes a link. Returns whether it existed.
     @discardableResult
     mutating func unlink(_ end: EndLayout, owner: UInt32, target: UInt32) -> Bool {
         switch end.layout {
@@ -69,7 +70,8 @@ extension Draft {
         return true
     }
 
-    /// Moves a member of an ordered list to the index that it has afterwards. Returns whether it is a member.
+    /// Moves a member of an ordered list. The index is its position after the move. Returns `false` if the target is not a member of an
+    /// ordered list.
     mutating func move(_ end: EndLayout, owner: UInt32, target: UInt32, to index: Int) -> Bool {
         switch end.layout {
         case .list(let list, let childEnd) where end.end != childEnd:
@@ -106,7 +108,7 @@ extension Draft {
         noteChange(end.link, other, target)
     }
 
-    /// Takes an object out of a one-to-one link, on both sides.
+    /// Removes an object from a one-to-one link, on both sides.
     mutating func clearPair(_ end: EndLayout, _ tables: Pair<Int>, _ slots: Pair<Int>, _ row: UInt32) {
         let other = 1 - end.end
         let partner = link(tables[end.end], row, slots[end.end])
@@ -119,7 +121,7 @@ extension Draft {
 
     // MARK: One to many
 
-    /// Gives a child another parent, or none.
+    /// Gives a child another parent, or no parent if `parent` is `noRow`.
     mutating func setParent(
         _ end: EndLayout, _ list: ListLayout, _ childEnd: Int, child: UInt32, parent: UInt32, at index: Int?
     ) {
@@ -159,7 +161,7 @@ extension Draft {
         addEdge(end, table, lists, isSymmetric, owner, target, index)
     }
 
-    /// Adds an edge that is not there.
+    /// Adds an edge that does not exist yet.
     mutating func addEdge(
         _ end: EndLayout, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool, _ owner: UInt32,
         _ target: UInt32, _ index: Int?
@@ -167,7 +169,7 @@ extension Draft {
         let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
         let edge = insertEdge(table, first, second)
         add(lists[0], owner: first, member: edge, at: end.end == 0 ? index : nil)
-        // A thing that is its own friend has the edge once.
+        // An object that is linked to itself has the edge once.
         if !(isSymmetric && first == second) {
             add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
         }
@@ -186,7 +188,7 @@ extension Draft {
         for side in 0...1 { noteChange(end.link, side, owners[side]) }
     }
 
-    /// Notes that the members which an object has at one end of a link changed.
+    /// Notes that the members of an object at one end of a link changed.
     @inline(__always)
     mutating func noteChange(_ link: Int, _ end: Int, _ row: UInt32) {
         touched?.markEnd(link, end, row)

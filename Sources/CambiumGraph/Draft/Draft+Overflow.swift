@@ -1,10 +1,11 @@
-/// Buckets with more entries than a page holds. Most of these have one hash, the *crowd*: rows with the same key, in a transaction whose
-/// end sees to it that each key is unique.
+/// Buckets with more entries than a page holds. Most of these entries have one hash, and form the *crowd* of the bucket. The rows of a
+/// crowd have the same key, in a transaction whose end ensures that each key is unique.
 ///
-/// All pages but the first overflow page are full, and few entries are not of the crowd. So a bucket has as many pages as its entries
-/// need, it is an ordinary one as soon as they fit one page, and other keys find their rows in a bucket of their own.
+/// All pages except the first overflow page are full, and few entries are outside the crowd. So a bucket has only as many pages as its
+/// entries need. It becomes an ordinary bucket as soon as its entries fit into one page. Other keys find their rows in a bucket of their
+/// own.
 extension Draft {
-    /// Whether a full bucket takes another entry without being split, because a split would move few entries or none.
+    /// Returns whether a full bucket takes another entry without being split, because a split would move few entries or none.
     func takesOverflow(_ bucket: Bucket, _ fragment: UInt16) -> Bool {
         if bucket.depth >= Bucket.depthMax { return true }
         if bucket.overflow != 0 {
@@ -13,7 +14,7 @@ extension Draft {
         return !bucket.isSpread && bucket.crowd().otherCount < Bucket.otherCountMax
     }
 
-    /// Adds an entry to a full bucket that is not to be split.
+    /// Adds an entry to a full bucket that must not be split.
     mutating func addToOverflow(_ first: Bucket, _ fragment: UInt16, _ row: UInt32) {
         let reference = overflowReference(first)
         if reference.pointee == 0 { first.noteCrowd() } else { own(&reference.pointee, .bucket) }
@@ -27,12 +28,12 @@ extension Draft {
         if fragment != first.crowdFragment { first.otherCount += 1 }
     }
 
-    /// Fills the place that an entry left with one of the first overflow page, and lets go of that page once it is empty.
+    /// Fills the place of a removed entry with an entry of the first overflow page. Releases that page once it is empty.
     ///
     /// - Parameters:
-    ///   - first: the first page of the bucket, which is the draft's own.
-    ///   - page: the page with the place, which is the draft's own.
-    ///   - fragment: that of the entry that was removed.
+    ///   - first: The first page of the bucket, which is the draft's own.
+    ///   - page: The page with the free place, which is the draft's own.
+    ///   - fragment: The fragment of the removed entry.
     mutating func refill(_ first: Bucket, _ page: PageRef, _ fragment: UInt16) {
         let overflow = overflowReference(first)
         if overflow.pointee == 0 { return }
@@ -47,7 +48,7 @@ extension Draft {
         discard(emptied)
     }
 
-    /// Puts the entries of a bucket with overflow in two others.
+    /// Distributes the entries of a bucket with overflow pages to two others.
     mutating func distributeOverflow(
         _ bucket: Bucket, _ lower: PageRef, _ upper: PageRef, _ depth: Int, _ table: Int, _ index: IndexLayout
     ) {
@@ -61,14 +62,14 @@ extension Draft {
             if page.overflow == 0 { break }
             page = Bucket(chunks[page.overflow])
         }
-        // The crowd comes first, so that a page which fills up knows it.
+        // The crowd comes first, so that a page that fills up finds its crowd.
         for (fragment, row) in crowd + others {
             let half = Bucket(chunks[isUpper(fragment, row, depth, table, index) ? upper : lower])
             if half.count < Bucket.capacity { half.add(fragment, row) } else { addToOverflow(half, fragment, row) }
         }
     }
 
-    /// Lets go of the pages of a bucket.
+    /// Releases the pages of a bucket.
     mutating func discardBucket(_ bucket: PageRef) {
         var page = bucket
         while page != 0 {

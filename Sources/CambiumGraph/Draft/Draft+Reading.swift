@@ -1,23 +1,23 @@
 public import CambiumModel
 
-/// What a graph under way holds, by id.
+/// Reads the objects of a draft, by id.
 extension Draft {
     public borrowing func contains(_ id: ObjectID) -> Bool { place(of: id) != nil }
 
-    /// The concrete entity of an object; nil where there is none.
+    /// Returns the concrete entity of an object, or `nil` if there is no such object.
     public borrowing func entity(of id: ObjectID) -> Entity? {
         guard let place = place(of: id) else { return nil }
         return entity(at: place)
     }
 
-    /// The value of an attribute; nil if there is no such object, null if its entity does not have the attribute.
+    /// Returns the value of an attribute. Returns `nil` if there is no such object, and null if its entity does not have the attribute.
     public borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? {
         guard let place = place(of: id) else { return nil }
         return reader.value(of: layout.field(attribute), at: place)
     }
 
-    /// The ids that a relationship leads to: in order if it is ordered, otherwise ascending. Nil if there is no such object, none
-    /// if its entity does not have the relationship.
+    /// Returns the ids that a relationship leads to: in order if it is ordered, otherwise ascending. Returns `nil` if there is no such
+    /// object, and an empty array if its entity does not have the relationship.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         guard let place = place(of: id) else { return nil }
         return reader.memberIDs(layout.handle(relationship), of: place, layout)
@@ -29,7 +29,7 @@ extension Draft {
         return handle.isIn(place) ? reader.memberCount(handle.end, owner: place.row) : 0
     }
 
-    /// Whether two objects are linked. Complexity: O(1) expected.
+    /// Returns whether two objects are linked. Complexity: O(1) expected.
     public borrowing func isLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
         let handle = layout.handle(relationship)
         guard let owner = place(of: id), let row = place(of: target), handle.isIn(owner), handle.targetTable == Int(row.table)
@@ -37,13 +37,13 @@ extension Draft {
         return reader.isLinked(handle.end, owner: owner.row, target: row.row)
     }
 
-    /// The object whose one identity attribute has this text.
+    /// Returns the object whose only identity attribute has this text.
     public borrowing func find(_ entity: Entity, identity text: String) -> ObjectID? {
         guard let place = reader.find(entity, identity: text, layout) else { return nil }
         return id(place)
     }
 
-    /// The object with these identity values, in the order of `entity.identity`.
+    /// Returns the object with these identity values, in the order of `entity.identity`.
     public borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         guard let place = reader.find(entity, identity: values, layout) else { return nil }
         return id(place)

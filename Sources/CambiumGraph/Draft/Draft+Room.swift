@@ -1,13 +1,13 @@
 import CambiumModel
 
 extension Draft {
-    /// Throws `.limitExceeded` if a table cannot have rows for these ascending serials: it has at most 2^32 - 128 rows.
+    /// Throws `.limitExceeded` if a table cannot have rows for these ascending serials. A table has at most 2^32 - 128 rows.
     ///
     /// Complexity: O(ranges), unless the table is nearly full.
     @inline(__always)
     func checkRoom(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
         let pageCount = serials.reduce(0) { $0 + Self.virtualPages(of: $1).count }
-        // Mostly there are enough groups that no row ever had.
+        // Usually the groups that no row has ever used suffice.
         if reader.groupCount(table.index) &+ pageCount <= TableLayout.groupCountMax { return }
         if spareGroupCount(table) < pageCount { try checkGroups(table, serials) }
     }
@@ -22,7 +22,7 @@ extension Draft {
         return Int(freeCount) + TableLayout.groupCountMax - reader.groupCount(table.index)
     }
 
-    /// Counts the pages that need a group of their own.
+    /// Counts the pages that need a group of their own. Throws `.limitExceeded` if there are fewer spare groups.
     private func checkGroups(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
         let map = reader.vector(table.index, TablePage.virtualPagesOffset)
         let rows = reader.rows(table.index)

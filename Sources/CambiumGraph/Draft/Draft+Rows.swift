@@ -6,7 +6,7 @@ import CambiumModel
 #endif
 
 extension Draft {
-    /// Makes the row of a new object. Its serial must never have been handed out.
+    /// Makes the row of a new object. No object may ever have had its serial.
     mutating func insertRow(_ table: TableLayout, serial: UInt64, entity: EntityNumber) -> UInt32 {
         let row = newRow(table, serial: serial)
         if let slot = table.entitySlot { setFixed(table.index, row, slot, entity.rawValue) }
@@ -16,7 +16,7 @@ extension Draft {
         return row
     }
 
-    /// Takes an object's row out of the table; columns, indexes and links must be clear.
+    /// Removes the row of an object from the table. Its columns, indexes and links must be clear.
     mutating func removeRow(_ table: TableLayout, _ row: UInt32) {
         count(table, reader.rows(table.index).entity(row, table), by: -1)
         let group = ownedGroup(table.index, row)
@@ -36,19 +36,19 @@ extension Draft {
         }
     }
 
-    /// No object of a virtual page is left.
+    /// Unmaps a virtual page that has no objects left.
     private mutating func forget(_ table: TableLayout, virtualPage: UInt32) {
         let map = (ownedTable(table.index) + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
         slot(&map.pointee, Int(virtualPage)).pointee = 0
         prune(map, Int(virtualPage))
     }
 
-    /// Gives up a group whose rows have moved, and which no virtual page is mapped to any more.
+    /// Releases a group whose rows have moved and to which no virtual page is mapped any more.
     mutating func giveUpMovedGroup(_ table: TableLayout, _ index: UInt32) {
         releaseGroup(table, index, virtualPage: nil)
     }
 
-    /// Clears what is left of a row that moved, in a group that stays.
+    /// Clears the rest of a row that moved, in a group that stays.
     mutating func clearMoved(_ table: TableLayout, _ row: UInt32) {
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot {
             switch kind {
@@ -75,7 +75,7 @@ extension Draft {
         if mapped.pointee == 0 {
             mapped.pointee = newGroup(table, virtualPage: virtualPage) + 1
         } else if reader.rows(table.index).isShared(mapped.pointee - 1) {
-            // Another object may have the place.
+            // An object of another virtual page may have this place in the shared group.
             mapped.pointee = separate(table, virtualPage: virtualPage, from: mapped.pointee - 1) + 1
         }
         let row = (mapped.pointee - 1) << PageLayout.rowShift | place
@@ -91,7 +91,7 @@ extension Draft {
         count(page + table.countOffset(of: entity), by: step)
     }
 
-    /// Changes a count, which a page that was not proven may have too low.
+    /// Changes a count. If a page was not proven, its count may be too low.
     @inline(__always) func count(_ place: UnsafeMutableRawPointer, by step: Int) {
         let count = place.load(as: Int.self) &+ step
         if count < 0 { chunks.refuse("a table has more than it counts") }
@@ -100,7 +100,7 @@ extension Draft {
 
     // MARK: Groups
 
-    /// The index of a group whose leaves are the constant pages; one that was given up before, if there is any.
+    /// Returns the index of a new group whose leaves are the constant pages. Reuses the index of a released group if there is one.
     mutating func newGroup(_ table: TableLayout, virtualPage: UInt32) -> UInt32 {
         let page = ownedTable(table.index)
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
@@ -135,9 +135,9 @@ extension Draft {
         return group
     }
 
-    /// Gives up a group without live rows, whose serials have all been handed out.
+    /// Releases a group that has no live rows and whose serials have all been assigned.
     ///
-    /// - Parameter virtualPage: the last one that was mapped to it; nil where none is.
+    /// - Parameter virtualPage: The last virtual page that was mapped to the group; `nil` if no virtual page is mapped to it.
     private mutating func releaseGroup(_ table: TableLayout, _ index: UInt32, virtualPage: UInt32?) {
         let page = ownedTable(table.index)
         let rows = (page + TablePage.rowsOffset).assumingMemoryBound(to: RadixVector.self)
@@ -158,7 +158,7 @@ extension Draft {
 
     // MARK: Provenance
 
-    /// Notes the transaction under way as the one that made or last changed a row.
+    /// Notes the current transaction as the one that made a row or last changed it.
     @inline(__always)
     mutating func setProvenance(_ table: Int, _ row: UInt32, _ slot: Int) {
         let group = ownedGroup(table, row)
@@ -181,8 +181,7 @@ extension Draft {
         }
     }
 
-    /// Replaces a leaf of 32-bit offsets by one of 64 bits: the store has seen more than 2^32 transactions since the group
-    /// was made.
+    /// Replaces a leaf of 32-bit offsets by one of 64-bit offsets. The store needs it 2^32 transactions after the group was made.
     private mutating func widen(_ reference: UnsafeMutablePointer<PageRef>) {
         let old = chunks[reference.pointee]
         let page = allocate(PageLayout.wideLeafByteCount, .wideLeaf)
@@ -197,14 +196,14 @@ extension Draft {
 
     // MARK: Edges
 
-    /// A row in a table of edges, with both owners and in the index of pairs.
+    /// Makes a row in a table of edges, with both owners, and adds it to the index of pairs.
     mutating func insertEdge(_ table: TableLayout, _ first: UInt32, _ second: UInt32) -> UInt32 {
         let row = newEdge(table, first, second)
         addEntry(table.index, 0, hash: reader.edgeHash(first, second), row: row)
         return row
     }
 
-    /// A row in a table of edges, with both owners, that has to be put in the index of pairs.
+    /// Makes a row in a table of edges, with both owners. The caller must add the row to the index of pairs.
     mutating func newEdge(_ table: TableLayout, _ first: UInt32, _ second: UInt32) -> UInt32 {
         let page = ownedTable(table.index)
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
@@ -229,7 +228,7 @@ extension Draft {
         return row
     }
 
-    /// Takes an edge out; it must have left the lists of its owners.
+    /// Removes an edge, which must have left the lists of its owners.
     mutating func removeEdge(_ table: TableLayout, _ row: UInt32) {
         let hash = reader.edgeHash(link(table.index, row, 0), link(table.index, row, 1))
         removeEntry(table.index, 0, hash: hash, row: row)

@@ -1,8 +1,8 @@
 import CambiumModel
 
 extension Draft {
-    /// The columns of an ordered list: a treap over the members, by position. The priority of a member is a hash of its row,
-    /// so the shape needs no storage and no history. Insert, remove, index: O(log n) expected.
+    /// The columns of an ordered list: a treap over the members, by position. The priority of a member is a hash of its row. So the shape
+    /// needs no storage and does not depend on history. Insert, remove, index: O(log n) expected.
     struct Tree {
         let owners: Int
         let members: Int
@@ -42,7 +42,7 @@ extension Draft {
         }
     }
 
-    /// No way through a tree has more steps than its table has rows; one that has goes in circles.
+    /// Refuses a tree in which a walk takes more steps than the table has rows, because the walk goes in circles.
     @inline(__always) private func countDown(_ restCount: inout Int) {
         restCount &-= 1
         if restCount < 0 { chunks.refuse("an ordered list goes in circles") }
@@ -74,7 +74,7 @@ extension Draft {
         node == noRow ? 0 : Int(link(tree.members, node, tree.size))
     }
 
-    /// Puts `child`, or nothing, in the place that `member` has under its parent.
+    /// Puts `child` in the place of `member` under its parent. If `child` is `noRow`, the place becomes empty.
     private mutating func replace(_ tree: Tree, _ owner: UInt32, _ member: UInt32, by child: UInt32) {
         let parent = link(tree.members, member, tree.up)
         if parent == noRow {
@@ -86,7 +86,7 @@ extension Draft {
         if child != noRow { setLink(tree.members, child, tree.up, parent) }
     }
 
-    /// Turns the edge between a node and its parent, so that the node stands above; the order stays.
+    /// Rotates a node above its parent. The order of the members stays the same.
     private mutating func rotateUp(_ tree: Tree, _ owner: UInt32, _ node: UInt32, _ parent: UInt32) {
         replace(tree, owner, parent, by: node)
         let isLeft = link(tree.members, parent, tree.left) == node
@@ -103,7 +103,8 @@ extension Draft {
         setLink(tree.members, parent, tree.size, UInt32(truncatingIfNeeded: left + right + 1))
     }
 
-    /// Has another row stand where a member stands. Its priority is another one, so it may rise or sink; the order stays.
+    /// Replaces a member by another row at the same position. The row has another priority, so it may rise or sink. The order stays the
+    /// same.
     mutating func redirect(_ tree: Tree, owner: UInt32, from row: UInt32, to target: UInt32) {
         let parent = link(tree.members, target, tree.up)
         if parent == noRow {

@@ -83,7 +83,7 @@ extension Draft {
         let ranges = try ranges(of: block.serials)
         try checkRoom(table, ranges)
         for serials in ranges {
-            // No object has a serial that was not handed out.
+            // A serial of `next` or more was never assigned, so no object has it.
             if serials.lowerBound >= next { continue }
             for serial in serials where reader.row(table.index, serial: serial) != nil {
                 throw CambiumError(.damaged, "A block inserts serial \(serial) of \(block.entity), which is there already.")
@@ -91,7 +91,7 @@ extension Draft {
         }
     }
 
-    /// The serials of a block, which ascend.
+    /// Returns the serials of a block as ranges. Throws `.damaged` if they do not ascend.
     private func ranges(of serials: SerialRuns) throws(CambiumError) -> [ClosedRange<UInt64>] {
         var ranges: [ClosedRange<UInt64>] = []
         ranges.reserveCapacity(serials.runs.count)

@@ -4,39 +4,40 @@ public import CambiumModel
     import Glibc
 #endif
 
-/// A graph that is being changed: the only thing that writes, and dropping it is the rollback.
+/// A graph that a writer changes. Only drafts write to pages. Dropping a draft rolls its changes back.
 ///
-/// A page may be written in place if and only if it was born in the draft's epoch; else it is copied first. Nothing that the
-/// draft does is seen by anybody until `Timeline.publish`.
+/// A page may be written in place if and only if its birth is the draft's epoch. Otherwise the draft copies the page first. No reader sees
+/// a change of the draft before `Timeline.publish`.
 public struct Draft: ~Copyable {
     let space: PageSpace
     let chunks: Chunks
     let epoch: UInt64
-    /// What pages have as their birth that a reference may lead to without another look. No page has it if pages are not proven: a forged
-    /// reference can lead to a page of the draft's own that is of another kind.
+    /// The birth of the pages that a reference may lead to without another check. If pages are not proven, no page has this birth: a
+    /// forged reference can lead to a page of the draft that is of another kind.
     let trustedEpoch: UInt64
     let base: Version
     var layout: GraphLayout
-    /// The number of the transaction under way; one more than that of the original, unless it is set.
+    /// The number of the current transaction. It is one more than the number of the original, unless it is set.
     package var transaction: UInt64
-    /// The requests that are remembered at most.
+    /// The maximum number of requests that the register remembers.
     let requestCountMax: Int
-    /// The page that everything hangs from.
+    /// The page from which all other pages are reached.
     var directory: PageRef
-    /// What has to hold at commit and was not looked at yet.
+    /// The conditions that must hold at commit and have not been checked yet.
     var pending = PendingChecks()
-    /// Which objects changed; kept where the ops are derived afterwards.
+    /// The rows that changed, or `nil` if no ops will be derived from them.
     var touched: TouchedRows?
-    /// Why the draft refuses everything: a change threw after it had written. A reference, because drafts are often moved.
+    /// The error that made the draft unusable: a change threw after it had written. It is stored as a reference, because drafts are often
+    /// moved.
     private var failure: (any Error)?
-    /// Whether the change under way has written to a page.
+    /// Whether the current change has written to a page.
     private var hasWritten = false
     private var superseded: PageList
     private var born: PageList
     private var isPublished = false
     private var groupCache = GroupCache()
 
-    /// The group of rows that was written to last, which the next write is likely to want.
+    /// The group of rows that was written to last. The next write probably needs the same group.
     private struct GroupCache {
         var table = -1
         var index: UInt32 = 0
@@ -59,7 +60,8 @@ public struct Draft: ~Copyable {
 
     deinit {
         if isPublished { return }
-        // A page that was released already may have been handed out again and stand here twice.
+        // A released page may have been allocated again. It is in the list twice then, and its birth shows whether it was released here
+        // already.
         for page in born.elements where chunks.birth(page) == epoch { space.release(page) }
     }
 
@@ -93,14 +95,14 @@ public struct Draft: ~Copyable {
 // MARK: - All or nothing
 
 extension Draft {
-    /// Runs a change that checks everything before it writes, so that it happens as a whole or not at all.
+    /// Runs a change that checks everything before it writes. So the change happens as a whole or not at all.
     ///
-    /// If the change throws after it has written to a page, the draft is failed: it refuses all later changes and its publication.
+    /// If the change throws after it has written to a page, the draft has failed: it refuses all later changes and its publication.
     @inline(__always)
     mutating func atomically(_ change: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
         try checkUsable()
         hasWritten = false
-        // Without a cached group, the first write to a group takes the path that notes it.
+        // Without a cached group, the first write to a group takes the path that sets `hasWritten`.
         forgetGroup()
         do throws(CambiumError) {
             try change(&self)
@@ -140,11 +142,11 @@ extension Draft {
         return page
     }
 
-    /// Makes the page that a reference points to this draft's own, by copying it if it is not.
+    /// Makes a page the draft's own. Copies the page if it is not, and sets the reference to the copy.
     ///
     /// - Parameters:
-    ///   - kind: what the page has to be for what is written into it; `nil` for any kind.
-    ///   - byteCount: what it has to hold at least.
+    ///   - kind: The kind of page that the caller writes to; `nil` for any kind.
+    ///   - byteCount: The minimum number of bytes that the page must hold.
     @inline(__always)
     mutating func own(_ page: inout PageRef, _ kind: PageKind? = nil, byteCount: Int = 0) {
         if chunks.birth(page) != trustedEpoch { page = copy(page, kind, byteCount) }
@@ -154,7 +156,7 @@ extension Draft {
     private mutating func copy(_ page: PageRef, _ kind: PageKind?, _ byteCount: Int) -> PageRef {
         let source = chunks[page]
         let birth = source.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-        // The size and the kind, without the link of a free page.
+        // The size and the kind, without the link that a free page has.
         let tail = UInt64(source.load(fromByteOffset: PageLayout.granulesOffset, as: UInt32.self))
         let granules = Int(truncatingIfNeeded: tail & 0xFFFF)
         if !space.isProven {
@@ -168,12 +170,12 @@ extension Draft {
         return copy
     }
 
-    /// Notes that this draft no longer reaches a page. Constant pages stay for ever.
+    /// Notes that this draft no longer reaches a page. Constant pages are never released.
     private mutating func supersede(_ page: PageRef) {
         if chunks.birth(page) != 0 { superseded.append(page) }
     }
 
-    /// Lets go of a page: at once where the draft made it, else when no version reaches it.
+    /// Releases a page: at once if the draft made it, otherwise when no version reaches it.
     mutating func discard(_ page: PageRef) {
         if !space.isProven { space.checkCopied(page, chunks[page], nil, 0) }
         if chunks.birth(page) == epoch { space.release(page) } else { supersede(page) }
@@ -208,7 +210,7 @@ extension Draft {
     private mutating func ownedGroupByPath(_ table: Int, _ index: UInt32) -> UnsafeMutableRawPointer {
         hasWritten = true
         let found = reader.rows(table).group(index &<< PageLayout.rowShift)
-        // Only what this draft owns leads to a page of its own.
+        // Only pages of the draft refer to a page of the draft.
         if found.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) == trustedEpoch {
             groupCache = GroupCache(table: table, index: index, pointer: found)
             return found
@@ -222,7 +224,7 @@ extension Draft {
         return pointer
     }
 
-    /// Forgets the group that was written to last, because its page is going away.
+    /// Clears the cache of the group that was written to last, for example because its page is released.
     mutating func forgetGroup() { groupCache.table = -1 }
 
     @inline(__always)
@@ -254,7 +256,7 @@ extension Draft {
         Rows.setBit(leaf, PageLayout.presenceOffset, row, true)
     }
 
-    /// Makes a fixed-width value null; its bytes become zero, so that equal leaves are equal bytes.
+    /// Sets a fixed-width value to null. Its bytes become zero, so that equal leaves have equal bytes.
     mutating func clearFixed(_ table: Int, _ row: UInt32, _ slot: Int, width: Int) {
         guard reader.rows(table).isPresent(row, slot) else { return }
         let leaf = ownedLeaf(ownedGroup(table, row), slot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: width))

@@ -1,7 +1,7 @@
-/// The members of one object that were touched, at one end of a link. All others stay, in the order that they had.
+/// The touched members of one object, at one end of a link. All other members stay, in the same order.
 struct HubChange {
     struct Member {
-        /// In the table of the list's members.
+        /// The row in the table of the list's members.
         let row: UInt32
         /// The object at the other end.
         let target: UInt32
@@ -22,13 +22,13 @@ struct HubChange {
 
     var removed: Set<UInt32> { targetsBefore.subtracting(targetsAfter) }
     var added: Set<UInt32> { targetsAfter.subtracting(targetsBefore) }
-    /// The touched members that were there and are there: they may stand elsewhere.
+    /// The touched members that the object had before and still has. They may have moved.
     var staying: Set<UInt32> { targetsBefore.intersection(targetsAfter) }
     var changesMembers: Bool { targetsBefore != targetsAfter }
 }
 
 extension HubChange {
-    /// Where the touched members stood and where they stand, both ascending.
+    /// Returns the places of the touched members before and after the change, both ascending.
     func places(
         _ list: ListLayout, _ reader: Reader, before: Reader
     ) -> (before: [Place], after: [Place]) {
@@ -40,7 +40,7 @@ extension HubChange {
 }
 
 extension EndLayout {
-    /// The list that keeps the order of this end; `nil` if the end is not ordered.
+    /// The list that keeps the order of this end, or `nil` if the end is not ordered.
     var orderedList: ListLayout? {
         switch layout {
         case .pair: nil

@@ -1,10 +1,11 @@
-/// When the changes of an object's members are found edge by edge, and not by comparing all of its members.
+/// The limits that make an object a hub. The changes of its members are found edge by edge, not by comparing all of its members.
 package struct HubLimits: Sendable {
-    /// An object with fewer members, before and after together, is no hub.
+    /// The minimum number of members of a hub, before and after together.
     package var memberCountMin = 64
-    /// A hub has so many members for each one that was touched.
+    /// The minimum number of members of a hub for each touched member.
     package var memberRatio = 8
-    /// The order of a hub is told op by op if its block would name so many members for each one that was touched.
+    /// The maximum number of members in a block for each touched member of a hub. If its block would be larger, the order is emitted as
+    /// single ops.
     package var suffixRatio = 16
 
     package init() {}

@@ -1,8 +1,8 @@
 import CambiumModel
 
-/// Unique values that rows of an import gave to objects while other objects had them: most go away with later rows.
+/// Unique values that rows of an import gave to objects while other objects had them. Later rows resolve most of these duplicates.
 package struct ImportDuplicates {
-    /// Indexes of a draft, by which an import finds objects.
+    /// The indexes of a draft by which an import finds objects.
     package struct Indexes {
         private var numbers: [[Int]] = []
 
@@ -17,7 +17,7 @@ package struct ImportDuplicates {
         func contains(table: Int, index: Int) -> Bool { table < numbers.count && numbers[table].contains(index) }
     }
 
-    /// An object whose key in an index another object had, too.
+    /// An object and an index in which another object had the same key.
     package struct Entry: Hashable {
         let table: Int
         let index: Int
@@ -26,14 +26,14 @@ package struct ImportDuplicates {
 
     /// A row whose value is still not unique.
     package struct Refusal {
-        /// The row of the import.
+        /// The number of the row in the import.
         package let place: Int
         package let violation: Violation
-        /// Whether the row is refused whatever becomes of other rows.
+        /// Whether the row is refused regardless of other rows.
         package fileprivate(set) var isCertain: Bool
     }
 
-    /// For each object and index the last row that gave the object a value which was not unique.
+    /// For each object and index, the last row that gave the object a value that was not unique.
     private var places: [Entry: Int] = [:]
 
     package init() {}
@@ -41,10 +41,12 @@ package struct ImportDuplicates {
     package var isEmpty: Bool { places.isEmpty }
     package var count: Int { places.count }
 
-    /// The rows of the import that gave these values.
+    /// The rows of the import that gave these values to objects.
     package var rows: Set<Int> { Set(places.values) }
 
-    /// - Parameter place: of the row of the import; rows come in their order.
+    /// Adds an entry.
+    ///
+    /// - Parameter place: The number of the row in the import. The caller adds rows in their order.
     package mutating func append(_ entry: Entry, place: Int) { places[entry] = place }
 }
 
@@ -61,9 +63,10 @@ extension ImportDuplicates {
 }
 
 extension Draft {
-    /// The rows of an import that have to be left out, ascending, because their values are not unique now that all rows are applied.
+    /// Returns the rows of an import that must be left out, ascending. Their values are not unique after all rows are applied.
     ///
-    /// Of the objects that share a value, one keeps it: an object that had it without contest, otherwise that of the earliest row.
+    /// Of the objects that share a value, one keeps it: an object that had it without a conflict, otherwise the object of the earliest
+    /// row.
     /// Complexity: O(d log d) for d duplicates.
     package borrowing func check(_ duplicates: ImportDuplicates) -> [ImportDuplicates.Refusal] {
         var refusals: [ImportDuplicates.Refusal] = []
@@ -79,7 +82,7 @@ extension Draft {
         return refusals.sorted { $0.place < $1.place }
     }
 
-    /// Drops the values that are unique by now. Complexity: O(d) for d duplicates.
+    /// Removes the values that are unique by now. Complexity: O(d) for d duplicates.
     package borrowing func forgetResolved(_ duplicates: inout ImportDuplicates) {
         duplicates.keep { entry in
             guard isLive(ObjectPlace(table: entry.table, row: entry.row)) else { return false }
@@ -87,7 +90,7 @@ extension Draft {
         }
     }
 
-    /// The rows that gave a value to these objects, without the row of the object that keeps it.
+    /// Returns the rows that gave a value to these objects, except the row of the object that keeps it.
     private borrowing func refused(_ entries: [ImportDuplicates.Entry], _ duplicates: ImportDuplicates) -> [ImportDuplicates.Refusal] {
         let keeper = entries.min { (duplicates.place(of: $0) ?? 0, $0.row) < (duplicates.place(of: $1) ?? 0, $1.row) }
         guard let keeper, let entity = entity(at: ObjectPlace(table: keeper.table, row: keeper.row)) else { return [] }

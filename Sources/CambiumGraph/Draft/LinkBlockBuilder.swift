@@ -38,9 +38,9 @@ struct LinkBlockBuilder {
         added.append(contentsOf: addedSerials)
     }
 
-    /// Adds the members of an object that had none, if there are any.
+    /// Adds the members of an object that had no members before. Does nothing if it still has no members.
     ///
-    /// - Parameter append: appends their serials.
+    /// - Parameter append: Appends the serials of the members.
     mutating func addUnordered(_ serial: UInt64, _ append: (inout [UInt64]) -> Void) {
         let start = added.count
         append(&added)

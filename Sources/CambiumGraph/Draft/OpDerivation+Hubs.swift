@@ -1,11 +1,11 @@
 import CambiumModel
 
 extension OpDerivation {
-    /// The hubs among some objects at one end of a link, with their touched members.
+    /// Returns the hubs among some objects at one end of a link, with their touched members.
     ///
     /// Complexity: O(owners), and O(touched members of the link) if one of the owners may be a hub.
     ///
-    /// - Parameter sides: the columns of an edge in which an owner counts. A relationship that is its own inverse has two.
+    /// - Parameter sides: The columns of an edge in which an owner counts. A relationship that is its own inverse has two such columns.
     func hubs(among owners: [UInt32], _ end: EndLayout, sides: [Int]) -> [UInt32: HubChange] {
         guard let touched else { return [:] }
         var candidates = RowSet()
@@ -30,7 +30,7 @@ extension OpDerivation {
         return changes.filter { isHub($0.value.touchedCount, memberCount(end, $0.key)) }
     }
 
-    /// The members before and after together.
+    /// Returns the sum of the numbers of members before and after.
     private func memberCount(_ end: EndLayout, _ owner: UInt32) -> Int {
         before.reader.memberCount(end, owner: owner) + reader.memberCount(end, owner: owner)
     }
@@ -39,14 +39,14 @@ extension OpDerivation {
         memberCount >= limits.memberCountMin && touchedCount * limits.memberRatio <= memberCount
     }
 
-    /// At least as many members were touched as there are more or fewer.
+    /// Returns whether an object may be a hub. It has at least as many touched members as its number of members has changed by.
     private func mayBeHub(_ end: EndLayout, _ owner: UInt32) -> Bool {
         let old = before.reader.memberCount(end, owner: owner)
         let new = reader.memberCount(end, owner: owner)
         return isHub(abs(new - old), new + old)
     }
 
-    /// The owner that a member's row names, and the member; `nil` if the graph has no such member.
+    /// Returns the owner that the row of a member refers to, and the member. Returns `nil` if the graph has no such member.
     private func member(_ row: UInt32, _ end: EndLayout, _ side: Int, _ reader: Reader) -> (owner: UInt32, HubChange.Member)? {
         switch end.layout {
         case .pair: return nil
@@ -63,14 +63,15 @@ extension OpDerivation {
 }
 
 extension OpDerivation {
-    /// Whether a hub has other members than before, or the same in another order.
+    /// Returns whether a hub has other members than before, or the same members in another order.
     func isChanged(_ hub: HubChange, _ end: EndLayout) -> Bool {
         guard let list = end.orderedList else { return hub.changesMembers }
         let places = hub.places(list, reader, before: before.reader)
         return places.before != places.after
     }
 
-    /// Emits the changed order of a hub: as one op for each touched member, unless few members follow the first that differs.
+    /// Emits the changed order of a hub. Adds a block if few members follow the first difference, otherwise emits ops for each touched
+    /// member.
     func emitOrdered(
         _ hub: HubChange, _ owner: UInt32, _ end: EndLayout, _ relationship: Relationship, _ builder: inout LinkBlockBuilder,
         _ emit: (Op) throws(CambiumError) -> Void
@@ -88,7 +89,7 @@ extension OpDerivation {
         try emitMoves(hub, places.after, id, relationship, before.reader.memberCount(end, owner: owner), emit)
     }
 
-    /// The first index at which two lists differ whose other members are the same in the same order.
+    /// Returns the first index at which two lists differ. Their other members must be the same, in the same order.
     private static func firstDifference(_ before: [HubChange.Place], _ after: [HubChange.Place]) -> Int? {
         for place in 0..<max(before.count, after.count) {
             let old = place < before.count ? before[place] : nil
@@ -98,11 +99,11 @@ extension OpDerivation {
         return nil
     }
 
-    /// Emits ops that take the touched members out or to the end, and then put them in their places from the first one on.
+    /// Emits ops that remove the touched members or move them to the end, and then put them in their places in ascending order.
     ///
-    /// A block of the other end may have added a member before, at the end. The ops lead to the same order then.
+    /// A block of the other end may have added a member earlier, at the end. The ops lead to the same order in this case, too.
     ///
-    /// - Parameter oldCount: the number of members before.
+    /// - Parameter oldCount: The number of members before the change.
     private func emitMoves(
         _ hub: HubChange, _ places: [HubChange.Place], _ id: ObjectID, _ relationship: Relationship, _ oldCount: Int,
         _ emit: (Op) throws(CambiumError) -> Void

@@ -1,8 +1,8 @@
 import CambiumModel
 
 extension OpDerivation {
-    /// Emits what changed at one end of a link, where this is the end that tells it: each ordered end tells its own order;
-    /// else the to-one end, or the first one, tells for both.
+    /// Emits the changes at one end of a link, if this end reports them. Each ordered end reports its own order. If no end is ordered, the
+    /// to-one end reports for both, or the first end if both are alike.
     func emitLinks(_ relationship: Relationship, _ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
         let end = layout.end(relationship)
         guard tells(end, relationship) else { return }
@@ -21,7 +21,7 @@ extension OpDerivation {
         if let block = builder.take() { try emit(.relink(block)) }
     }
 
-    /// The objects whose members may differ.
+    /// Returns the objects whose members may differ.
     private func owners(of relationship: Relationship, _ end: EndLayout) -> [UInt32] {
         let table = layout.tables[layout.tableIndex(ofKnown: relationship.root)]
         let rows = reader.rows(table.index)
@@ -79,7 +79,7 @@ extension OpDerivation {
         }
     }
 
-    /// Adds or emits what changed at an object with many members, of which few were touched.
+    /// Adds or emits the changes of an object with many members, of which few were touched.
     private func add(
         _ hub: HubChange, _ row: UInt32, _ end: EndLayout, _ relationship: Relationship, to builder: inout LinkBlockBuilder,
         _ emit: (Op) throws(CambiumError) -> Void
@@ -91,14 +91,15 @@ extension OpDerivation {
         builder.addUnordered(reader.rows(layout.startTable(end)).serial(row), removed.sorted(), added.sorted())
     }
 
-    /// The serial at the other end of a to-one relationship; 0 where there is none.
+    /// Returns the serial at the other end of a to-one relationship, or 0 if there is no object.
     private func target(_ reader: Reader, _ table: Int, _ end: EndLayout, _ row: UInt32) -> UInt64 {
         var serial: UInt64 = 0
         reader.forEachMember(end, owner: row) { serial = reader.rows(table).serial($0) }
         return serial
     }
 
-    /// The serials at the other end. Of a link that is its own inverse, those that the object comes first with.
+    /// Returns the serials at the other end. If a link is its own inverse, returns only the members of edges in which the object comes
+    /// first.
     private func members(_ reader: Reader, _ table: Int, _ end: EndLayout, _ row: UInt32) -> [UInt64] {
         var serials: [UInt64] = []
         appendMembers(reader, table, end, row, to: &serials)

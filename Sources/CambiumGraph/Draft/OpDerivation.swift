@@ -4,13 +4,13 @@ import CambiumModel
     import Glibc
 #endif
 
-/// The ops that lead from one graph to another one: what nets to nothing is in none of them.
+/// The ops that lead from one graph to another. Changes that cancel each other out are in none of them.
 struct OpDerivation {
     let reader: Reader
     let layout: GraphLayout
     /// The graph that the ops are applied to. It has no tables if the ops make the whole graph.
     let before: (reader: Reader, layout: GraphLayout)
-    /// The rows that differ; nil if all rows do.
+    /// The rows that differ, or `nil` if all rows do.
     let touched: TouchedRows?
     var limits: HubLimits { touched?.limits ?? HubLimits() }
 
@@ -18,7 +18,7 @@ struct OpDerivation {
     ///
     /// Deletions are not derived. Complexity: O(objects that differ).
     ///
-    /// - Parameter emit: takes each block as it is made, so that all of them need not be in memory at once.
+    /// - Parameter emit: Receives each op as soon as it is made, so that not all ops are in memory at once.
     func run(_ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
         for table in layout.tables where table.root != nil {
             try emitInserted(table, emit)
@@ -55,7 +55,7 @@ struct OpDerivation {
         }
     }
 
-    /// Calls `body` with the rows of new objects, ascending by serial, as many at a time as one block holds.
+    /// Calls `body` with the rows of new objects, ascending by serial. Each call gets at most as many rows as one block holds.
     private func forEachPartOfInserted(
         _ table: TableLayout, _ body: ([UInt32]) throws(CambiumError) -> Void
     ) throws(CambiumError) {
@@ -132,7 +132,7 @@ struct OpDerivation {
 }
 
 extension Reader {
-    /// The next serial of a table, where the graph has it already.
+    /// Returns the next serial of a table, or 1 if the graph does not have the table yet.
     func nextSerialOrOne(_ table: Int, of layout: GraphLayout) -> UInt64 {
         table < layout.tables.count ? nextSerial(table) : 1
     }

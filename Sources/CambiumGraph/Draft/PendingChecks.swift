@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// What has to hold at the end of a transaction and can only be seen then.
+/// The conditions that must hold at the end of a transaction and cannot be checked earlier.
 struct PendingChecks {
     struct Denial {
         let object: ObjectID
@@ -9,17 +9,17 @@ struct PendingChecks {
         let members: [ObjectID]
     }
 
-    /// Whether nothing is noted, because it was looked at before: in a replay.
+    /// Whether no check is noted. A replay needs no checks, because they were made before.
     var isOff = false
     private(set) var objects: [ObjectPlace] = []
     private(set) var duplicates: [(table: Int, index: Int, row: UInt32)] = []
     var denials: [Denial] = []
-    /// Places in `objects` that a deletion noted.
+    /// The ranges of `objects` that deletions noted.
     private(set) var deletions: [Range<Int>] = []
-    /// What a migration brought.
+    /// The checks that a migration needs.
     var migration: MigrationChecks?
 
-    /// Mandatory attributes and numbers of members are looked at again.
+    /// Notes that the mandatory attributes and the numbers of members of an object must be checked again.
     @inline(__always) mutating func noteObject(_ table: Int, _ row: UInt32) {
         if isOff { return }
         objects.append(ObjectPlace(table: table, row: row))
@@ -37,12 +37,12 @@ struct PendingChecks {
         }
     }
 
-    /// Notes that a deletion reached the objects that were noted since there were so many.
+    /// Notes that a deletion reached all objects after the first `count`.
     mutating func noteDeletion(since count: Int) {
         if count < objects.count { deletions.append(count..<objects.count) }
     }
 
-    /// The objects that something else than a deletion changed, and the objects that only deletions changed.
+    /// Returns the objects that changes other than deletions noted, and the objects that deletions noted. An object may be in both arrays.
     func split() -> (changed: [ObjectPlace], reached: [ObjectPlace]) {
         if deletions.isEmpty { return (objects, []) }
         var (changed, reached): ([ObjectPlace], [ObjectPlace]) = ([], [])

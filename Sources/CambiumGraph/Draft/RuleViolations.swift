@@ -1,10 +1,10 @@
 import CambiumModel
 
-/// Every rule that a transaction breaks.
+/// All rules that a transaction breaks.
 public struct RuleViolations: Error, Hashable, Sendable {
-    /// Denied deletions come first.
+    /// The violations. Denied deletions come first.
     public let violations: [Violation]
-    /// The number of violations at the end of `violations` that only a denied deletion brings about: they go away with it.
+    /// The number of violations at the end of `violations` that only a denied deletion causes. They disappear with it.
     public let consequenceCount: Int
 
     init(violations: [Violation], consequenceCount: Int = 0) {
@@ -14,10 +14,10 @@ public struct RuleViolations: Error, Hashable, Sendable {
 
     var isEmpty: Bool { violations.isEmpty }
 
-    /// A message has the text of so many violations, and counts the others.
+    /// The maximum number of violations whose text is in a message. A message counts all others.
     static let shownCountMax = 20
 
-    /// One line for each violation that is shown, and one for what is only counted.
+    /// One line for each shown violation, and a line for each number of violations that are only counted.
     fileprivate var lines: [String] {
         let causes = violations.dropLast(consequenceCount)
         var lines = causes.prefix(Self.shownCountMax).map(\.description)

@@ -1,14 +1,14 @@
 import CambiumModel
 
-/// A value in its stored form, checked, on its way from an op to a column.
+/// A checked value in its stored form, on its way from an op to a column.
 enum StoredCell {
     case null
     case fixed(UInt64, UInt64)
     case bytes([UInt8])
-    /// Its bytes are read where they are.
+    /// A text whose bytes are read in place.
     case text(String)
 
-    /// Throws `.invalidInput` if the value is not of the attribute's type, `.limitExceeded` if it is too long.
+    /// Throws `.invalidInput` if the value does not fit the attribute's type, `.limitExceeded` if it is too long.
     init(_ value: Value, _ attribute: Attribute) throws(CambiumError) {
         if value.isNull {
             self = .null
@@ -33,7 +33,7 @@ enum StoredCell {
         }
     }
 
-    /// A copy of what a column holds.
+    /// Copies a value of a column.
     init(copying cell: Cell) {
         switch cell.kind {
         case .null: self = .null
@@ -60,7 +60,7 @@ enum StoredCell {
     }
 }
 
-/// A value that an op stores, and the column that it goes into.
+/// A value that an op stores, and its column.
 struct AssignedCell {
     let slot: Int
     let cell: StoredCell

@@ -1,4 +1,4 @@
-/// Which rows a draft changed: one bit a row, for the attributes of each table, for each end of each link, and for edges.
+/// The rows that a draft changed, with one bit per row: for the attributes of each table, for each end of each link, and for edges.
 struct TouchedRows {
     private(set) var attributes: [RowSet]
     private(set) var ends: [RowSet]
@@ -26,7 +26,7 @@ struct TouchedRows {
         }
     }
 
-    /// Calls `body` with the rows of the members that were added to a list of the link, removed from one, or moved in one.
+    /// Calls `body` with the rows of the members that were added to a list of the link, removed from a list, or moved in a list.
     func forEachMember(_ end: EndLayout, _ body: (UInt32) -> Void) {
         switch end.layout {
         case .pair: break
@@ -42,7 +42,7 @@ package struct RowSet: Sendable {
 
     package init() {}
 
-    /// Returns whether the row was not in the set before.
+    /// Adds a row. Returns whether the row was not in the set before.
     @inline(__always) @discardableResult
     package mutating func insert(_ row: UInt32) -> Bool {
         let word = Int(row >> 6)

@@ -1,4 +1,4 @@
-/// A rule of the schema that the outcome of a transaction breaks.
+/// A rule of the schema that the result of a transaction breaks.
 public struct Violation: Hashable, Sendable, CustomStringConvertible {
     public enum Rule: Hashable, Sendable {
         case mandatoryAttribute(String)
@@ -7,13 +7,13 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         /// Another object has the same values.
         case duplicate(attributes: [String], of: String)
         case deleteDenied(relationship: String, by: String)
-        /// After a migration: a value that the attribute does not allow any more, and why.
+        /// After a migration: a value that the attribute no longer allows, and the reason.
         case valueRefused(String, String)
         /// After a migration: a member that is not of the entity that the relationship holds.
         case wrongMember(String, String, wanted: String)
     }
 
-    /// Such as `Note/42`.
+    /// The object, such as `Note/42`.
     public let object: String
     public let rule: Rule
 

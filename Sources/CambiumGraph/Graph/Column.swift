@@ -1,14 +1,14 @@
 public import CambiumModel
 
-/// Where the leaves of one column lie: an address for each group of rows, so that a cell is two loads away.
+/// The positions of the leaves of one column: an address for each group of rows, so that reading a cell takes two loads.
 struct LeafDirectory {
     private let leaves: [UnsafeMutableRawPointer]
     private let chunks: Chunks
 
-    /// The leaves of a column that the graph does not have.
+    /// Creates the directory of a column that the graph does not have.
     init(emptyOf reader: Reader) { (leaves, chunks) = ([], reader.chunks) }
 
-    /// Complexity: O(rows / 128).
+    /// Creates the directory of a column. Complexity: O(rows / 128).
     init(_ reader: Reader, _ table: Int, _ slot: Int, _ kind: ColumnKind, _ constants: ConstantPages) {
         chunks = reader.chunks
         let rows = reader.rows(table)
@@ -16,22 +16,22 @@ struct LeafDirectory {
         leaves = (0..<reader.groupCount(table)).map { index in rows.group(at: index).map { rows.leaf($0, slot) } ?? empty }
     }
 
-    /// More rows than there are.
+    /// An upper bound of the number of rows.
     var rowCountEnd: Int { leaves.count << PageLayout.fanOutShift }
 
-    /// Traps if the row is of another graph and beyond this one.
+    /// Returns the leaf of a row. Ends the process if the row is of another graph and lies beyond the groups of this one.
     @inline(__always) func leaf(_ row: UInt32) -> UnsafeMutableRawPointer {
         let group = Int(row &>> PageLayout.rowShift)
         if group >= leaves.count { chunks.refuse("a link leads to a row that there is not") }
         return leaves[group]
     }
 
-    /// A row in a link column.
+    /// Returns the row that a link column contains.
     @inline(__always) func link(_ row: UInt32) -> UInt32 {
         leaf(row).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
-    /// A value of a column of fixed width, read as `T`, which has that width; nil where null.
+    /// Returns a value of a column of fixed width, read as `T`, which must have that width. Returns `nil` if the value is null.
     @inline(__always) func fixed<T: BitwiseCopyable>(_ row: UInt32, as type: T.Type) -> T? {
         let leaf = leaf(row)
         guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
@@ -40,20 +40,20 @@ struct LeafDirectory {
     }
 }
 
-/// An attribute of one graph, for loops over many objects: where its values lie is looked up once.
+/// An attribute of one graph, for loops over many objects: the position of its values is looked up once.
 ///
-/// It is null for an object whose entity does not have the attribute.
+/// The value is null if the object's entity does not have the attribute.
 ///
 ///     let title = graph.column(note.attribute("title")!)
 ///     for id in graph.objects(of: note) { print(title.string(at: graph.place(of: id)!) ?? "") }
 public struct Column {
     private let directory: LeafDirectory
-    /// The table of the objects that have the attribute; of any other object it is null.
+    /// The table of the objects that have the attribute. For any other object the value is null.
     private let table: Int
     private let kind: ColumnKind
     public let type: AttributeType
     private let field: Field
-    /// Keeps the pages.
+    /// Keeps the pages alive.
     private let version: Version
 
     init(_ field: Field, _ version: Version) {
@@ -68,7 +68,7 @@ public struct Column {
         self.version = version
     }
 
-    /// A whole number; nil where null, or of another type.
+    /// Returns a whole number, or `nil` if the value is null or the attribute has another type.
     public func int(at place: ObjectPlace) -> Int64? {
         guard table == Int(place.table) else { return nil }
         return switch type {
@@ -87,14 +87,14 @@ public struct Column {
         type == .double && table == Int(place.table) ? directory.fixed(place.row, as: Double.self) : nil
     }
 
-    /// The text of a string, URI or JSON; nil where null, or of another type.
+    /// Returns the text of a string, URI or JSON, or `nil` if the value is null or the attribute has another type.
     public func string(at place: ObjectPlace) -> String? {
         guard type == .string || type == .uri || type == .json else { return nil }
         return withBytes(at: place) { $0.map { String(decoding: $0, as: UTF8.self) } }
     }
 
-    /// Calls `body` with the bytes of a string, URI, JSON text or data, without copying them; with nil where null, or of
-    /// another type.
+    /// Calls `body` with the bytes of a string, URI, JSON text or data. It does not copy them, except for values of more than 255 bytes.
+    /// Calls `body` with `nil` if the value is null or the attribute has another type.
     public func withBytes<Result>(at place: ObjectPlace, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
         guard kind == .string, table == Int(place.table) else { return body(nil) }
         let leaf = directory.leaf(place.row)

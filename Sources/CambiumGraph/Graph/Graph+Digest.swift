@@ -6,14 +6,14 @@ public import CambiumModel
 #endif
 
 extension Graph {
-    /// The sum modulo 2^128 of a hash of every stored value: of each object's existence, each attribute that is not null,
-    /// each link, and the next serial of each hierarchy. Docs/FORMAT.md has the exact bytes.
+    /// Returns the sum modulo 2^128 of a hash of every stored value: of each object's existence, each attribute that is not null, each
+    /// link, and the next serial of each hierarchy. Docs/FORMAT.md specifies the exact bytes.
     ///
-    /// Independent of the order in which things came about, of pages and of rows. Complexity: O(graph).
+    /// The digest depends neither on the order of the changes that led to the graph, nor on pages, nor on rows. Complexity: O(graph).
     public func digest() -> GraphDigest { Digester(reader: reader, layout: layout).digest() }
 }
 
-/// Adds up the digest of what a reader sees.
+/// Computes the digest of the graph that a reader sees.
 struct Digester {
     let reader: Reader
     let layout: GraphLayout
@@ -41,7 +41,7 @@ struct Digester {
 
     // MARK: Objects
 
-    /// The attributes that objects of an entity have.
+    /// An attribute that the objects of an entity have, and its column.
     struct AttributeSlot {
         let property: UInt16
         let slot: Int
@@ -63,7 +63,7 @@ struct Digester {
         sum = local
     }
 
-    /// Adds an object and its values.
+    /// Adds an object and its values to the sum.
     @inline(__always)
     func add(
         _ row: UInt32, _ rows: Rows, _ table: TableLayout, _ root: EntityNumber, _ entity: EntityNumber, _ slots: [AttributeSlot],
@@ -92,7 +92,7 @@ struct Digester {
         sum = local
     }
 
-    /// Adds the members that a relationship of one object leads to.
+    /// Adds the objects that a relationship of one object leads to.
     @inline(__always)
     func addMembers(
         of row: UInt32, _ serial: UInt64, _ relationship: Relationship, _ end: EndLayout, _ targets: Rows, to sum: inout DigestSum
@@ -104,7 +104,8 @@ struct Digester {
         }
     }
 
-    /// Each end that is ordered tells the index of each member; else the to-one end, or the first one, tells for both.
+    /// Whether the digest takes the links from this end. Each ordered end contributes the index of each member. If neither end is ordered,
+    /// the to-one end contributes for both, or the first end if there is no single to-one end.
     func isTeller(_ relationship: Relationship, _ end: EndLayout) -> Bool { relationship.isOrdered || isFirstTeller(end) }
 
     private func isFirstTeller(_ end: EndLayout) -> Bool {
@@ -116,7 +117,7 @@ struct Digester {
     }
 }
 
-/// Adds up hashes. Each term is XXH3-128 of a tag, the root entity, the property, the serial and the value's stored bytes.
+/// A sum of hashes. Each term is XXH3-128 of a tag, the root entity, the property, the serial and the value's stored bytes.
 struct DigestSum {
     enum Tag: UInt16 {
         case nextSerial = 1
@@ -130,7 +131,7 @@ struct DigestSum {
     private(set) var low: UInt64 = 0
     private var buffer: [UInt8] = [UInt8](repeating: 0, count: 32)
 
-    /// Adds a member of a relationship of an object.
+    /// Adds a member of a relationship of one object.
     @inline(__always)
     mutating func addMember(_ target: UInt64, at index: UInt64, of serial: UInt64, _ relationship: Relationship) {
         let cell = Cell.fixed(target, relationship.isOrdered ? index : 0)

@@ -1,14 +1,14 @@
 public import CambiumModel
 
-/// A relationship resolved for reading. Made once, used for any graph; soonest for graphs with the same schema.
+/// A relationship resolved for reading. A handle is made once and can be used for any graph. It is fastest for graphs with the same schema.
 public struct EndHandle: Sendable {
-    /// Nil if the graph that the handle is resolved for has no such relationship.
+    /// The resolved end; `nil` if the graph that the handle is resolved for has no such relationship.
     private let resolved: EndLayout?
     /// The table of the objects that have the relationship; -1 if there is no such relationship.
     let ownerTable: Int
     let targetTable: Int
     let isOrdered: Bool
-    /// Which relationship it is, and of which layout the rest is.
+    /// The identity of the relationship, and the number of the layout that the tables and the end belong to.
     let root: EntityNumber
     let property: PropertyNumber
     let name: SchemaName
@@ -28,7 +28,7 @@ public struct EndHandle: Sendable {
         self.layout = layout
     }
 
-    /// Whether objects at a place may have the relationship. One of a hierarchy whose entity does not have it has no members.
+    /// Whether objects at a place may have the relationship. An object of the same hierarchy whose entity does not have it has no members.
     @inline(__always) func isIn(_ place: ObjectPlace) -> Bool { ownerTable == Int(place.table) }
 
     var end: EndLayout {
@@ -38,31 +38,33 @@ public struct EndHandle: Sendable {
 }
 
 extension Graph {
-    /// Resolves a relationship for reading. One that the graph does not have, because its schema is from before or after, has no members.
+    /// Resolves a relationship for reading. A relationship that the graph does not have, because it is of an earlier or later schema, has
+    /// no members.
     public func end(_ relationship: Relationship) -> EndHandle {
         layout.handle(relationship)
     }
 
-    /// The object that a to-one relationship leads to. Complexity: O(1).
+    /// Returns the object that a to-one relationship leads to, or `nil` if there is no link. Complexity: O(1).
     @inline(__always)
     public func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
-        // Without a copy of the handle, which counts references to its parts.
+        // This passes the handle without a copy, because a copy counts references to its parts.
         if handle.layout != layout.number { return reader.target(layout.current(handle), of: place) }
         return reader.target(handle, of: place)
     }
 
-    /// The objects that a relationship leads to: in order where it is ordered, else in no order that means anything.
+    /// Returns the objects that a relationship leads to. If the relationship is ordered, they are in its order; otherwise their order has
+    /// no meaning.
     public func members(_ handle: EndHandle, of place: ObjectPlace) -> MemberSequence {
         MemberSequence(reader: reader, handle: layout.current(handle), owner: place, version: version)
     }
 
-    /// Complexity: O(1).
+    /// Returns the number of objects that a relationship leads to. Complexity: O(1).
     public func memberCount(_ handle: EndHandle, of place: ObjectPlace) -> Int {
         let handle = layout.current(handle)
         return handle.isIn(place) ? reader.memberCount(handle.end, owner: place.row) : 0
     }
 
-    /// The member at an index of an ordered relationship. Complexity: O(log n) expected.
+    /// Returns the member at an index of an ordered relationship, or `nil` if there is no such member. Complexity: O(log n) expected.
     public func member(_ handle: EndHandle, of place: ObjectPlace, at index: Int) -> ObjectPlace? {
         let handle = layout.current(handle)
         if !handle.isIn(place) { return nil }
@@ -79,8 +81,8 @@ extension Graph {
         }
     }
 
-    /// The ids that a relationship leads to, as they are shown: in order where it is ordered, else ascending. Nil where the
-    /// object is not in this graph.
+    /// Returns the ids of the objects that a relationship leads to, in the order in which they are shown: the relationship's order if it is
+    /// ordered, otherwise ascending. Returns `nil` if the object is not in this graph.
     public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         place(of: id).map { memberIDs(end(relationship), of: $0) }
     }
@@ -102,13 +104,14 @@ extension GraphLayout {
             property: property, name: name, layout: number)
     }
 
-    /// The entity of this schema that one is, which may be of a schema before or after.
+    /// Returns the entity of this schema that corresponds to an entity of an earlier or later schema, or `nil` if there is no such entity.
     func own(_ entity: Entity) -> Entity? {
         guard let found = schema.entity(entity.number) else { return nil }
         return found === entity || (found.root == entity.root && found.schemaName.isSame(as: entity.schemaName)) ? found : nil
     }
 
-    /// The relationship of this schema that one is, which may be of a schema before or after.
+    /// Returns the relationship of this schema that corresponds to one of an earlier or later schema, or `nil` if there is no such
+    /// relationship.
     func own(_ relationship: Relationship) -> Relationship? {
         let found = schema.entity(relationship.entity)?.relationship(relationship.number)
         if let found, found === relationship { return found }
@@ -121,7 +124,7 @@ extension GraphLayout {
         return found
     }
 
-    /// The handle as it is in this layout.
+    /// Returns the handle, resolved for this layout.
     @inline(__always) func current(_ handle: EndHandle) -> EndHandle {
         handle.layout == number
             ? handle

@@ -1,41 +1,43 @@
 public import CambiumModel
 
-/// An attribute resolved for reading: where its column is and how its values are stored. Made once, used for any number of
-/// objects of any graph; soonest for graphs with the same schema.
+/// An attribute resolved for reading: the position of its column, and the form of its values. A field is made once and can be used for any
+/// number of objects of any graph. It is fastest for graphs with the same schema.
 public struct Field: Sendable {
-    /// That of the objects that have the attribute; -1 if the graph that the field is resolved for has no such attribute.
+    /// The table of the objects that have the attribute; -1 if the graph that the field is resolved for has no such attribute.
     let table: Int
     let slot: Int
     let kind: ColumnKind
     public let type: AttributeType
-    /// Which attribute it is, and of which layout table, slot and type are.
+    /// The identity of the attribute, and the number of the layout that the table, the slot and the type belong to.
     let root: EntityNumber
     let property: PropertyNumber
     let name: SchemaName
     let layout: UInt64
 
-    /// Whether objects at a place may have the attribute. One of a hierarchy whose entity does not have it is null.
+    /// Whether objects at a place may have the attribute. For an object of the same hierarchy whose entity does not have it, the value is
+    /// null.
     @inline(__always) func isIn(_ place: ObjectPlace) -> Bool { table == Int(place.table) }
 }
 
 extension Graph {
-    /// Resolves an attribute for reading. One that the graph does not have, because its schema is from before or after, is null everywhere.
+    /// Resolves an attribute for reading. An attribute that the graph does not have, because it is of an earlier or later schema, is null
+    /// for every object.
     public func field(_ attribute: Attribute) -> Field {
         layout.field(attribute)
     }
 
-    /// The value of an attribute; nil where the object is not in this graph. An attribute that the object's entity does not
-    /// have is null.
+    /// Returns the value of an attribute, or `nil` if the object is not in this graph. The value is null if the object's entity does not
+    /// have the attribute.
     public func value(of attribute: Attribute, of id: ObjectID) -> Value? {
         place(of: id).map { value(of: field(attribute), at: $0) }
     }
 
-    /// The value of a resolved attribute; null if the object's entity does not have it.
+    /// Returns the value of a resolved attribute. The value is null if the object's entity does not have the attribute.
     ///
     /// Complexity: O(1), O(bytes) for text and data.
     public func value(of field: Field, at place: ObjectPlace) -> Value { reader.value(of: layout.current(field), at: place) }
 
-    /// Calls `body` with a stored value, without copying it.
+    /// Calls `body` with a stored value. It does not copy the value, except for one of more than 255 bytes.
     @inline(__always)
     package func withCell<R>(_ field: Field, _ place: ObjectPlace, _ body: (Cell) -> R) -> R {
         let field = layout.current(field)
@@ -45,13 +47,13 @@ extension Graph {
 
     // MARK: Identity
 
-    /// The object with these identity values, in the order of `entity.identity`; nil where there is none. A value of another
-    /// type than the attribute's finds nothing. Complexity: O(1) expected.
+    /// Returns the object with these identity values, in the order of `entity.identity`, or `nil` if there is no such object. A value of
+    /// another type than the attribute's finds nothing. Complexity: O(1) expected.
     public func find(_ entity: Entity, identity values: [Value]) -> ObjectPlace? {
         reader.find(entity, identity: values, layout)
     }
 
-    /// The object whose one identity attribute has this text.
+    /// Returns the object whose only identity attribute has this text, or `nil` if there is no such object.
     public func find(_ entity: Entity, identity text: String) -> ObjectPlace? {
         reader.find(entity, identity: text, layout)
     }
@@ -60,7 +62,7 @@ extension Graph {
 extension GraphLayout {
     func field(_ attribute: Attribute) -> Field { field(attribute.root, attribute.number, attribute.type, attribute.schemaName) }
 
-    /// - Parameter type: that of the attribute if the layout does not have it.
+    /// - Parameter type: The type that the field has if the layout does not have the attribute.
     private func field(_ root: EntityNumber, _ property: PropertyNumber, _ type: AttributeType, _ name: SchemaName) -> Field {
         guard let table = table(of: root), table.hasSlot(for: property, name) else {
             return Field(
@@ -72,7 +74,7 @@ extension GraphLayout {
             name: name, layout: number)
     }
 
-    /// The field as it is in this layout.
+    /// Returns the field, resolved for this layout.
     @inline(__always) func current(_ field: Field) -> Field {
         field.layout == number ? field : self.field(field.root, field.property, field.type, field.name)
     }
@@ -107,7 +109,7 @@ extension Reader {
         return check.flaw(form) == nil
     }
 
-    /// Ends the process: a page holds what is no value of its attribute.
+    /// Ends the process because a page contains bytes that are not a value of the attribute.
     private func refuse(_ field: Field, _ place: ObjectPlace) -> Never {
         chunks.refuse("row \(place.row) of table \(place.table) has no \(field.type.rawValue) in column \(field.slot)")
     }
@@ -138,7 +140,7 @@ extension Reader {
         }
     }
 
-    /// The place of a row found by identity, if it is of the entity that was asked for.
+    /// Returns the place of a row that was found by identity, or `nil` if the row is not of the requested entity.
     func place(_ row: UInt32, _ table: Int, _ entity: Entity, _ layout: GraphLayout) -> ObjectPlace? {
         guard row != noRow else { return nil }
         let tableLayout = layout.tables[table]

@@ -3,7 +3,7 @@ public import CambiumModel
 
 /// The state of a store at one moment: a value that never changes and costs nothing to copy.
 ///
-/// Reading never waits, for a writer or for a disk. A graph that is kept keeps the pages that later versions superseded.
+/// Reading never waits for a writer or for a disk. A graph that is kept also keeps the pages that later versions superseded.
 ///
 ///     let graph = store.graph
 ///     let note = graph.schema.entity("Note")!
@@ -14,29 +14,29 @@ public struct Graph: Sendable {
     init(version: Version) { self.version = version }
 
     var reader: Reader { version.reader }
-    /// Whether all pages were proven to be a graph before they were read; otherwise each value has to be checked.
+    /// Whether all pages were proven to be a graph before they were read. Otherwise, each value must be checked.
     package var isProven: Bool { version.space.isProven }
-    /// Ends the process: a page that was stored holds what cannot be.
+    /// Ends the process because a stored page has impossible content.
     package func refuse(_ reason: String) -> Never { version.space.refuse(reason) }
     package var layout: GraphLayout { version.layout }
 
     public var schema: Schema { version.layout.schema }
 
-    /// The number of the last transaction that is in this graph.
+    /// The number of the last transaction that this graph contains.
     public var transaction: TransactionNumber { TransactionNumber(rawValue: reader.transaction) }
 
-    /// How many objects there are. Complexity: O(root entities).
+    /// The number of objects. Complexity: O(root entities).
     public var objectCount: Int {
         layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }
     }
 
-    /// How many objects of an entity, sub-entities included, there are. Complexity: O(sub-entities).
+    /// Returns the number of objects of an entity and its sub-entities. Complexity: O(sub-entities).
     public func count(of entity: Entity) -> Int {
         guard let entity = layout.own(entity), let table = layout.table(of: entity.root) else { return 0 }
         return entity.family.reduce(0) { $0 + reader.count(of: $1, in: table) }
     }
 
-    /// How many links there are: a relationship and its inverse count once. Complexity: O(objects that have to-one ends).
+    /// The number of links. A relationship and its inverse count once. Complexity: O(objects that have to-one ends).
     public var linkCount: Int {
         layout.links.indices.reduce(0) { $0 + linkCount(layout.links[$1]) }
     }
@@ -56,14 +56,14 @@ public struct Graph: Sendable {
 
     // MARK: Objects
 
-    /// Where an object lies in this graph; nil where there is none. Complexity: O(log serials), a few loads.
+    /// Returns the place of an object in this graph, or `nil` if the object is not in it. Complexity: O(log serials), a few loads.
     public func place(of id: ObjectID) -> ObjectPlace? { reader.place(of: id, layout) }
 
     public func id(of place: ObjectPlace) -> ObjectID { reader.id(place, layout) }
 
     public func contains(_ id: ObjectID) -> Bool { place(of: id) != nil }
 
-    /// The concrete entity of an object.
+    /// Returns the concrete entity of an object.
     public func entity(of place: ObjectPlace) -> Entity {
         guard let entity = schema.entity(entityNumber(of: place)) else {
             reader.chunks.refuse("row \(place.row) of table \(place.table) is of no entity")
@@ -76,17 +76,17 @@ public struct Graph: Sendable {
         return reader.rows(table.index).entity(place.row, table)
     }
 
-    /// Whether all objects that can be in the table of an object are of one entity.
+    /// Whether all objects that the table of an object can contain are of one entity.
     package func hasOneEntity(_ place: ObjectPlace) -> Bool {
         layout.tables[Int(place.table)].entities.count { schema.entity($0)?.isAbstract == false } == 1
     }
 
     public func entity(of id: ObjectID) -> Entity? { place(of: id).map(entity(of:)) }
 
-    /// Whether of the object no more is known than its identity.
+    /// Whether only the identity of the object is known.
     public func isStub(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isStub(place.row) }
 
-    /// The transaction that made an object, and the last one that changed it.
+    /// Returns the transaction that made an object, and the last transaction that changed it.
     public func provenance(of place: ObjectPlace) -> (created: TransactionNumber, changed: TransactionNumber) {
         let rows = reader.rows(Int(place.table))
         return (
@@ -95,24 +95,24 @@ public struct Graph: Sendable {
         )
     }
 
-    /// The objects of an entity, sub-entities included, by ascending id.
+    /// Returns the ids of the objects of an entity and its sub-entities, ascending.
     public func objects(of entity: Entity) -> ObjectSequence { ObjectSequence(graph: self, entity: entity) }
 
-    /// Calls `body` with the places of these objects, in the same order.
+    /// Calls `body` with the places of the objects of an entity and its sub-entities, by ascending id.
     package func forEachPlace(of entity: Entity, _ body: (ObjectPlace) throws -> Void) rethrows {
         var objects = objects(of: entity).makeIterator()
         while let found = objects.nextRow() { try body(found.place) }
     }
 }
 
-/// The ids of the objects of an entity, ascending.
+/// The ids of the objects of an entity and its sub-entities, ascending.
 public struct ObjectSequence: Sequence, Sendable {
     let graph: Graph
     let entity: Entity
 
     public struct Iterator: IteratorProtocol {
         private let reader: Reader
-        /// Keeps the pages.
+        /// Keeps the pages alive.
         private let graph: Graph
         private let entity: Entity
         private let table: TableLayout?
@@ -149,7 +149,7 @@ public struct ObjectSequence: Sequence, Sendable {
             return nil
         }
 
-        /// Past a serial that is not there: to the next page of which anything is.
+        /// Skips a serial without an object. If its virtual page has no group, it continues at the next virtual page that has one.
         private mutating func skip(_ table: TableLayout) {
             let map = reader.vector(table.index, TablePage.virtualPagesOffset)
             let page = Int(serial >> PageLayout.fanOutShift)

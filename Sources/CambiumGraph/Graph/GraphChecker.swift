@@ -1,8 +1,9 @@
 import CambiumModel
 
 extension Graph {
-    /// What is wrong with the graph's invariants, in sentences; empty where nothing is: each link is there from both sides,
-    /// counts are right, each index has each object once and nothing else, and no rule of the schema is broken.
+    /// Returns the violations of the graph's invariants, as sentences; an empty array if there are no violations. The invariants: both
+    /// sides of each link agree, counts are right, each index has each object once and nothing else, and no object duplicates a unique
+    /// value.
     ///
     /// Complexity: O(graph).
     public func invariantFindings() -> [String] {
@@ -78,7 +79,7 @@ extension Graph {
         }
     }
 
-    /// Each member is in its owner's list once, and each list has the members that name its owner.
+    /// Checks that each member is in its owner's list once, and that each list has exactly the members that name its owner.
     private func check(_ list: ListLayout, _ link: Int, isSymmetric: Bool = false, _ findings: inout [String]) {
         let owners = reader.rows(list.ownerTable)
         let members = reader.rows(list.memberTable)

@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// The identities of one entity of one graph, for finding many objects: where buckets and keys lie is looked up once.
+/// The identities of one entity of one graph, for finding many objects: the positions of buckets and keys are looked up once.
 ///
 ///     let packages = graph.finder(package)!
 ///     for name in names { print(packages.find(name) != nil) }
@@ -15,7 +15,7 @@ public struct IdentityFinder {
     private let kind: ColumnKind
     private let isWholeTable: Bool
     private let entity: Entity
-    /// Keeps the pages.
+    /// Keeps the pages alive.
     private let version: Version
 
     init?(_ entity: Entity, _ version: Version) {
@@ -41,7 +41,7 @@ public struct IdentityFinder {
         self.version = version
     }
 
-    /// The object whose identity is a string, URI, JSON or data of these bytes in UTF-8; nil where there is none.
+    /// Returns the object whose identity is a string, URI, JSON or data with these bytes in UTF-8, or `nil` if there is no such object.
     public func find(_ text: String) -> ObjectPlace? {
         guard kind == .string else { return nil }
         return text.utf8Span.span.bytes.withUnsafeBytes { key in
@@ -51,7 +51,8 @@ public struct IdentityFinder {
         }
     }
 
-    /// The object whose identity is this whole number; nil where there is none, or where the identity is no whole number.
+    /// Returns the object whose identity is this whole number. Returns `nil` if there is no such object, or if the identity is not a whole
+    /// number.
     public func find(_ number: Int64) -> ObjectPlace? {
         guard case .fixed(let low, let high)? = StoredForm(.int(number), type: entity.identity[0].type) else { return nil }
         var hash = KeyHash(hashKey)
@@ -60,7 +61,7 @@ public struct IdentityFinder {
     }
 
     @inline(__always) private func find(_ hash: KeyHash, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
-        // By one and the rest, because an index of one bucket would shift by all 64 bits.
+        // The shift has two parts, because an index of one bucket would shift by all 64 bits.
         var page = buckets[Int((hash.value &>> 1) &>> shift)]
         var overflowCount = 0
         while let start = page {
@@ -82,7 +83,7 @@ public struct IdentityFinder {
 }
 
 extension Graph {
-    /// Resolves the identity of an entity for finding many objects; nil where that is not one attribute.
+    /// Resolves the identity of an entity for finding many objects. Returns `nil` if the identity is not exactly one attribute.
     ///
     /// Complexity: O(objects of the hierarchy / 64).
     public func finder(_ entity: Entity) -> IdentityFinder? { IdentityFinder(entity, version) }

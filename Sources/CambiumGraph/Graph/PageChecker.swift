@@ -1,5 +1,6 @@
-/// Proves that the pages of a timeline are in order: each page is reachable once from a version, no page that is reachable is
-/// free or dead, births never descend on the way to a leaf, and all pages together are what the space says is in use.
+/// Proves that the pages of a timeline are in order. No version reaches a page twice, no reachable page is free, and the newest version
+/// reaches no dead page. No page is younger than the page that leads to it. All reachable pages together are what the space counts as in
+/// use.
 package struct PageChecker {
     private let timeline: Timeline
     private let chunks: Chunks
@@ -10,7 +11,8 @@ package struct PageChecker {
         chunks = timeline.space.chunks
     }
 
-    /// What is wrong, in sentences; empty where nothing is. The writer must not be at work. Complexity: O(pages x versions).
+    /// Returns the faults that it finds, as sentences; an empty array if there are no faults. No writer may be active. Complexity: O(pages
+    /// x versions).
     package static func findings(in timeline: Timeline) -> [String] {
         timeline.reclaim()
         var checker = PageChecker(timeline)
@@ -47,7 +49,7 @@ package struct PageChecker {
         }
     }
 
-    /// Every page of a version but the constant ones.
+    /// Returns every page of a version except the constant pages.
     private mutating func pages(of version: Version) -> Set<PageRef> {
         var walk = PageWalk(chunks: chunks, constants: Set(timeline.space.constants.all), epoch: version.epoch)
         walk.visit(version.directory, birthMax: version.epoch)
@@ -131,14 +133,14 @@ package struct PageChecker {
     }
 }
 
-/// The pages met on the way through a version.
+/// The pages that a walk through a version has met.
 private struct PageWalk {
     let chunks: Chunks
     let constants: Set<PageRef>
     let epoch: UInt64
     var seen = Set<PageRef>()
     var findings: [String] = []
-    /// For each blob, the cells that refer to it beside the first.
+    /// For each blob, the number of cells that refer to it in addition to the first one.
     private(set) var sharerCounts: [PageRef: UInt32] = [:]
 
     mutating func visit(_ page: PageRef, birthMax: UInt64) {

@@ -1,25 +1,25 @@
-/// Superseded versions that readers may still hold, by age. Any of them is taken out in O(1): thousands are held where thousands
-/// of receipts are, and most are let go of in the middle.
+/// The superseded versions that readers may still hold, ordered by age. Removing any of them takes O(1): a program that holds thousands of
+/// receipts holds thousands of versions, and releases most of them from the middle.
 struct PinnedVersions {
     private struct Pin {
         var version: Version?
-        /// Places of the next ones in the ring.
+        /// The indexes of the neighbours in the ring.
         var older: Int
         var newer: Int
     }
 
-    /// A ring, in which the pin at place 0 stands between the newest version and the oldest.
+    /// A ring, in which the pin at index 0 stands between the newest version and the oldest.
     private var pins = [Pin(version: nil, older: 0, newer: 0)]
     private var freePlaces: [Int] = []
-    /// Where is looked next for a version that can be dropped.
+    /// The index at which the next search for a version to drop begins.
     private var lookPlace = 0
     private(set) var count = 0
-    /// Granules of the pages that only these versions reach.
+    /// The number of granules of the pages that only these versions reach.
     private(set) var deadGranules = 0
 
     private static let lookCount = 4
 
-    /// Oldest first.
+    /// The versions, oldest first.
     var elements: [Version] {
         var (elements, place): ([Version], Int) = ([], pins[0].newer)
         while let version = pins[place].version {
@@ -29,7 +29,7 @@ struct PinnedVersions {
         return elements
     }
 
-    /// Adds a version that is newer than all others. Complexity: O(pages that only it reaches).
+    /// Adds a version that is newer than all others. Complexity: O(pages that only this version reaches).
     mutating func append(_ version: Version, _ space: PageSpace) {
         deadGranules += Self.granules(version.dead, space)
         let pin = Pin(version: version, older: pins[0].older, newer: 0)
@@ -40,7 +40,7 @@ struct PinnedVersions {
         count += 1
     }
 
-    /// Takes out all that are as new as the epoch or newer.
+    /// Removes all versions with this epoch or a later one.
     mutating func removeAll(from epoch: UInt64, _ space: PageSpace) {
         while let newest = pins[pins[0].older].version, newest.epoch >= epoch {
             deadGranules -= Self.granules(newest.dead, space)
@@ -64,7 +64,7 @@ struct PinnedVersions {
 
     // MARK: Freeing pages
 
-    /// Frees pages that no version newer than the pinned ones can reach; the newest that can reach one keeps it.
+    /// Frees pages that no version after the pinned ones can reach. If pinned versions can reach a page, the newest of them keeps it.
     mutating func bury(_ pages: PageList, _ space: PageSpace) { bury(pages, pins[0].older, space) }
 
     @inline(__always)
@@ -83,7 +83,7 @@ struct PinnedVersions {
         }
     }
 
-    /// Drops all that readers have let go of, the newest first. Complexity: O(pinned versions and their pages).
+    /// Drops all versions that readers have released, the newest first. Complexity: O(pinned versions and their pages).
     mutating func reclaim(_ space: PageSpace) {
         var place = pins[0].older
         while place != 0 {
@@ -93,8 +93,8 @@ struct PinnedVersions {
         }
     }
 
-    /// Looks at a few, in turn, so that a transaction's time does not depend on how many readers there are: at more for each
-    /// transaction than it can have pinned.
+    /// Drops released versions among the next few in the ring, so that the time of a transaction does not depend on the number of readers.
+    /// It looks at more versions than one transaction can pin.
     mutating func reclaimSome(_ space: PageSpace) {
         for _ in 0..<min(count, Self.lookCount) {
             if lookPlace == 0 { lookPlace = pins[0].newer }
@@ -102,7 +102,8 @@ struct PinnedVersions {
         }
     }
 
-    /// Drops a version if readers have let go of it, handing what older ones may need down to them.
+    /// Drops a version if readers have released it. Pages that older versions may need go to the next older one. Returns whether it dropped
+    /// the version.
     private mutating func drop(_ place: Int, _ space: PageSpace) -> Bool {
         guard isKnownUniquelyReferenced(&pins[place].version), let version = pins[place].version else { return false }
         let older = pins[place].older

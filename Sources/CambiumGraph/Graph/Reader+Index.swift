@@ -2,7 +2,7 @@ internal import CMachine
 import CambiumBytes
 
 extension Reader {
-    /// The hash of the key that a row has in an index; nil where a component is null, because nulls are not indexed.
+    /// Returns the hash of the key that a row has in an index. Returns `nil` if a component is null, because nulls are not indexed.
     func keyHash(_ index: IndexLayout, _ rows: Rows, _ row: UInt32) -> UInt64? {
         if index.slots.isEmpty { return edgeHash(rows.link(row, 0), rows.link(row, 1)) }
         var hash = KeyHash(hashKey)
@@ -23,12 +23,12 @@ extension Reader {
         return hash.value
     }
 
-    /// Where the directory and the entry count of an index stand in the page of its table.
+    /// Returns the address of the directory and the entry count of an index in the page of its table.
     @inline(__always) func indexPlace(_ table: Int, _ index: Int) -> UnsafeMutableRawPointer {
         tablePage(table) + TablePage.indexesOffset + TablePage.indexStride &* index
     }
 
-    /// The bucket that a hash belongs in; 0 where there is none yet.
+    /// Returns the bucket for a hash, or 0 if there is no bucket yet.
     @inline(__always) func bucket(_ table: Int, _ index: Int, _ hash: UInt64) -> PageRef {
         let place = indexPlace(table, index)
         let directory = place.load(as: RadixVector.self)
@@ -36,14 +36,14 @@ extension Reader {
         return directory.get(bits == 0 ? 0 : Int(hash >> UInt64(64 &- bits)), chunks)
     }
 
-    /// Asks for a bucket that will be written to.
+    /// Prefetches a bucket that will be written to.
     func prefetchBucket(_ table: Int, _ index: Int, _ hash: UInt64) {
         let page = bucket(table, index, hash)
         guard page != 0 else { return }
         for offset in stride(from: 0, to: Bucket.byteCount, by: 64) { cmachine_prefetch(chunks[page] + offset) }
     }
 
-    /// Asks for the part of a bucket in which a key is looked for first.
+    /// Prefetches the block of a bucket in which a lookup begins.
     @inline(__always) func prefetchBlock(_ table: Int, _ index: Int, _ hash: UInt64) {
         let page = bucket(table, index, hash)
         guard page != 0 else { return }
@@ -57,7 +57,7 @@ extension Reader {
         Int(indexPlace(table, index).load(fromByteOffset: TablePage.indexEntryCountOffset, as: UInt64.self))
     }
 
-    /// The first row of an index whose hash fits and for which `isEqual` holds; `noRow` where there is none.
+    /// Returns the first row of an index that has this hash and for which `isEqual` holds, or `noRow` if there is no such row.
     @inline(__always)
     func firstRow(_ table: Int, _ index: Int, _ hash: UInt64, where isEqual: (UInt32) -> Bool) -> UInt32 {
         firstRow(bucket(table, index, hash), Bucket.fragment(hash), where: isEqual)
@@ -76,7 +76,7 @@ extension Reader {
         return noRow
     }
 
-    /// The row with a key of one component.
+    /// Returns the row with a key of one component, or `noRow`.
     @inline(__always) func row(_ table: Int, _ index: IndexLayout, key: Cell) -> UInt32 {
         let key = key.key(index.negativeZeros[0])
         var hash = KeyHash(hashKey)
@@ -84,7 +84,7 @@ extension Reader {
         return row(table, index.number, index.slots[0], index.kinds[0], index.negativeZeros[0], key: key, hash: hash.value)
     }
 
-    /// The row with a key of one component, which is in this column and has this hash.
+    /// Returns the row with a key of one component, given the column and the hash of the key, or `noRow`.
     @inline(__always)
     func row(
         _ table: Int, _ index: Int, _ slot: Int, _ kind: ColumnKind, _ negativeZero: UInt64, key: Cell, hash: UInt64
@@ -93,7 +93,7 @@ extension Reader {
         return firstRow(table, index, hash) { rows.hasKey($0, slot, kind, key, negativeZero) }
     }
 
-    /// The row with a key of several components.
+    /// Returns the row with a key of several components, or `noRow`.
     func row(_ table: Int, _ index: IndexLayout, keys: [Cell]) -> UInt32 {
         var hash = KeyHash(hashKey)
         let keys = zip(keys, index.negativeZeros).map { $0.key($1) }
@@ -104,7 +104,7 @@ extension Reader {
         }
     }
 
-    /// Another row with the same key as `row`; `noRow` where the key is unique or null.
+    /// Returns another row with the same key as `row`, or `noRow` if the key is unique or null.
     func duplicate(of row: UInt32, _ table: Int, _ index: IndexLayout) -> UInt32 {
         let rows = rows(table)
         guard let hash = keyHash(index, rows, row) else { return noRow }
@@ -115,13 +115,13 @@ extension Reader {
         duplicate(of: row, fragment: Bucket.fragment(hash), in: bucket(table, index.number, hash), table, index)
     }
 
-    /// As `duplicate(of:hash:_:_:)`, in a bucket that is known.
+    /// Does the same as `duplicate(of:hash:_:_:)` in a bucket that the caller has found.
     @inline(__always)
     func duplicate(of row: UInt32, fragment: UInt16, in bucket: PageRef, _ table: Int, _ index: IndexLayout) -> UInt32 {
         firstRow(bucket, fragment) { other in other != row && hasSameKey(row, other, table, index) }
     }
 
-    /// The other rows with the same key as `row`; none if a component of the key is null.
+    /// Returns the other rows with the same key as `row`. The result is empty if a component of the key is null.
     func rowsWithSameKey(as row: UInt32, _ table: Int, _ index: IndexLayout) -> [UInt32] {
         let rows = rows(table)
         guard let hash = keyHash(index, rows, row) else { return [] }
@@ -142,7 +142,7 @@ extension Reader {
         }
     }
 
-    /// The row of the edge between two rows.
+    /// Returns the row of the edge between two rows, or `noRow`.
     @inline(__always) func edge(_ table: Int, _ first: UInt32, _ second: UInt32) -> UInt32 {
         let rows = rows(table)
         return firstRow(table, 0, edgeHash(first, second)) { rows.link($0, 0) == first && rows.link($0, 1) == second }

@@ -1,4 +1,4 @@
-/// A column that is read row by row, mostly of neighbours: the leaf is looked up once for each group.
+/// A column that is read row by row, mostly in neighbouring rows. The leaf is looked up once for each group.
 struct LeafCache {
     private var group = UInt32.max
     private var leaf: UnsafeMutableRawPointer?
@@ -17,7 +17,7 @@ struct LeafCache {
         leaf(row, rows, slot).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
-    /// A value of a column of fixed width; nil where null.
+    /// Returns a value of a column of fixed width, or `nil` if it is null.
     @inline(__always)
     mutating func fixed<T: BitwiseCopyable>(_ row: UInt32, _ rows: Rows, _ slot: Int, as type: T.Type) -> T? {
         let leaf = leaf(row, rows, slot)
@@ -27,13 +27,13 @@ struct LeafCache {
     }
 }
 
-/// Goes through the members of an unordered list, as linked.
+/// The members of an unordered list, in the order of their links.
 struct ChainRows: Sequence, IteratorProtocol {
     private var rows: Rows
     private var nextSlot: Int
     private var nextRow: UInt32
     private var cache = LeafCache()
-    /// No chain has more rows than its table; one that has goes in circles.
+    /// The number of rows that may follow. A chain with more rows than its table is cyclic.
     private var restCount: Int
 
     @inline(__always) init(_ rows: Rows, from first: UInt32, next slot: Int) {
@@ -43,7 +43,7 @@ struct ChainRows: Sequence, IteratorProtocol {
         restCount = rows.rowCountEnd
     }
 
-    /// Goes through another chain of the same column.
+    /// Restarts with another chain of the same column.
     @inline(__always) mutating func restart(_ rows: Rows, from first: UInt32, next slot: Int) {
         self.rows = rows
         nextRow = first
@@ -62,13 +62,13 @@ struct ChainRows: Sequence, IteratorProtocol {
     }
 }
 
-/// Goes through the members of a list, as rows of the members' table: in order where the list is ordered, else as linked.
+/// The members of a list, as rows of the members' table. They are in order if the list is ordered; otherwise they follow the links.
 struct ListRows: Sequence, IteratorProtocol {
     private let rows: Rows
     private var chain: ChainRows
     private var nextRow = noRow
     private let tree: (left: Int, right: Int, up: Int)?
-    /// A tree has each of its nodes below another one, once, so that it is left after few steps for each.
+    /// The number of steps that may follow. In a valid tree each node has one parent, so a walk takes few steps per node.
     private var restCount: Int
 
     init(_ reader: Reader, _ list: ListLayout, owner: UInt32) {
@@ -87,7 +87,7 @@ struct ListRows: Sequence, IteratorProtocol {
         }
     }
 
-    /// Goes on from a member of an ordered list; goes through nothing if there is no such member.
+    /// Begins at a member of an ordered list, which is the first one that it returns. The sequence is empty if there is no such member.
     init(_ reader: Reader, _ list: ListLayout, from member: UInt32?) {
         rows = reader.rows(list.memberTable)
         restCount = 4 * rows.rowCountEnd
@@ -155,7 +155,7 @@ extension Reader {
         }
     }
 
-    /// The member at an index of an ordered list. Complexity: O(log n) expected.
+    /// Returns the member at an index of an ordered list, or `nil` if there is no such member. Complexity: O(log n) expected.
     func member(_ list: ListLayout, owner: UInt32, at index: Int) -> UInt32? {
         guard case .tree(let root, let left, let right, _, let size) = list.shape else { return nil }
         let members = rows(list.memberTable)
@@ -178,7 +178,7 @@ extension Reader {
         return nil
     }
 
-    /// The objects that an ordered end leads to, from an index on. Complexity: O(log n + objects returned) expected.
+    /// Returns the objects that an ordered end leads to, beginning at an index. Complexity: O(log n + objects returned) expected.
     func members(_ end: EndLayout, owner: UInt32, from index: Int) -> [UInt32] {
         guard let list = end.orderedList else { return [] }
         let members = ListRows(self, list, from: member(list, owner: owner, at: index))
@@ -187,7 +187,7 @@ extension Reader {
         return members.map { edges.link($0, lists[1 - end.end].ownerSlot) }
     }
 
-    /// The index of a member in its ordered list. Complexity: O(log n) expected.
+    /// Returns the index of a member in its ordered list. Complexity: O(log n) expected.
     func index(_ list: ListLayout, of member: UInt32) -> Int {
         guard case .tree(_, let left, let right, let up, let size) = list.shape else { return 0 }
         let members = rows(list.memberTable)

@@ -1,7 +1,7 @@
 internal import CMachine
 import CambiumModel
 
-/// An object's place in one graph: fast to read with, meaningless in any other graph.
+/// An object's place in one graph: fast to read with, and meaningless in any other graph.
 ///
 /// Use `ObjectID` to keep an object; resolve it with `Graph.place(of:)`.
 public struct ObjectPlace: Hashable, Sendable {
@@ -14,7 +14,7 @@ public struct ObjectPlace: Hashable, Sendable {
     }
 }
 
-/// Reads pages from a directory on. It holds nothing: whoever made it keeps the version, or the draft, alive.
+/// Reads the pages that a directory leads to. A reader owns nothing: its creator keeps the version or the draft alive.
 struct Reader {
     let chunks: Chunks
     let directory: PageRef
@@ -23,7 +23,7 @@ struct Reader {
         chunks[chunks[directory].load(fromByteOffset: DirectoryPage.tablesOffset &+ 4 &* table, as: PageRef.self)]
     }
 
-    /// What the indexes of the graph are filled by.
+    /// The key with which the hashes in the graph's indexes are computed.
     @inline(__always) var hashKey: HashKey {
         chunks[directory].load(fromByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
     }
@@ -54,7 +54,7 @@ struct Reader {
         Int(tablePage(table.index).load(fromByteOffset: table.countOffset(of: entity), as: UInt64.self))
     }
 
-    /// The row of a live object; nil where there is none of that serial.
+    /// Returns the row of the live object with a serial, or `nil` if there is no such object.
     @inline(__always) func row(_ table: Int, serial: UInt64) -> UInt32? {
         let virtualPage = Int(serial >> UInt64(PageLayout.fanOutShift))
         let group = vector(table, TablePage.virtualPagesOffset).get(virtualPage, chunks)
@@ -65,12 +65,12 @@ struct Reader {
     }
 }
 
-/// The rows of one table: for loops that resolve the table once.
+/// The rows of one table, for loops that resolve the table once.
 struct Rows {
     let chunks: Chunks
     let groups: RadixVector
 
-    /// More rows than the table can have.
+    /// An upper bound of the number of rows in the table.
     @inline(__always) var rowCountEnd: Int { groups.elementCountEnd &<< PageLayout.fanOutShift }
 
     @inline(__always) func group(_ row: UInt32) -> UnsafeMutableRawPointer {
@@ -103,20 +103,20 @@ struct Rows {
         return link(row, TableLayout.virtualPageSlot)
     }
 
-    /// Whether rows of several virtual pages lie in a group.
+    /// Whether a group contains rows of several virtual pages.
     func isShared(_ group: UInt32) -> Bool {
         let page = self.group(group << PageLayout.rowShift)
         guard page.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self) == GroupLayout.isShared else { return false }
-        // The last virtual page of small groups has the same number, and no column.
+        // The last virtual page of small groups has the same number, but does not have this column.
         return chunks.birth(page.load(fromByteOffset: GroupLayout.columnsOffset + 4 * TableLayout.virtualPageSlot, as: PageRef.self)) != 0
     }
 
-    /// A row or number in a link column.
+    /// Returns the row or the number in a link column.
     @inline(__always) func link(_ row: UInt32, _ slot: Int) -> UInt32 {
         leaf(group(row), slot).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
-    /// Asks for the memory of a row in a link column.
+    /// Prefetches the memory of a row in a link column.
     @inline(__always) func prefetchLink(_ row: UInt32, _ slot: Int) {
         cmachine_prefetch(leaf(group(row), slot) + PageLayout.linkValuesOffset + 4 &* Int(row & PageLayout.rowMask))
     }
@@ -130,7 +130,8 @@ struct Rows {
             fromByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask), as: T.self)
     }
 
-    /// The bytes of a string or data value; nil where null. Valid as long as the page is.
+    /// Returns the bytes of a string or data value of at most 255 bytes. Returns `nil` if the value is null or longer. The bytes are valid
+    /// as long as the page exists.
     @inline(__always) func bytes(_ row: UInt32, _ slot: Int) -> UnsafeRawBufferPointer? {
         let leaf = leaf(group(row), slot)
         let cell = StringLeaf.cell(leaf, row)

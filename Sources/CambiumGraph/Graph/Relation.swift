@@ -1,11 +1,11 @@
 public import CambiumModel
 
-/// A relationship of one graph, for loops over many objects: where its links lie is looked up once.
+/// A relationship of one graph, for loops over many objects: the position of its links is looked up once.
 public struct Relation {
     private enum Shape {
-        /// To one: a column of the owner has the row at the other end.
+        /// To one: a column of the owner contains the row at the other end.
         case one
-        /// To many, without an order: a column of the owner has the first member, one of the members the next.
+        /// To many, unordered: a column of the owner contains the first member, and a column of the members contains the next one.
         case chain
         case other
     }
@@ -14,10 +14,10 @@ public struct Relation {
     private let owners: LeafDirectory
     private let members: LeafDirectory
     private let end: EndLayout?
-    /// The table of the objects that have the relationship; no other object has members.
+    /// The table of the objects that have the relationship. No other object has members.
     private let ownerTable: Int
     private let targetTable: Int
-    /// Keeps the pages.
+    /// Keeps the pages alive.
     private let version: Version
 
     init(_ handle: EndHandle, _ version: Version) {
@@ -61,7 +61,7 @@ public struct Relation {
         end = handle.end
     }
 
-    /// Calls `body` with each object at the other end: in order where the relationship is ordered.
+    /// Calls `body` with each object at the other end, in order if the relationship is ordered.
     public func forEach(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         guard ownerTable == Int(place.table) else { return }
         switch shape {
@@ -82,21 +82,21 @@ public struct Relation {
         }
     }
 
-    /// On its own, so that the loop through a chain has the registers.
+    /// This is a separate function, so that the loop through a chain keeps its variables in registers.
     @inline(never)
     private func forEachOther(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         guard let end else { return }
         version.reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
     }
 
-    /// The object that a to-one relationship leads to.
+    /// Returns the object that a to-one relationship leads to, or `nil` if there is no link.
     public func target(of place: ObjectPlace) -> ObjectPlace? {
         guard shape == .one, ownerTable == Int(place.table) else { return nil }
         let row = owners.link(place.row)
         return row == noRow ? nil : ObjectPlace(table: targetTable, row: row)
     }
 
-    /// Complexity: O(1).
+    /// Returns the number of objects at the other end. Complexity: O(1).
     public func count(of place: ObjectPlace) -> Int {
         guard let end, ownerTable == Int(place.table) else { return 0 }
         return version.reader.memberCount(end, owner: place.row)

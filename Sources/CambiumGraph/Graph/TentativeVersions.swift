@@ -1,22 +1,23 @@
-/// Versions that may yet be taken back: the last one that stays, which is kept, and the pages of those after it.
+/// The unconfirmed versions, which may still be rolled back: the last confirmed version, which is kept, and the pages of the versions after
+/// it.
 struct TentativeVersions {
-    /// The version that stays; nil where none may be taken back.
+    /// The last confirmed version; `nil` if no version may be rolled back.
     private(set) var base: Version?
-    /// Those after it, oldest first, and how many pages each has made.
+    /// The versions after the base, oldest first, with the number of pages that each made.
     private var versions: [(epoch: UInt64, pageCount: Int)] = []
     private var pages: [PageRef] = []
 
-    /// More than this many pages are not kept room for when they are confirmed.
+    /// The largest number of entries for which the arrays keep their memory when they are emptied.
     private static let spareCountMax = 16_384
 
-    /// Adds a version that is newer than all others, and what it has made.
+    /// Adds a version that is newer than all others, and the pages that it made.
     mutating func append(epoch: UInt64, _ born: PageList, after previous: Version) {
         if base == nil { base = previous }
         versions.append((epoch, born.count))
         pages.append(contentsOf: born.elements)
     }
 
-    /// The version and those before it stay.
+    /// Confirms a version and all versions before it.
     mutating func confirm(_ version: Version) {
         guard let base, version.epoch > base.epoch else { return }
         let count = versions.prefix { $0.epoch <= version.epoch }.count
@@ -29,8 +30,8 @@ struct TentativeVersions {
         }
     }
 
-    /// Forgets the versions after this one, of which it calls `body` with the pages; with those of all where none of them is the
-    /// version. Returns which version is the newest one then; nil where none may be taken back.
+    /// Removes the versions after `version`, and calls `body` with each page that they made. Removes all of them if `version` is `nil` or
+    /// not unconfirmed. Returns the version that is then the newest, or `nil` if no version may be rolled back.
     mutating func takeBack(to version: Version?, _ body: (_ page: PageRef, _ epoch: UInt64) -> Void) -> Version? {
         guard let base else { return nil }
         let staying = version.flatMap { $0.epoch > base.epoch ? $0 : nil }

@@ -2,13 +2,13 @@ import CambiumBytes
 package import CambiumModel
 import Synchronization
 
-/// A version as it can be stored: which chunks it is in, and what in them is new. Docs/CHECKPOINTS.md.
+/// A version in the form that can be stored: its chunks, and the number of granules in use in each. See Docs/CHECKPOINTS.md.
 package struct PageImage: Sendable {
-    /// All its pages were born then or before.
+    /// The epoch at or before which all pages of the version were born.
     package let epoch: UInt64
-    /// Where the page is that everything hangs from.
+    /// The reference of the page from which all others are reached.
     package let directory: UInt32
-    /// For each chunk, the granules of 16 bytes that the version has in it.
+    /// For each chunk, the number of granules of 16 bytes that the version uses in it.
     package let live: [UInt16]
 
     package init(epoch: UInt64, directory: UInt32, live: [UInt16]) {
@@ -17,17 +17,17 @@ package struct PageImage: Sendable {
         self.live = live
     }
 
-    /// Bytes of a chunk.
+    /// The number of bytes in a chunk.
     package static let chunkByteCount = PageLayout.chunkByteCount
-    /// The most granules that a chunk has.
+    /// The largest number of granules that a chunk has.
     package static let chunkGranuleCount = PageLayout.chunkGranules
-    /// Images with groups of other sizes cannot be opened.
+    /// The binary logarithm of the number of rows in a group. An image with groups of another size cannot be opened.
     package static let fanOutShift = PageLayout.fanOutShift
-    /// So that there are always later ones.
+    /// The largest epoch of an image, so that there are always later epochs.
     private static let epochMax: UInt64 = 1 << 62
 
-    /// Whether a graph can have it: the numbers agree with each other and with what a space holds. The first chunk has the pages that stand
-    /// for leaves without content.
+    /// Whether a graph can have this image: the numbers agree with each other and with the limits of a space. The first chunk is never
+    /// empty, because it has the pages that stand for leaves without content.
     fileprivate var isPossible: Bool {
         let place = Int(directory) / PageLayout.chunkGranules
         return live.count <= PageLayout.chunkCountMax && live.allSatisfy { $0 <= PageLayout.chunkGranules }
@@ -35,27 +35,27 @@ package struct PageImage: Sendable {
     }
 }
 
-/// What freezing leaves to be stored.
+/// The result of freezing: the pages and chunks that remain to be stored.
 package struct FrozenPages: Sendable {
     package let image: PageImage
-    /// The chunks that were frozen and have to be stored.
+    /// The chunks that were frozen and must be stored.
     package let fresh: [Int]
-    /// Those of them that are in the file already, because their memory is the file's.
+    /// The chunks among `fresh` that are in the file already, because their memory is the file's.
     package let inFile: [Int]
     /// The chunks for the table, ascending.
     package let tables: [Int]
-    /// The disk space that these had. Released before anything is stored there.
+    /// The disk space of the chunks for the table. It must be released before anything is stored in them.
     package let disk: DiskRelease
 }
 
 extension Timeline {
-    /// A timeline whose newest version is one that was stored. Nothing is rebuilt. Complexity: O(chunks).
+    /// Creates a timeline whose newest version is a stored one. Nothing is rebuilt. Complexity: O(chunks).
     ///
-    /// Throws `.damaged` where this program lays the schema out in another way, or no graph has such an image.
+    /// Throws `.damaged` if this program lays the schema out in another way, or if no graph can have such an image.
     ///
     /// - Parameters:
-    ///   - fingerprint: that of the layout of the pages.
-    ///   - hasRegister: false for a graph of format 1.
+    ///   - fingerprint: The fingerprint of the layout of the pages.
+    ///   - hasRegister: `false` for a graph of format 1.
     package convenience init(
         _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, hasRegister: Bool = true,
         source: any ChunkSource, memory: MemoryBudget = .standard
@@ -67,7 +67,7 @@ extension Timeline {
         guard layout.fingerprint == fingerprint else {
             throw CambiumError(.damaged, "The pages were laid out by another version of this program.")
         }
-        // Pages that are made from here on have to be younger than all that are there.
+        // Pages that are made from now on must be younger than all existing pages.
         Self.epochs.max(image.epoch, ordering: .relaxed)
         let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source), budget: memory)
         if let flaw = space.supplied(Int(image.directory) / PageLayout.chunkGranules).flaw {
@@ -80,30 +80,32 @@ extension Timeline {
         self.init(space, version)
     }
 
-    /// What hangs from a directory is found without a look at its header.
+    /// Whether a page is the directory of this layout. The check is needed because readers follow the references of a directory without a
+    /// look at its header.
     private static func isDirectory(_ page: PageRef, in space: PageSpace, _ layout: GraphLayout, epoch: UInt64) -> Bool {
         let granules = PageLayout.granules(DirectoryPage.byteCount(layout))
         return Int(page) % PageLayout.chunkGranules + granules <= PageLayout.chunkGranules && space.chunks.kind(page) == .directory
             && space.chunks.granules(page) == granules && space.chunks.birth(page) <= epoch
     }
 
-    /// Has nothing written any more into the pages that there are, and returns what the newest version is in. No draft may be under way,
-    /// and the version must not be taken back any more.
+    /// Freezes the pages: nothing is written into the existing pages any more. Returns the chunks of the newest version. No draft may be in
+    /// progress, and the version must be confirmed.
     ///
-    /// Throws `.limitExceeded` if there are no chunks for the table; then nothing is frozen.
+    /// Throws `.limitExceeded` if there are no chunks for the table. In that case nothing is frozen.
     ///
-    /// - Parameter tableChunkCount: how many chunks a table of so many entries takes. They have no pages until `reuse` is called next.
+    /// - Parameter tableChunkCount: Returns the number of chunks that a table with this number of entries takes. No page is placed in them
+    ///   until the next call of `reuse`.
     /// Complexity: O(chunks + pages that superseded versions hold).
     package func freeze(
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
     ) throws(CambiumError) -> FrozenPages {
-        // In a frozen chunk a page that was released looks as it did: it must not be told twice.
+        // A released page in a frozen chunk looks as it did before. So rolling back could release it twice.
         precondition(!isTentative, "What may be taken back is not frozen.")
         reclaim()
         let (tables, disk) = try takeTableChunks(tableChunkCount)
         let version = head.version
         var live = (0..<space.chunkCount).map { space.live[$0] }
-        // What only older versions reach is not in the image.
+        // Pages that only older versions reach are not in the image.
         for older in pinnedVersions {
             for page in older.dead.elements { live[Int(page >> 12)] -= UInt16(space.chunks.granules(page)) }
         }
@@ -112,7 +114,8 @@ extension Timeline {
         return FrozenPages(image: image, fresh: fresh, inFile: fresh.filter { space.memories[$0].isStorage }, tables: tables, disk: disk)
     }
 
-    /// Each chunk that is taken may be a new one, for which the table has another entry.
+    /// Takes the chunks for the table, and the disk space that they release. Each of them may be a new chunk, which adds an entry to the
+    /// table.
     private func takeTableChunks(
         _ countOf: (_ chunkCount: Int) throws(CambiumError) -> Int
     ) throws(CambiumError) -> (tables: [Int], disk: DiskRelease) {
@@ -130,14 +133,14 @@ extension Timeline {
         return (tables, space.discard(tables))
     }
 
-    /// The bytes of a frozen chunk. Any thread.
+    /// Calls `body` with the bytes of a frozen chunk. Any thread may call it.
     package func withBytes<Result>(ofChunk chunk: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         let base = space.chunks[chunk: chunk] ?? space.supply(chunk)
         return try body(UnsafeRawBufferPointer(start: base, count: PageLayout.chunkByteCount))
     }
 
-    /// Opens the chunks again that neither a version of this process nor one of the owners needs, and no others. Releases what they have
-    /// that is not needed soon. Before the first draft, or while nobody waits. Complexity: O(chunks).
+    /// Makes the chunks that no version of this process and no owner needs available to writers, and no others. Releases their memory and
+    /// disk space that is not needed soon. Call it before the first draft, or while no writer waits. Complexity: O(chunks).
     package func reuse(_ owners: ChunkOwners) {
         var rest = beginReuse(owners, keepsSpares: true)
         while !rest.isDone {
@@ -146,39 +149,40 @@ extension Timeline {
         }
     }
 
-    /// As `reuse`, except for releasing anything. Only while nobody writes. Complexity: O(chunks).
+    /// Does the same as `reuse`, but releases nothing. Call it only while no thread writes. Complexity: O(chunks).
     ///
-    /// - Parameter keepsSpares: whether some MiB of empty chunks keep their memory and disk space for the next changes.
-    /// - Returns: what `take` and `releaseTaken` have to be called for by turns until it is done.
+    /// - Parameter keepsSpares: Whether some MiB of empty chunks keep their memory and disk space for the next changes.
+    /// - Returns: The release that remains to be done: the caller calls `take` and `releaseTaken` by turns until it is done.
     package func beginReuse(_ owners: ChunkOwners, keepsSpares: Bool) -> ChunkRelease {
         defer { noteTotals() }
         return space.reuse(owners, spareCount: keepsSpares ? PageSpace.spareChunkCount : 0)
     }
 
-    /// Takes a MiB of empty chunks for `ChunkRelease.releaseTaken`, and puts back those that were taken before. Only while nobody writes;
-    /// others may write before the next call.
+    /// Takes a MiB of empty chunks for `ChunkRelease.releaseTaken`, and puts back the chunks that the last call took. Call it only while no
+    /// thread writes; others may write before the next call.
     package func take(_ rest: inout ChunkRelease) {
         space.take(&rest)
         noteTotals()
     }
 
-    /// Has memory for the next changes supplied by another thread. Only while nobody writes. Complexity: O(1).
+    /// Makes another thread supply memory for the next changes. Call it only while no thread writes. Complexity: O(1).
     package func prepareNext() { space.memory.prepareNext() }
 
-    /// The chunks that versions have and that are mapped from a file: from the one that the timeline was opened with, and from the one
-    /// that its storage has. Only while nobody writes. Complexity: O(chunks).
+    /// The chunks that versions have and that are mapped from a file: from the file that the timeline was opened with, and from the file of
+    /// its storage. Read it only while no thread writes. Complexity: O(chunks).
     package var mappedChunks: (ofSource: [Int], ofStorage: [Int]) { space.mappedChunks }
 
-    /// Where chunks are that the budget has no memory for. Before the first draft.
+    /// Sets the storage of chunks for which the budget has no memory. Call it before the first draft.
     package func keepPages(in storage: any PageStorage) { space.storage = storage }
 
-    /// Keeps something for as long as anybody has the timeline or a graph of it.
+    /// Keeps an object alive as long as the timeline or a graph of it exists.
     package func keep(_ companion: AnyObject) { space.companion = companion }
 
-    /// What the memory of pages counts against.
+    /// The budget that the memory of pages counts against.
     package var budget: MemoryBudget { space.memory.budget }
 
-    /// Has the file take the place of the memory of frozen chunks that are stored in it, ascending. Readers may read them meanwhile.
+    /// Maps the file in the place of the memory of frozen chunks that are stored in it. The chunks are ascending. Readers may read them at
+    /// the same time.
     package func replace(_ stored: ArraySlice<Int>) {
         space.replace(stored)
         noteTotals()

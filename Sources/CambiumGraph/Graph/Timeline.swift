@@ -4,26 +4,26 @@ import Synchronization
 
 /// The versions of one graph, the pages that they share, and the way from one version to the next.
 ///
-/// `head` may be read from any thread. Everything else is the writer's: whoever owns the timeline lets one thread at a time
-/// make, change, publish or drop drafts.
+/// Any thread may read `head`. Everything else belongs to the writer: the owner of the timeline lets one thread at a time make, change,
+/// publish or drop drafts.
 ///
-/// SENDABLE: `head` is under a mutex; the rest belongs to the one writer, so no access overlaps another or has to be checked.
+/// SENDABLE: `head` is under a mutex. The rest belongs to the one writer, so no two accesses overlap, and none needs a check.
 public final class Timeline: @unchecked Sendable {
     let space: PageSpace
     private let current: Guarded<Version>
-    /// Superseded versions that a reader still held.
+    /// The superseded versions that a reader still held when they were superseded.
     @exclusivity(unchecked) private var pinned = PinnedVersions()
     private let counters = TimelineCounters()
-    /// Versions that may yet be taken back.
+    /// The unconfirmed versions, which may still be rolled back.
     @exclusivity(unchecked) private var tentative = TentativeVersions()
     @exclusivity(unchecked) var packing = PackingMemory()
-    /// The requests that drafts remember at most.
+    /// The largest number of requests that drafts remember.
     @exclusivity(unchecked) package var requestCountMax = 1_000_000
     static let epochs = Atomic<UInt64>(0)
 
-    /// The empty graph of a schema without entities.
+    /// Creates the empty graph of a schema without entities.
     ///
-    /// - Parameter key: what keys are hashed with in the indexes. Whoever knows it can choose keys that collide.
+    /// - Parameter key: The key for the hashes of the indexes. An attacker that has the key can choose keys that collide.
     package init(memory: MemoryBudget = .standard, key: HashKey) {
         space = PageSpace(budget: memory)
         let layout = GraphLayout(Schema.empty)
@@ -43,27 +43,28 @@ public final class Timeline: @unchecked Sendable {
     /// The newest version. O(1).
     public var head: Graph { Graph(version: current.withLock { $0 }) }
 
-    /// A draft of what follows the newest version.
+    /// Returns a draft that follows the newest version.
     public func draft() -> Draft {
         Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch(), requestCountMax: requestCountMax)
     }
 
-    /// How many superseded versions readers hold. Complexity: as many.
+    /// The number of superseded versions that readers hold. Complexity: O(superseded versions and the pages of those that were released).
     public var pinnedVersionCount: Int {
         reclaim()
         return pinned.count
     }
 
-    /// Bytes in pages that only superseded versions reach. Complexity: O(such versions and the pages of those that nobody holds any more).
+    /// The number of bytes in pages that only superseded versions reach. Complexity: O(such versions and the pages of those that were
+    /// released).
     public var pinnedByteCount: Int {
         reclaim()
         return pinned.deadGranules * PageLayout.granule
     }
 
-    /// What there was when the last version was published, or chunks were used again. Any thread. O(1).
+    /// The totals when the last version was published or chunks were last made available. Any thread may read them. O(1).
     package var totals: TimelineTotals { counters.totals }
 
-    /// Has `totals` tell what there is now.
+    /// Updates `totals` to the present state.
     func noteTotals() {
         counters.note(
             TimelineTotals(
@@ -71,13 +72,13 @@ public final class Timeline: @unchecked Sendable {
                 heapByteCount: reservedByteCount, mappedByteCount: space.memories.mappedCount * PageLayout.chunkByteCount))
     }
 
-    /// Bytes in pages that some version can reach.
+    /// The number of bytes in pages that some version can reach.
     public var pageByteCount: Int { space.liveGranules * PageLayout.granule }
 
-    /// Bytes of memory taken from the system for pages that are no file's.
+    /// The number of bytes of memory for pages that no file backs.
     public var reservedByteCount: Int { space.memory.heapByteCount }
 
-    /// Has the system supply memory for so many bytes of pages beyond those in use, and waits until it has.
+    /// Makes the kernel supply memory for this many bytes of pages beyond those in use, and waits until it is supplied.
     public func reserve(byteCount: Int) {
         space.memory.finishPreparing()
         space.memory.prepare(byteCount: byteCount, freeByteCount: space.freeByteCount)
@@ -86,12 +87,12 @@ public final class Timeline: @unchecked Sendable {
 
     /// Makes the draft the newest version and returns it. Complexity: O(superseded pages).
     ///
-    /// - Parameter indexing: about how many rows an ordered index that is not complete gets; `nil` for the usual number.
-    /// - Parameter isTentative: whether `rollBack` may take the version back until it is confirmed.
-    /// - Parameter show: called with the new version before pages of the old one are freed: who lets go of the old one in
-    ///   it spares the next transaction the work.
-    /// Throws `.notWritable` if another draft was published since this one was made, or if a change of the draft failed
-    /// half-way; the draft is dropped then.
+    /// - Parameter indexing: The approximate number of rows that are added to an incomplete ordered index; `nil` for the usual number.
+    /// - Parameter isTentative: Whether `rollBack` may remove the version until it is confirmed.
+    /// - Parameter show: A closure that gets the new version before pages of the old one are freed. A caller that releases the old version
+    ///   there spares the next transaction the work.
+    /// Throws `.notWritable` if another draft was published since this one was made, or if a change of the draft failed half-way. In that
+    /// case the draft is dropped.
     @discardableResult
     public func publish(
         _ draft: consuming Draft, isTentative: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
@@ -124,60 +125,60 @@ public final class Timeline: @unchecked Sendable {
         return Graph(version: version)
     }
 
-    // MARK: Taking back
+    // MARK: Rolling back
 
-    /// The version and those before it stay.
+    /// Confirms a version and all versions before it, so that they are never rolled back.
     public func confirm(_ graph: Graph) {
         tentative.confirm(graph.version)
         pinned.reclaimSome(space)
         noteTotals()
     }
 
-    /// Makes the last version that is confirmed the newest one again, and frees the pages of those after it, which nobody may
-    /// read any more. Complexity: O(pages that they made).
+    /// Makes the last confirmed version the newest one again, and frees the pages of the versions after it, which no reader may read any
+    /// more. Complexity: O(pages that these versions made).
     @discardableResult
     public func rollBack() -> Graph { takeBack(to: nil) }
 
-    /// As `rollBack`, to a version after the last one that is confirmed, which has to have been held since it was the newest one:
-    /// only those after it are taken back, and it may yet be taken back itself.
+    /// Rolls back only the versions after `graph`. The caller must have held `graph` since it was the newest version. It may be
+    /// unconfirmed, and then may still be rolled back itself.
     @discardableResult
     public func rollBack(to graph: Graph) -> Graph { takeBack(to: graph.version) }
 
     private func takeBack(to version: Version?) -> Graph {
         let newest = tentative.takeBack(to: version) { page, epoch in
-            // A page that was released since has another birth, and may be told twice.
+            // A page that was released since then has another birth, and may be in the list twice.
             if space.chunks.birth(page) == epoch { space.release(page) }
         }
         guard let newest else { return head }
         current.withLock { $0 = newest }
-        // What later versions superseded of this one is its own again.
+        // Pages of this version that later versions superseded belong to it again.
         pinned.removeAll(from: newest.epoch, space)
         newest.dead.removeAll()
         noteTotals()
         return Graph(version: newest)
     }
 
-    /// Frees what no version can reach: a page superseded at D and born at B is needed while a version lives in [B, D).
+    /// Frees pages that no version can reach: a page that was born at B and superseded at D is needed while a version lives in [B, D).
     private func retire(_ previous: inout Version, _ superseded: inout PageList) {
-        // Nobody can take `previous` any more; if it is unique, no reader holds it. The draft held it and is gone.
+        // No thread can get `previous` any more. If it is unique, no reader holds it. The draft held it, and the draft is gone.
         if isKnownUniquelyReferenced(&previous) {
             pinned.bury(superseded, space)
         } else {
-            // All that the draft superseded was born before it, and so is what this version reaches.
+            // The draft superseded only pages that were born before it, and this version reaches all of them.
             previous.dead = superseded
             superseded = PageList()
             pinned.append(previous, space)
         }
     }
 
-    /// Drops all superseded versions that readers have let go of. Complexity: O(pinned versions and their pages).
+    /// Drops all superseded versions that readers have released. Complexity: O(pinned versions and their pages).
     func reclaim() {
         pinned.reclaim(space)
         noteTotals()
     }
 
     var pinnedVersions: [Version] { pinned.elements }
-    /// Whether the newest version may be taken back.
+    /// Whether the newest version may still be rolled back.
     package var isTentative: Bool { tentative.base != nil }
 
     init(_ space: PageSpace, _ version: Version) {

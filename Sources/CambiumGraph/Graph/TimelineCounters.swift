@@ -1,22 +1,22 @@
 import Synchronization
 
-/// What versions and pages take, in numbers that anybody may read.
+/// The sizes of versions and pages, in numbers that any thread may read.
 package struct TimelineTotals: Sendable, Equatable {
-    /// Superseded versions that readers hold.
+    /// The number of superseded versions that readers hold.
     package let pinnedVersionCount: Int
-    /// Bytes of pages that only such versions reach.
+    /// The number of bytes in pages that only superseded versions reach.
     package let pinnedByteCount: Int
-    /// Bytes of pages that some version reaches.
+    /// The number of bytes in pages that some version reaches.
     package let pageByteCount: Int
-    /// Bytes of memory of the heap.
+    /// The number of bytes of heap memory.
     package let heapByteCount: Int
-    /// Bytes of chunks that are a file's.
+    /// The number of bytes in chunks that are mapped from a file.
     package let mappedByteCount: Int
 }
 
 /// The totals of a timeline, which its writer stores and any thread loads.
 ///
-/// Each number is atomic, and two of them may be of different moments.
+/// Each number is atomic, but two of them may be of different moments.
 final class TimelineCounters: Sendable {
     private let pinnedVersionCount = Atomic(0)
     private let pinnedByteCount = Atomic(0)

@@ -1,13 +1,13 @@
-/// One published state of the graph: the only thing that is retained and released.
+/// One published state of the graph. Only versions are retained and released.
 ///
-/// SENDABLE: `dead` is touched by the writer only, through its `Timeline`; the rest does not change.
+/// SENDABLE: only the writer touches `dead`, through its `Timeline`; the rest does not change.
 final class Version: @unchecked Sendable {
-    /// The epoch of the draft that became this version; pages with a later birth are not its own.
+    /// The epoch of the draft that became this version. Pages with a later birth do not belong to it.
     let epoch: UInt64
     let directory: PageRef
     let layout: GraphLayout
     let space: PageSpace
-    /// Pages that a later version superseded and this one, or an older one, may still reach.
+    /// The pages that a later version superseded and that this version, or an older one, may still reach.
     @exclusivity(unchecked) var dead = PageList()
 
     init(epoch: UInt64, directory: PageRef, layout: GraphLayout, space: PageSpace) {

@@ -1,31 +1,32 @@
 import CambiumModel
 
-/// What the columns of each table say about objects. Columns of bookkeeping (provenance, chains, counts) say nothing and are left out.
+/// The meaning of the columns of each table for objects. Columns for bookkeeping (provenance, chains, counts) have no such meaning and are
+/// left out.
 ///
-/// A comparison of two graphs looks at these columns only. Layouts of equal meanings may differ in names, rules and indexes.
+/// A comparison of two graphs looks only at these columns. Layouts with equal meanings may differ in names, rules and indexes.
 final class ColumnMeanings: Sendable, Equatable {
-    /// One end of a link. Ends have the numbers of `GraphLayout.ends`, so that the two ends of a link are neighbours.
+    /// One end of a link. Ends are numbered as in `GraphLayout.ends`, so that the two ends of a link are neighbours.
     struct End: Sendable, Equatable {
         /// The table of the objects that have the end.
         let table: Int
         /// The table of the objects at the other end.
         let targetTable: Int
         let root: EntityNumber
-        /// `nil` for the hidden inverse of a relationship.
+        /// The number of the relationship; `nil` for the hidden inverse of a relationship.
         let property: PropertyNumber?
         let isOrdered: Bool
-        /// Both ends of a relationship that is its own inverse are one list, which has the number of the first end.
+        /// The number of the list. Both ends of a relationship that is its own inverse are one list, which has the number of the first end.
         let list: Int
     }
 
     enum Meaning: Sendable, Equatable {
         case attribute(PropertyNumber, AttributeType)
-        /// The row at the other end of a one-to-one link. The end is that of the column's own objects.
+        /// The row at the other end of a one-to-one link. `end` is the end of the column's own objects.
         case partner(end: Int)
-        /// The owner of a member of a one-to-many link. The end is that of the member.
+        /// The owner of a member of a one-to-many link. `end` is the end of the member.
         case owner(end: Int)
-        /// A node, or the root, of an ordered list. The end is that of the owner. The owner's row is in the column `ownerSlot`, or is the
-        /// row itself if that is `nil`.
+        /// A node, or the root, of an ordered list. `end` is the end of the owner. The column `ownerSlot` has the owner's row. If it is
+        /// `nil`, the owner is the row itself.
         case order(end: Int, ownerSlot: Int?)
     }
 
@@ -35,21 +36,21 @@ final class ColumnMeanings: Sendable, Equatable {
         let meaning: Meaning
     }
 
-    /// A table of edges: its link's first end, and the columns of the owners at both ends.
+    /// A table of edges: the first end of its link, and the columns of the owners at both ends.
     struct Edges: Sendable, Equatable {
         let firstEnd: Int
         let ownerSlots: Pair<Int>
         let isSymmetric: Bool
     }
 
-    /// The root entity of each table of objects; these tables come first.
+    /// The root entity of each table of objects. These tables come first.
     let roots: [EntityNumber]
-    /// How the members of each link are found.
+    /// The layout of each link, which determines how members are found.
     let links: [LinkLayout]
     let ends: [End]
-    /// For each table, the columns that say something, ascending.
+    /// For each table, the columns with a meaning, ascending.
     let columns: [[Column]]
-    /// For each table, `nil` for a table of objects.
+    /// For each table of edges, its ends and columns; `nil` for a table of objects.
     let edges: [Edges?]
 
     init(_ layout: GraphLayout) {
@@ -76,7 +77,7 @@ final class ColumnMeanings: Sendable, Equatable {
     }
 }
 
-/// The columns that say something, while they are collected.
+/// The columns with a meaning, while they are collected.
 private struct ColumnCollection {
     private let tables: [TableLayout]
     var columns: [[ColumnMeanings.Column]]
@@ -92,7 +93,7 @@ private struct ColumnCollection {
         var known = Set<[UInt16]>()
         for entity in layout.schema.entities {
             guard let table = layout.table(of: entity.root) else { continue }
-            // Sub-entities inherit attributes.
+            // Sub-entities inherit attributes, so the same attribute occurs several times.
             for attribute in entity.attributes where known.insert([entity.root.rawValue, attribute.number.rawValue]).inserted {
                 add(.attribute(attribute.number, attribute.type), table.index, table.slot(of: attribute.number))
             }
@@ -115,7 +116,7 @@ private struct ColumnCollection {
     }
 
     private mutating func addOrder(_ list: ListLayout, end: Int) {
-        // The other columns of a tree follow from these.
+        // The other columns of a tree follow from these columns.
         guard case .tree(let root, let left, let right, _, _) = list.shape else { return }
         add(.order(end: end, ownerSlot: nil), list.ownerTable, root)
         for slot in [left, right] { add(.order(end: end, ownerSlot: list.ownerSlot), list.memberTable, slot) }

@@ -1,7 +1,8 @@
 import CambiumBytes
 
 extension GraphLayout {
-    /// A hash of all that says what pages mean: with another one they cannot be used, and the log is replayed.
+    /// A hash of everything that determines the meaning of pages. Pages with another fingerprint cannot be used, and the log is replayed
+    /// instead.
     package var fingerprint: UInt64 {
         let sizes = [PageLayout.fanOut, Bucket.blockCount, Bucket.blockCapacity, GroupLayout.columnsOffset, TablePage.indexesOffset]
         var parts = (sizes + [DirectoryPage.tablesOffset]).map(String.init)
@@ -16,9 +17,9 @@ extension GraphLayout {
         }
         for link in links { parts.append("link \(link.fingerprintText)") }
         if hasRegister { parts.append("register \(Register.layout.fingerprint)") }
-        // Which indexes there are the pages say.
+        // The pages themselves state which ordered indexes exist.
         if !ordered.isEmpty { parts.append("ordered 1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)") }
-        // The hashes that buckets are filled by.
+        // The hash function that buckets are filled with.
         parts.append("hash \(KeyHash.fingerprint)")
         return Array(parts.joined(separator: "\n").utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
     }
@@ -28,8 +29,8 @@ extension GraphLayout {
     }
 }
 
-// The texts are those that Swift's reflection gave when the format was made: the fingerprints of stored checkpoints are made of them.
-// Reflection takes a fifth of the time of an opening, and nobody promises that its texts stay.
+// These are the texts that Swift's reflection returned when the format was made, because the fingerprints of stored checkpoints depend on
+// them. The code does not call reflection: it takes a fifth of the time of an opening, and its texts may change.
 
 extension ColumnKind {
     var fingerprintText: String {

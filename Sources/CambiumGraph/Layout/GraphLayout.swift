@@ -2,35 +2,35 @@ import CambiumBytes
 package import CambiumModel
 import Synchronization
 
-/// How a schema lies in pages: which tables there are, which columns they have, and how each link is kept.
+/// The form of a schema in pages: the tables, their columns, and the way in which each link is stored.
 package final class GraphLayout: Sendable {
     package let schema: Schema
-    /// Which layout of this process it is: what was resolved for another one has to be resolved again.
+    /// The number of this layout in the process. A handle that was resolved for another layout must be resolved again.
     let number = GraphLayout.count.wrappingAdd(1, ordering: .relaxed).newValue
     private static let count = Atomic<UInt64>(0)
-    /// A table for each root entity, in the order of `schema.roots`; then one for each link that is kept as edges.
+    /// A table for each root entity, in the order of `schema.roots`, and then one for each link that is stored as edges.
     let tables: [TableLayout]
-    /// As `schema.links`.
+    /// The layouts of the links, in the order of `schema.links`.
     let links: [LinkLayout]
-    /// The two ends of each link.
+    /// The two ends of each link, in the order of `links`.
     let ends: [EndLayout]
-    /// As `ends`.
+    /// The marks of the ends, in the order of `ends`.
     let marks: [EndMark]
-    /// For each table, the relationships with a fewest or a most number of members.
+    /// For each table, the relationships with a minimum or a maximum number of members.
     private let countedProperties: [Set<PropertyNumber>]
     private let tableByRoot: [Int]
     /// The roots of the tables of objects, which come first.
     private let roots: [EntityNumber]
-    /// For each entity's number, the index over its identity.
+    /// For each entity number, the index over the entity's identity.
     private let identityByEntity: [IdentityIndex?]
-    /// Whether the directory page refers to a register. That of a graph of format 1 does not, nor does that of a register.
+    /// Whether the directory page refers to a register. In a graph of format 1, and in a register itself, it does not.
     package let hasRegister: Bool
     /// The ordered indexes. If there are any, the directory page refers to their directory.
     let ordered: [OrderedIndexLayout]
-    /// For each table, its ordered indexes.
+    /// For each table with ordered indexes, these indexes.
     let orderedByTable: [(table: Int, indexes: [OrderedIndexLayout])]
 
-    /// What the columns say about objects, once a comparison has asked for it.
+    /// The meanings of the columns; `nil` until a comparison needs them.
     private let knownMeanings = Guarded<ColumnMeanings?>(nil)
 
     struct IdentityIndex: Sendable {
@@ -38,7 +38,7 @@ package final class GraphLayout: Sendable {
         let layout: IndexLayout
     }
 
-    /// - Parameter hasIndexes: `false` for pages that were stored before there were ordered indexes.
+    /// - Parameter hasIndexes: `false` for pages that were stored before ordered indexes existed.
     package init(_ schema: Schema, hasRegister: Bool = true, hasIndexes: Bool = true) {
         self.schema = schema
         self.hasRegister = hasRegister
@@ -83,13 +83,13 @@ package final class GraphLayout: Sendable {
         identityByEntity = identities
     }
 
-    /// The index over the identity of an entity, which it may inherit.
+    /// Returns the index over the identity of an entity, which the entity may inherit, or `nil` if it has no identity.
     @inline(__always) func identityIndex(_ entity: Entity) -> IdentityIndex? {
         let number = Int(entity.number.rawValue)
         return number < identityByEntity.count ? identityByEntity[number] : nil
     }
 
-    /// What the columns say about objects. Complexity: O(columns) for the first call, then O(1).
+    /// The meanings of the columns. Complexity: O(columns) for the first call, then O(1).
     var meanings: ColumnMeanings {
         knownMeanings.withLock { known in
             if let known { return known }
@@ -99,14 +99,14 @@ package final class GraphLayout: Sendable {
         }
     }
 
-    /// The table that holds the objects of a root entity; nil where the schema has none of that number.
+    /// Returns the table that contains the objects of a root entity, or `nil` if the schema has no root entity with this number.
     func table(of root: EntityNumber) -> TableLayout? {
         let number = Int(root.rawValue)
         guard number < tableByRoot.count, tableByRoot[number] >= 0 else { return nil }
         return tables[tableByRoot[number]]
     }
 
-    /// The root entity of a table of objects.
+    /// Returns the root entity of a table of objects.
     @inline(__always) func root(ofTable index: Int) -> EntityNumber { roots[index] }
 
     @inline(__always)
@@ -114,7 +114,7 @@ package final class GraphLayout: Sendable {
         !countedProperties[table].isEmpty && countedProperties[table].contains(property)
     }
 
-    /// Throws `.limitExceeded` if the directory, or what a table needs, does not fit into a page.
+    /// Throws `.limitExceeded` if the directory page, or a page that a table needs, would be larger than a page can be.
     func checkPageSizes() throws(CambiumError) {
         guard DirectoryPage.byteCount(self) <= PageLayout.chunkByteCount else {
             throw CambiumError(.limitExceeded, "A schema has at most 16,000 root entities and many-to-many links.")
@@ -124,17 +124,17 @@ package final class GraphLayout: Sendable {
         }
     }
 
-    /// The table of a relationship's or attribute's own schema, where a root is known to exist.
+    /// Returns the table of a root entity that is known to exist, because a relationship or an attribute of this schema names it.
     @inline(__always)
     func tableIndex(ofKnown root: EntityNumber) -> Int { tableByRoot[Int(root.rawValue)] }
 }
 
-/// What a column holds, and so which page kind its leaves have.
+/// The kind of a column's content, which determines the page kind of its leaves.
 enum ColumnKind: Hashable, Sendable {
     /// Values of 1, 2, 4, 8 or 16 bytes with presence bits.
     case fixed(width: Int)
     case string
-    /// Rows of a table; `noRow` where there is none.
+    /// Rows of a table; `noRow` stands for no row.
     case rows
     /// Counts and offsets that start at zero.
     case numbers
@@ -153,12 +153,12 @@ enum ColumnKind: Hashable, Sendable {
 final class IndexLayout: Sendable {
     let number: Int
     let set: UniqueSet
-    /// The entities whose objects are in it.
+    /// The entities whose objects are in the index.
     let family: Set<EntityNumber>
     let coversTable: Bool
     let slots: [Int]
     let kinds: [ColumnKind]
-    /// For each component the bits that are the same value as zero.
+    /// For each component, the bits that an index treats as zero, because they are -0.0.
     let negativeZeros: [UInt64]
 
     init(
@@ -179,24 +179,24 @@ final class IndexLayout: Sendable {
 final class TableLayout: Sendable {
     static let createdSlot = 0
     static let changedSlot = 1
-    /// The serial of the object that a row is a copy of.
+    /// The column with the serial of the object that a row was copied from.
     static let sourceSlot = 2
-    /// The virtual page of each row, in groups that several share.
+    /// The column with the virtual page of each row, in groups that several virtual pages share.
     static let virtualPageSlot = 3
-    /// Rows are numbered with 32 bits, the last of which says that there is none.
+    /// The largest number of rows. Rows are numbered with 32 bits, and the last number stands for no row.
     static let rowCountMax = UInt64(UInt32.max)
-    /// As many entities are found faster without hashing.
+    /// The number of entities up to which a linear search is faster than hashing.
     private static let comparedCountMax = 16
     static let groupCountMax = Int(rowCountMax / UInt64(PageLayout.fanOut))
 
     let index: Int
-    /// Nil for a table of edges.
+    /// The root entity; `nil` for a table of edges.
     let root: Entity?
     let columns: [ColumnKind]
-    /// The number of the concrete entity; nil where the hierarchy has one entity only.
+    /// The column with the number of the concrete entity; `nil` if the hierarchy has only one entity.
     let entitySlot: Int?
     let indexes: [IndexLayout]
-    /// For each column, the indexes that it is a part of.
+    /// For each column, the numbers of the indexes that it is a part of.
     let indexesOfSlot: [[Int]]
     /// The entities of the hierarchy, in the order of their counts in the table page.
     let entities: [EntityNumber]
@@ -221,10 +221,10 @@ final class TableLayout: Sendable {
         places = Dictionary(uniqueKeysWithValues: draft.entities.enumerated().map { ($1, $0) })
     }
 
-    /// The column of an attribute of this hierarchy.
+    /// Returns the column of an attribute of this hierarchy.
     @inline(__always) func slot(of property: PropertyNumber) -> Int { Int(slotOfProperty[Int(property.rawValue)]) }
 
-    /// The type of an attribute of this hierarchy.
+    /// Returns the type of an attribute of this hierarchy.
     @inline(__always) func type(of property: PropertyNumber) -> AttributeType { typeOfProperty[Int(property.rawValue)] }
 
     /// Whether an attribute of this hierarchy has this number and name.
@@ -244,7 +244,8 @@ final class TableLayout: Sendable {
 /// Offsets in the page of a group of 128 rows.
 enum GroupLayout {
     static let virtualPageOffset = 16
-    /// In the place of the virtual page: rows of several lie in the group, and a column tells of which each is.
+    /// The value that takes the place of the virtual page if a group contains rows of several virtual pages. A column has the virtual page
+    /// of each row.
     static let isShared = UInt32.max
     static let liveCountOffset = 20
     static let provenanceOffset = 24
@@ -268,18 +269,19 @@ enum TablePage {
     static let indexEntryCountOffset = 16
 }
 
-/// Offsets in the page that everything else hangs from.
+/// Offsets in the directory page, from which everything else is reached.
 enum DirectoryPage {
     static let transactionOffset = 16
-    /// A vector: how many cells beside the first refer to a blob, by the place of its head. Absent for most.
+    /// A vector with the number of cells that refer to a blob in addition to the first one, by the place of the blob's head. Most blobs
+    /// have no element.
     static let sharedBlobsOffset = 24
     static let hashKeyOffset = 32
     static let tablesOffset = hashKeyOffset + MemoryLayout<HashKey>.stride
 
-    /// Where the reference of the register is; nil if the layout has none.
+    /// Returns the offset of the reference to the register, or `nil` if the layout has no register.
     static func registerOffset(_ layout: GraphLayout) -> Int? { layout.hasRegister ? tablesOffset + 4 * layout.tables.count : nil }
 
-    /// Where the reference of the directory of ordered indexes is; nil if the layout has none.
+    /// Returns the offset of the reference to the directory of ordered indexes, or `nil` if the layout has no ordered indexes.
     static func indexesOffset(_ layout: GraphLayout) -> Int? {
         layout.ordered.isEmpty ? nil : tablesOffset + 4 * (layout.tables.count + (layout.hasRegister ? 1 : 0))
     }

@@ -1,17 +1,17 @@
 import CambiumModel
 
-/// The members of an owner, in columns of the members' table: a doubly linked chain, or an ordered tree.
+/// The members of an owner, stored in columns of both tables as a doubly linked chain or as an ordered tree.
 struct ListLayout: Sendable, Hashable {
     enum Shape: Sendable, Hashable {
-        /// Unordered: first, last and count at the owner; previous and next at the member.
+        /// Unordered: the owner has the first member, the last member and the count. Each member has the previous and the next one.
         case chain(first: Int, last: Int, count: Int, previous: Int, next: Int)
-        /// Ordered: the root at the owner; left, right, up and the size of the subtree at the member.
+        /// Ordered: the owner has the root. Each member has its left and right children, its parent, and the size of its subtree.
         case tree(root: Int, left: Int, right: Int, up: Int, size: Int)
     }
 
     let ownerTable: Int
     let memberTable: Int
-    /// The column of the member that holds its owner.
+    /// The column of a member that contains its owner.
     let ownerSlot: Int
     let shape: Shape
 
@@ -34,7 +34,7 @@ struct ListLayout: Sendable, Hashable {
     var isOrdered: Bool { if case .tree = shape { true } else { false } }
 }
 
-/// Something for each of the two ends of a link, without the reference count of an array.
+/// A value for each of the two ends of a link, without the reference count of an array.
 struct Pair<Element: Sendable>: Sendable {
     let first: Element
     let second: Element
@@ -49,14 +49,14 @@ struct Pair<Element: Sendable>: Sendable {
 
 extension Pair: Equatable where Element: Equatable {}
 
-/// How a link, a relationship and its inverse, is kept.
+/// The form in which a link is stored. A link is a relationship and its inverse.
 enum LinkLayout: Sendable, Equatable {
-    /// Each side has a column with the other's row. For a link that is its own inverse it is the same column.
+    /// Each side has a column with the other side's row. If the link is its own inverse, both are the same column.
     case pair(tables: Pair<Int>, slots: Pair<Int>)
-    /// The members are rows of the child's table; `childEnd` is the end that is to-one.
+    /// The members are rows of the child's table. `childEnd` is the to-one end.
     case list(ListLayout, childEnd: Int)
-    /// The members are rows of a table of edges. `lists[e]` are the edges of an owner at end e; an edge's owner at the
-    /// other end is in column `lists[1 - e].ownerSlot`.
+    /// The members are rows of a table of edges. `lists[e]` has the edges of an owner at end e. The column `lists[1 - e].ownerSlot` has the
+    /// owner of an edge at the other end.
     case edges(table: Int, lists: Pair<ListLayout>, isSymmetric: Bool)
 
     init(_ link: Link, tables: inout [TableDraft], tableOf: (EntityNumber) -> Int) {

@@ -9,14 +9,14 @@ struct TableDraft {
     private(set) var indexes: [IndexLayout] = []
     private(set) var entities: [EntityNumber] = []
     private(set) var slotOfProperty: [Int32] = []
-    /// The type of each attribute, by its number; of others it says nothing.
+    /// The type of each attribute, by its number. For other numbers it has no meaning.
     private(set) var typeOfProperty: [AttributeType] = []
-    /// As `typeOfProperty`.
+    /// The name of each attribute, by its number. For other numbers it has no meaning.
     private(set) var nameOfProperty: [SchemaName] = []
 
-    /// The table of a hierarchy: provenance, the entity if there are several, then each attribute of each entity.
+    /// Lays out the table of a hierarchy: provenance, the entity if there are several, then each attribute of each entity.
     ///
-    /// - Parameter members: the entities of the hierarchy, in declaration order.
+    /// - Parameter members: The entities of the hierarchy, in declaration order.
     init(index: Int, root: Entity, members: [Entity]) {
         self.index = index
         self.root = root
@@ -40,7 +40,7 @@ struct TableDraft {
         }
     }
 
-    /// A table of edges: its rows are no objects, have no provenance that is read, and one index over the pair.
+    /// Lays out a table of edges. Its rows are not objects and have no provenance. It has one index, over the pair of owners.
     init(edgesAt index: Int) {
         self.index = index
         root = nil

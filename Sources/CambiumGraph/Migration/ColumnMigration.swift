@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Where a column of a new layout comes from, and what becomes of its values.
+/// The source of a column of a new layout, and the changes of its values.
 struct ColumnMigration {
     struct Conversion {
         let slot: Int
@@ -8,16 +8,16 @@ struct ColumnMigration {
         let to: AttributeType
     }
 
-    /// The old column whose leaves are taken as they are.
+    /// The old column whose leaves are kept unchanged.
     let keptSlot: Int?
     /// The old column whose values are converted.
     let conversion: Conversion?
-    /// Nulls of objects of these entities, but for stubs, become this.
+    /// The value that replaces nulls of objects of `filledEntities`, except in stubs.
     let filler: StoredCell?
     let filledEntities: Set<EntityNumber>
-    /// Objects of these entities do not have the attribute any more.
+    /// The entities whose objects no longer have the attribute.
     let clearedEntities: Set<EntityNumber>
-    /// Of a table that gets a column for the entity: the one that all objects are of.
+    /// The entity of all objects, if their table gets a column for the entity.
     let onlyEntity: EntityNumber?
 
     init(
@@ -64,12 +64,12 @@ struct ColumnMigration {
         }
     }
 
-    /// Whether its values are what they were.
+    /// Whether the values stay unchanged.
     var isUntouched: Bool { keptSlot != nil && filler == nil && clearedEntities.isEmpty }
 }
 
 extension Schema {
-    /// The attribute with a number in the hierarchy of a root entity.
+    /// Returns the attribute with a number in the hierarchy of a root entity.
     func attribute(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Attribute? {
         for entity in entities where entity.root == root {
             if let found = entity.attribute(number) { return found }

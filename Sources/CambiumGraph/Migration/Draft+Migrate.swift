@@ -5,10 +5,10 @@ import CambiumModel
 #endif
 
 extension Draft {
-    /// Changes the schema of a graph that has one. Algorithm 1, Docs/MIGRATION.md.
+    /// Changes the schema of a graph that already has one, by algorithm 1 of the op. See Docs/MIGRATION.md.
     ///
-    /// Throws `.invalidInput` for what no migration can do by itself, or behind changes that are still to be checked; `.ruleViolated` where
-    /// an entity that has objects is to be abstract; `.limitExceeded`.
+    /// - Throws: `.invalidInput` for a change that a migration cannot make by itself, and after changes that have not been checked yet.
+    ///   `.ruleViolated` if an entity that has objects would become abstract. `.limitExceeded` if there may be too few pages.
     mutating func migrate(to newLayout: GraphLayout) throws(CambiumError) {
         guard pending.isEmpty, touched == nil else {
             throw CambiumError(.invalidInput, "A schema is changed at the beginning of a transaction.")
@@ -37,7 +37,7 @@ extension Draft {
 
     // MARK: Objects and links that go
 
-    /// Deletes objects of entities that are gone, and takes others out of relationships that they do not have any more.
+    /// Deletes the objects of dropped entities, and removes other objects from relationships that they no longer have.
     private mutating func leaveOldEntities(_ plan: MigrationPlan) {
         let kept = Set(plan.links.compactMap(\.old))
         for table in layout.tables where table.root != nil {
@@ -65,7 +65,7 @@ extension Draft {
         }
     }
 
-    /// The rows of some entities, ascending.
+    /// Returns the rows of some entities, ascending.
     private func liveRows(of table: TableLayout, _ entities: Set<EntityNumber>) -> [UInt32] {
         let rows = reader.rows(table.index)
         var found: [UInt32] = []
@@ -73,7 +73,7 @@ extension Draft {
         return found
     }
 
-    /// Objects whose numbers of members have to be looked at stay where they are in their tables, which have other numbers.
+    /// Translates the pending checks of numbers of members. The objects keep their rows, but their tables have other numbers.
     private mutating func translatePending(_ plan: MigrationPlan) {
         let numbers = Dictionary(
             plan.tables.compactMap { table in table.old.map { ($0.index, table.new.index) } }, uniquingKeysWith: { first, _ in first })
@@ -84,7 +84,7 @@ extension Draft {
 
     // MARK: Values
 
-    /// Converts, fills and clears the values of a table that need it.
+    /// Converts, fills and clears those values of a table that need it.
     private mutating func setValues(_ table: TableMigration, _ converted: [ConvertedColumn]) {
         for column in converted { convert(table, column) }
         for (slot, column) in table.columns.enumerated() {
@@ -116,7 +116,7 @@ extension Draft {
         }
     }
 
-    /// Writes the values of old leaves into a column of another type, and lets go of the leaves.
+    /// Writes the values of old leaves to a column of another type, and releases the leaves.
     private mutating func convert(_ table: TableMigration, _ column: ConvertedColumn) {
         let (from, to) = (column.conversion.from, column.conversion.to)
         let oldKind = from.byteCount.map { ColumnKind.fixed(width: $0) } ?? .string
@@ -148,7 +148,7 @@ extension Draft {
         guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
         var bits: UInt64 = 0
         withUnsafeMutableBytes(of: &bits) { target in
-            // SAFETY: what widens has up to 8 bytes, and the leaf has as many for each of its rows.
+            // SAFETY: a value of a type that widens has up to 8 bytes, and the leaf has as many for each of its rows.
             target.copyMemory(
                 from: UnsafeRawBufferPointer(
                     start: leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), count: min(width, 8)))
@@ -158,7 +158,7 @@ extension Draft {
 
     // MARK: Indexes
 
-    /// Puts every row of a table in an index that is empty.
+    /// Adds every row of a table to an empty index.
     private mutating func buildIndex(_ table: TableLayout, _ index: IndexLayout) {
         var entries: [UInt64] = []
         var other: [UInt64] = []

@@ -4,7 +4,7 @@ import CambiumModel
     import Glibc
 #endif
 
-/// A column of another type than it had, and the leaves that still have its values: with the number of the group of each.
+/// A column whose type changes, and the leaves that still have its old values, each with the number of its group.
 struct ConvertedColumn {
     let slot: Int
     let conversion: ColumnMigration.Conversion
@@ -12,10 +12,10 @@ struct ConvertedColumn {
 }
 
 extension Draft {
-    /// Lays the tables out anew: a new directory, new pages for tables and groups that have other columns, and the same leaves. Columns
-    /// that are new are empty.
+    /// Rebuilds the tables: makes a new directory, and new pages for tables and groups with other columns. Keeps the leaves. New columns
+    /// are empty.
     ///
-    /// - Returns: for each table, the columns whose values have to be converted.
+    /// - Returns: For each table, the columns whose values must be converted.
     mutating func rebuild(_ plan: MigrationPlan) -> [[ConvertedColumn]] {
         let before = reader
         let register = before.registerReference(of: layout)
@@ -57,7 +57,7 @@ extension Draft {
         }
     }
 
-    /// Gives each group of a table a page with the new columns.
+    /// Gives each group of a table a page with the new columns. Returns the columns whose values must be converted.
     private mutating func rebuildGroups(_ table: TableMigration) -> [ConvertedColumn] {
         var converted = table.columns.enumerated().compactMap { slot, column in
             column.conversion.map { ConvertedColumn(slot: slot, conversion: $0) }
@@ -91,7 +91,7 @@ extension Draft {
 
     // MARK: What goes
 
-    /// Lets go of a leaf, and of the blobs that its cells refer to.
+    /// Releases a leaf and the blobs to which its cells refer.
     mutating func discardLeaf(_ page: PageRef, _ kind: ColumnKind) {
         if kind == .string, chunks.birth(page) != 0 {
             let leaf = chunks[page]
@@ -124,7 +124,7 @@ extension Draft {
         let buckets = chunks[table].load(fromByteOffset: TablePage.indexesOffset + TablePage.indexStride * index, as: RadixVector.self)
         var next = 0
         var last: PageRef = 0
-        // Slots that share a bucket are neighbours.
+        // Slots that share a bucket are consecutive.
         while let place = buckets.firstIndex(from: next, chunks) {
             next = place + 1
             var bucket = buckets.get(place, chunks)

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The members of a link that gets another shape, by rows, as the ends of the new link have them.
+/// The members of a link that changes its shape, by rows. Its ends are the ends of the new link.
 struct CollectedMembers {
     struct Side {
         var owners: [UInt32] = []
@@ -17,12 +17,12 @@ struct CollectedMembers {
         }
     }
 
-    /// Those of the new link's first end and of its second one, as far as they are needed.
+    /// The members at the first end and at the second end of the new link. An end that is not needed is `nil`.
     var sides: [Side?]
 }
 
 extension Draft {
-    /// Reads the members of a link that cannot keep its columns; nil for one that can, and for one that begins without members.
+    /// Reads the members of a link that cannot keep its columns. Returns `nil` if the link keeps them or begins without members.
     func collectMembers(ofLink number: Int, _ plan: MigrationPlan) -> CollectedMembers? {
         let source = plan.links[number]
         guard let old = source.old, !source.isKept else { return nil }
@@ -37,7 +37,7 @@ extension Draft {
         return CollectedMembers(sides: sides)
     }
 
-    /// In their order where they have one, else by ascending serial.
+    /// Returns the members of all owners at an end: in order if the end is ordered, otherwise by ascending serial.
     private func collect(_ end: EndLayout) -> CollectedMembers.Side {
         let link = layout.schema.links[end.link]
         let (here, there) = end.end == 0 ? (link.first, link.second) : (link.second, link.first)
@@ -55,7 +55,7 @@ extension Draft {
         return side
     }
 
-    /// Gives a link of the new layout, which has no members yet, those that were collected.
+    /// Gives the collected members to a link of the new layout, which has no members yet.
     mutating func relink(_ number: Int, _ collected: CollectedMembers) {
         switch layout.links[number] {
         case .pair(let tables, let slots):
@@ -82,7 +82,7 @@ extension Draft {
     ) {
         var edges: [UInt32] = []
         collected.sides[0]?.forEach { owner, members in
-            // One that is its own inverse is met from both of its sides.
+            // A link that is its own inverse has each pair on both of its sides, so only one of the two is used.
             for member in members where !isSymmetric || owner <= member {
                 let edge = newEdge(table, owner, member)
                 edges.append(edge)

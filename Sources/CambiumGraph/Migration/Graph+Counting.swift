@@ -1,8 +1,8 @@
 package import CambiumModel
 
-/// What a migration would touch.
+/// Counts the objects and values that a migration would affect.
 extension Graph {
-    /// Of the objects of some entities of a hierarchy: how many have a value, and how many have none and are no stubs.
+    /// Counts objects of some entities of a hierarchy: those that have a value, and those that have no value and are not stubs.
     ///
     /// Complexity: O(objects of the hierarchy).
     package func valueCount(
@@ -22,7 +22,7 @@ extension Graph {
         return (present, missing)
     }
 
-    /// Of the objects of some entities of a hierarchy: how many there are that are no stubs.
+    /// Returns the number of objects of some entities of a hierarchy that are not stubs.
     package func fullCount(of root: EntityNumber, in entities: Set<EntityNumber>) -> Int {
         guard let table = layout.table(of: root) else { return 0 }
         let rows = reader.rows(table.index)
@@ -33,7 +33,7 @@ extension Graph {
         return count
     }
 
-    /// How many members the objects of some entities have in a relationship, all together.
+    /// Returns the total number of members that the objects of some entities have in a relationship.
     package func memberCount(of relationship: Relationship, in entities: Set<EntityNumber>) -> Int {
         guard let table = layout.table(of: relationship.root) else { return 0 }
         let rows = reader.rows(table.index)
@@ -45,7 +45,7 @@ extension Graph {
         return count
     }
 
-    /// How many objects are of just this entity, and none below it. Complexity: O(1).
+    /// Returns the number of objects of exactly this entity, without those of its sub-entities. Complexity: O(1).
     package func exactCount(of entity: Entity) -> Int {
         layout.table(of: entity.root).map { reader.count(of: entity.number, in: $0) } ?? 0
     }

@@ -1,9 +1,9 @@
 import CambiumModel
 
-/// The rules of a new schema that objects from before may break. They are looked at when the transaction is.
-/// An object, because a draft has a place for it and is often moved.
+/// The rules of a new schema that existing objects may break. They are checked together with all other rules of the transaction. This is a
+/// class, because a draft has a field for it and is often moved.
 final class MigrationChecks {
-    /// For entities by number: what of their objects has to be looked at.
+    /// An attribute that must be checked in the objects of some entities.
     struct Mandatory: Sendable {
         let attribute: Attribute
         var entities: Set<EntityNumber>
@@ -16,12 +16,12 @@ final class MigrationChecks {
 
     private(set) var mandatory: [Mandatory] = []
     private(set) var values: [Mandatory] = []
-    /// Numbers of members.
+    /// The checks of numbers of members.
     private(set) var counts: [Members] = []
-    /// Whether members are of the entity that is wanted.
+    /// The checks that members are of the wanted entity.
     private(set) var targets: [Members] = []
 
-    /// Complexity: O(properties that the entities of both schemas have).
+    /// Finds the rules that existing objects may break. Complexity: O(properties that the entities of both schemas have).
     init(from old: Schema, to new: Schema, _ links: [LinkSource]) {
         var (mandatory, values) = (AttributeSets(), AttributeSets())
         for entity in new.entities {
@@ -55,7 +55,7 @@ final class MigrationChecks {
         }
     }
 
-    /// Attributes in the order in which they came, and the entities that each came with.
+    /// Attributes in the order in which they were added, with all entities for which they were added.
     private struct AttributeSets {
         private(set) var all: [Mandatory] = []
         private var places: [ObjectIdentifier: Int] = [:]
@@ -71,7 +71,7 @@ final class MigrationChecks {
     }
 
     private func note(_ relationship: Relationship, _ before: Relationship?, _ entity: Entity, _ source: LinkSource) {
-        // What had no name had no limits either.
+        // A relationship without a name had no limits.
         let hasMore = relationship.minCount > (before?.minCount ?? 0)
         let hasLess: Bool =
             if relationship.isToMany, let max = relationship.maxCount {
@@ -81,11 +81,11 @@ final class MigrationChecks {
     }
 }
 
-/// Which entities objects may be of that were members before a migration.
+/// The entities of objects that may have been members before a migration.
 private struct MemberFamilies {
     private let old: Schema
     private let new: Schema
-    /// For each root of the new schema, how many entities of its hierarchy were there before.
+    /// For each root of the new schema, the number of entities of its hierarchy that existed before.
     private var stayingCounts: [EntityNumber: Int] = [:]
     private var known: [Key: Bool] = [:]
 
@@ -100,7 +100,7 @@ private struct MemberFamilies {
         for entity in old.entities { if let root = new.entity(entity.number)?.root { stayingCounts[root, default: 0] += 1 } }
     }
 
-    /// Whether an object that the relationship does not take may be a member from before.
+    /// Returns whether an object that the relationship cannot hold may be a member from before.
     mutating func mayHoldOthers(_ relationship: Relationship) -> Bool {
         let before = old.relationship(relationship.number, ofRoot: relationship.root)?.destination
         let key = Key(destination: relationship.destination, before: before)
@@ -120,7 +120,7 @@ private struct MemberFamilies {
 }
 
 extension AttributeConstraints {
-    /// Whether two attributes have the same rules for their values.
+    /// Returns whether two attributes have the same rules for their values.
     fileprivate func says(_ other: AttributeConstraints) -> Bool {
         min == other.min && max == other.max && minLength == other.minLength && maxLength == other.maxLength
             && regex?.pattern == other.regex?.pattern && allowed == other.allowed
@@ -128,10 +128,10 @@ extension AttributeConstraints {
 }
 
 extension Draft {
-    /// More of one kind are not told.
+    /// The maximum number of violations that one check reports.
     static let migrationViolationCountMax = 10_000
 
-    /// What the objects from before break of the rules that a migration brought. Complexity: O(objects that a rule concerns).
+    /// Returns the violations by existing objects of the rules that a migration added. Complexity: O(objects that a rule concerns).
     func violations(of checks: MigrationChecks) -> [Violation] {
         var found: [Violation] = []
         for check in checks.mandatory { addMissing(check, to: &found) }
@@ -141,7 +141,7 @@ extension Draft {
         return found
     }
 
-    /// Adds what a rule says about each object of some entities.
+    /// Adds the violation that a rule reports for each object of some entities.
     private func addViolations(
         _ root: EntityNumber, _ entities: Set<EntityNumber>, to found: inout [Violation],
         _ rule: (_ table: TableLayout, _ rows: Rows, _ row: UInt32, _ isStub: Bool) -> Violation.Rule?

@@ -1,20 +1,20 @@
 import CambiumModel
 
-/// What of a graph laid out for one schema goes where in the layout of another one. It follows from the two schemas alone, by their
-/// numbers; Docs/MIGRATION.md has the rules.
+/// The mapping of a graph from the layout of one schema to the layout of another one. It follows from the two schemas alone, by their
+/// numbers. Docs/MIGRATION.md has the rules.
 struct MigrationPlan {
     let old: GraphLayout
     let new: GraphLayout
-    /// Where each new link's members come from.
+    /// The source of the members of each new link.
     let links: [LinkSource]
-    /// For each table of the new layout, what it is made of.
+    /// The source of each table of the new layout.
     let tables: [TableMigration]
-    /// Old tables that nothing continues.
+    /// The old tables that no new table continues.
     let droppedTables: [Int]
     private let dropped: Set<Int>
     let checks: MigrationChecks
 
-    /// Throws `.invalidInput` where something with the number of an old thing cannot be that.
+    /// Throws `.invalidInput` if an entity or a property of the new schema cannot continue the old one that has its number.
     init(from old: GraphLayout, to new: GraphLayout) throws(CambiumError) {
         self.old = old
         self.new = new
@@ -35,7 +35,7 @@ struct MigrationPlan {
         checks = MigrationChecks(from: old.schema, to: new.schema, links)
     }
 
-    /// How many groups of rows get other columns.
+    /// Returns the number of groups of rows that get other columns.
     func rebuiltGroupCount(_ reader: Reader) -> Int {
         tables.reduce(0) { count, table in
             guard let before = table.old, !table.hasSameColumns else { return count }
@@ -43,13 +43,13 @@ struct MigrationPlan {
         }
     }
 
-    /// Old entities whose objects go while others of their table stay.
+    /// Returns the old entities of a table whose objects are deleted, while other objects of the table stay.
     func dyingEntities(ofTable index: Int) -> Set<EntityNumber> {
         if dropped.contains(index) { return [] }
         return Set(old.tables[index].entities.filter { new.schema.entity($0) == nil })
     }
 
-    /// Old ends of links that stay, and the entities whose objects are at them no more.
+    /// The old ends of links that stay, with the entities whose objects no longer have these ends.
     var lostEnds: [(end: EndLayout, entities: Set<EntityNumber>)] {
         var found: [(EndLayout, Set<EntityNumber>)] = []
         let continued = Set(links.compactMap(\.old))
@@ -67,13 +67,13 @@ struct MigrationPlan {
     }
 }
 
-/// Where the members of a link come from.
+/// The source of the members of a link.
 struct LinkSource: Sendable {
-    /// The old link; nil for a link that begins without members.
+    /// The old link, or `nil` if the link begins without members.
     let old: Int?
-    /// Whether the first end was the second one.
+    /// Whether the first end was the second end of the old link.
     let isSwapped: Bool
-    /// Whether its columns can be taken as they are.
+    /// Whether the link keeps the columns of the old link unchanged.
     let isKept: Bool
 
     static func all(from old: GraphLayout, to new: GraphLayout) throws(CambiumError) -> [LinkSource] {

@@ -1,21 +1,21 @@
 import CambiumModel
 
-/// What a table of a new layout is made of.
+/// The source of a table of a new layout.
 struct TableMigration {
     let new: TableLayout
-    /// The table that it goes on from; nil for one that begins empty.
+    /// The old table that the table continues, or `nil` if the table begins empty.
     let old: TableLayout?
-    /// For each column, where it comes from.
+    /// The source of each column.
     let columns: [ColumnMigration]
-    /// Columns of the old table that nothing takes as they are.
+    /// The columns of the old table that no new column keeps or converts.
     let droppedSlots: [Int]
-    /// For each index, the old one that it is; nil for one that has to be built.
+    /// For each index, the old index that it continues, or `nil` if it must be built.
     let indexes: [Int?]
     let droppedIndexes: [Int]
 
     /// - Parameters:
-    ///   - before: the old layout, and the links of each of its tables.
-    ///   - after: the same of the new one.
+    ///   - before: The old layout, and the links of each of its tables.
+    ///   - after: The new layout, and the links of each of its tables.
     init(
         _ table: TableLayout, from before: (layout: GraphLayout, links: [[Int]]), to after: (layout: GraphLayout, links: [[Int]]),
         _ links: [LinkSource]
@@ -59,7 +59,8 @@ struct TableMigration {
         return nil
     }
 
-    /// An index stays where the same entities are in it and none of its values is touched.
+    /// Returns, for each index, the old index that it continues. An index stays if it has the same entities and none of its values is
+    /// changed.
     private static func indexes(_ table: TableLayout, _ old: TableLayout, _ columns: [ColumnMigration]) -> [Int?] {
         var free = Dictionary(grouping: old.indexes.indices, by: { old.indexes[$0].slots })
         let staying = Set(old.entities).intersection(table.entities)
@@ -69,7 +70,7 @@ struct TableMigration {
             let wanted = slots.compactMap(\.self)
             let place = free[wanted]?.firstIndex { number in
                 let before = old.indexes[number]
-                // Of a table of edges there is one, over the pair.
+                // A table of edges has one index, over the pair.
                 let hasSameRows = before.family.intersection(staying) == index.family.intersection(staying)
                 return hasSameRows && before.coversTable == index.coversTable
             }
@@ -77,28 +78,28 @@ struct TableMigration {
         }
     }
 
-    /// Whether its groups can stay as they are.
+    /// Whether the groups of the table can stay unchanged.
     var hasSameColumns: Bool {
         old?.columns.count == columns.count && columns.enumerated().allSatisfy { $0.element.keptSlot == $0.offset }
     }
 
-    /// Whether the table's page can stay as it is, too.
+    /// Whether the page of the table can stay unchanged, too.
     var hasSamePage: Bool {
         guard let old, hasSameColumns, droppedIndexes.isEmpty, old.entities == new.entities else { return false }
         return indexes.enumerated().allSatisfy { $0.element == $0.offset }
     }
 }
 
-/// What is in a column, told in a way that does not depend on where in the layout it stands.
+/// The contents of a column, described independently of its place in the layout.
 enum ColumnRole: Hashable {
     case created, changed, source, virtualPage, entity
     case attribute(PropertyNumber)
     case link(Int, LinkPart)
 
     enum LinkPart: Hashable {
-        /// The row at the other end of a one-to-one link, at one of its ends.
+        /// The row at the other end of a one-to-one link, in the column of one end.
         case partner(end: Int)
-        /// A member's owner, in the list of an end.
+        /// The owner of a member, in the list of an end.
         case owner(end: Int)
         case first(end: Int), last(end: Int), count(end: Int), previous(end: Int), next(end: Int)
         case root(end: Int), left(end: Int), right(end: Int), up(end: Int), size(end: Int)
@@ -121,7 +122,7 @@ enum ColumnRole: Hashable {
         }
     }
 
-    /// What the column was in the old layout; nil where it was not there.
+    /// Returns the contents that the column had in the old layout, or `nil` if the column did not exist.
     func inOld(_ links: [LinkSource]) -> ColumnRole? {
         guard case .link(let link, let part) = self else { return self }
         guard links[link].isKept, let old = links[link].old else { return nil }
@@ -130,7 +131,7 @@ enum ColumnRole: Hashable {
 }
 
 extension GraphLayout {
-    /// For each table the links that have columns in it.
+    /// For each table, the links that have columns in it.
     var linksOfTables: [[Int]] {
         var found = [[Int]](repeating: [], count: tables.count)
         for (number, link) in links.enumerated() {
@@ -145,9 +146,9 @@ extension GraphLayout {
         return found
     }
 
-    /// What each column of a table holds.
+    /// Returns the contents of each column of a table.
     ///
-    /// - Parameter own: the links that have columns in it.
+    /// - Parameter own: The links that have columns in the table.
     func columnRoles(of table: Int, links own: [Int]) -> [ColumnRole] {
         let layout = tables[table]
         var roles = [ColumnRole](repeating: .created, count: layout.columns.count)

@@ -1,8 +1,9 @@
 import CambiumBytes
 
-/// Texts without regard to case: each character's lower case of its upper case, so that `Straße` and `STRASSE` are the same.
+/// Folds texts so that they compare without regard to case. Each character becomes the lower case of its upper case, so that `Straße` and
+/// `STRASSE` are the same.
 enum CaseFolding {
-    /// Calls `body` with each byte of the folded text until it returns `false`. Bytes that are no UTF-8 are replaced.
+    /// Calls `body` with each byte of the folded text until it returns `false`. Bytes that are not UTF-8 are replaced.
     @inline(__always) static func forEachByte(_ bytes: UnsafeRawBufferPointer, _ body: (UInt8) -> Bool) {
         if bytes.allSatisfy({ $0 < 0x80 }) {
             for byte in bytes where !body(byte &- 0x41 < 26 ? byte | 0x20 : byte) { return }
@@ -18,10 +19,11 @@ enum CaseFolding {
         return scalar.properties.uppercaseMapping.unicodeScalars.reduce(into: "") { $0 += $1.properties.lowercaseMapping }
     }
 
-    /// The text as an index compares it.
+    /// Returns the text as an index compares it.
     static func folded(_ text: String) -> String { text.unicodeScalars.reduce(into: "") { $0 += folded($1) } }
 
-    /// A hash of how all characters are folded. Another version of Unicode has more of them: then indexes are built anew.
+    /// A hash of the folding of all characters below U+20000. Another version of Unicode folds more characters. Indexes are rebuilt if the
+    /// hash differs.
     ///
     /// Complexity: some milliseconds for the first call, then O(1).
     static var fingerprint: UInt64 { known }

@@ -1,18 +1,18 @@
-/// Pages of ordered indexes that lie in chunks which are to be emptied.
+/// Moves pages of ordered indexes out of chunks that will be emptied.
 extension Draft {
-    /// Makes the page that the indexes hang from the draft's own if it lies in one of some chunks.
+    /// Makes the page from which the indexes are reached the draft's own, if it lies in one of these chunks.
     ///
-    /// - Parameter victims: for each chunk, whether it is one.
+    /// - Parameter victims: For each chunk, whether it will be emptied.
     mutating func evacuateIndexDirectory(_ victims: [Bool]) {
         guard let offset = DirectoryPage.indexesOffset(layout), let directory = reader.indexDirectory(of: layout) else { return }
         if reader.indexDirectoryReference(of: layout).lies(in: victims) { _ = owned(offset, directory.count) }
     }
 
-    /// The same for the nodes on the way to an entry of an index, and for all leaves beside that of the entry.
+    /// Does the same for the nodes on the way to an entry of an index, and for all leaves under the last of these nodes.
     ///
     /// Complexity: O(children of a node).
     ///
-    /// - Parameter entry: how many entries are before it. If there are fewer, the last one is meant.
+    /// - Parameter entry: The number of entries before the entry. If the index has fewer entries, the method uses its last one.
     mutating func evacuateIndex(_ number: Int, _ entry: Int, _ victims: [Bool]) {
         guard let offset = DirectoryPage.indexesOffset(layout), let directory = reader.indexDirectory(of: layout), number < directory.count
         else { return }
@@ -30,7 +30,9 @@ extension Draft {
         return IndexDirectory(chunks[slot.pointee])
     }
 
-    /// - Returns: whether the page, or one below it, lies elsewhere now; then it is the draft's own.
+    /// Moves a page, and the pages below it on the way to an entry, out of these chunks.
+    ///
+    /// - Returns: Whether the page or a page below it was moved. The page is the draft's own in this case.
     private mutating func evacuate(_ victims: [Bool], _ page: inout PageRef, level: Int, _ entry: Int) -> Bool {
         if level > OrderedNode.heightMax { chunks.refuse("an index is too high") }
         let before = page

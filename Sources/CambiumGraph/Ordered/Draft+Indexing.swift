@@ -1,16 +1,17 @@
 import CambiumModel
 
-/// Ordered indexes are brought up to date when a draft is published: what differs from the version before is found by comparing pages,
-/// sorted, and merged into the trees. So no op knows of them.
+/// Updates ordered indexes when a draft is published. The draft compares its pages with those of the previous version, sorts the
+/// differences and merges them into the trees. So ops do not handle ordered indexes.
 extension Draft {
-    /// Brings the ordered indexes up to date, and builds the first one that is not complete a little further.
+    /// Updates the ordered indexes, and continues to build the first one that is incomplete.
     ///
-    /// - Parameter rowCountMax: about as many rows are added to it.
-    /// Complexity: O(tables with indexes) if nothing of these was changed.
+    /// - Parameter rowCountMax: The approximate maximum number of rows that are added to the incomplete index.
+    ///
+    /// Complexity: O(tables with indexes) if none of these tables was changed.
     mutating func updateIndexes(rowCountMax: Int) {
         if layout.ordered.isEmpty, base.layout.ordered.isEmpty { return }
         if layout === base.layout, hasSameIndexedTables { return buildIndexes(rowCountMax: rowCountMax) }
-        // After a migration the new directory page refers to none.
+        // After a migration the new directory page does not refer to an index directory yet.
         if layout !== base.layout {
             remakeIndexDirectory(base.reader, base.layout)
         } else if !(reader.indexDirectory(of: layout)?.fits(layout) ?? false) {
@@ -26,9 +27,9 @@ extension Draft {
             && layout.orderedByTable.allSatisfy { reader.tableReference($0.table) == base.reader.tableReference($0.table) }
     }
 
-    /// Makes a directory for the indexes of the layout. Trees of indexes that are the same stay, and the others are let go of.
+    /// Makes a directory for the indexes of the layout. Keeps the trees of indexes that are the same, and releases all others.
     ///
-    /// - Parameter old: a reader of the directory that there is, and the layout in which it is read.
+    /// - Parameter old: A reader of the existing directory. `oldLayout` is the layout in which it reads the directory.
     private mutating func remakeIndexDirectory(_ old: Reader, _ oldLayout: GraphLayout) {
         var known = old.indexDirectory(of: oldLayout)?.records ?? []
         var records: [IndexDirectory.Record] = []
@@ -36,7 +37,7 @@ extension Draft {
             if let place = known.firstIndex(where: { $0.specification == index.specification }) {
                 records.append(known.remove(at: place))
             } else {
-                // What a table without rows has not to be built.
+                // The index of a table that had no rows needs no building.
                 let isEmpty = oldTable(of: index.root).map { base.reader.groupCount($0.index) == 0 } ?? true
                 let groupCount = isEmpty ? IndexDirectory.Record.all : 0
                 records.append(IndexDirectory.Record(specification: index.specification, groupCount: groupCount))
@@ -53,7 +54,7 @@ extension Draft {
         ownedDirectory().storeBytes(of: page, toByteOffset: offset, as: PageRef.self)
     }
 
-    /// The table of the version before that has the objects of a root entity.
+    /// Returns the table that has the objects of a root entity in the previous version.
     private func oldTable(of root: EntityNumber) -> TableLayout? { base.layout.table(of: root) }
 
     private mutating func ownedIndexDirectory() -> IndexDirectory {
@@ -94,7 +95,7 @@ extension Draft {
         if record != reader.record(of: index, layout) { ownedIndexDirectory()[index.number] = record }
     }
 
-    /// Applies a batch, and empties it. If the graph has no pages for it, the index goes, and is built again when there are some.
+    /// Applies a batch and empties it. If the graph does not have enough pages, drops the index, which is built again when pages are free.
     private mutating func merge(_ batch: inout OrderedBatch, into record: inout IndexDirectory.Record) {
         if batch.isEmpty || record.groupCount == 0 { return batch.removeAll() }
         guard hasPages(for: batch.count, batch.byteCount, record.tree) else {
@@ -108,7 +109,7 @@ extension Draft {
         batch.removeAll()
     }
 
-    /// Whether there are pages for copies of the leaves that change, for new ones, and for the nodes above them.
+    /// Returns whether there are pages for copies of the leaves that change, for new leaves, and for the nodes above them.
     private func hasPages(for count: Int, _ byteCount: Int, _ tree: OrderedTree) -> Bool {
         let all = Int(clamping: tree.count) * OrderedNode.entryByteCountMax / OrderedNode.byteCount
         let nodes = 2 * (min(count, all) + 2 * byteCount / OrderedNode.byteCount) + 2 * OrderedNode.heightMax
@@ -135,7 +136,7 @@ extension Draft {
         var next = record.groupCount
         let rows = reader.rows(table.index)
         while next < groupCount, count < rowCountMax, !batch.isFull {
-            // Groups that are not there cost little, but there may be many of them.
+            // A missing group costs little, but there may be many of them, so each counts.
             count += 1
             reader.forEachRow(of: table, groups: Int(next)..<Int(next) + 1) { row in
                 guard index.covers(row, rows, table) else { return }
@@ -144,7 +145,7 @@ extension Draft {
             }
             next += 1
         }
-        // What a merge leaves out for want of pages is not in the index.
+        // `merge` ignores a record without groups. It sets the count to 0 if there are not enough pages.
         record.groupCount = max(next, 1)
         merge(&batch, into: &record)
         if record.groupCount > 0 { record.groupCount = next >= groupCount ? IndexDirectory.Record.all : next }
@@ -153,7 +154,7 @@ extension Draft {
 }
 
 extension Draft {
-    /// Gives a graph that was stored before there were ordered indexes a directory page that has room for them.
+    /// Replaces the directory page of a graph that was stored before ordered indexes existed by a page with space for them.
     mutating func makeRoomForIndexes() {
         let roomy = GraphLayout(layout.schema, hasRegister: layout.hasRegister)
         guard layout.ordered.isEmpty, !roomy.ordered.isEmpty, DirectoryPage.byteCount(roomy) <= PageLayout.chunkByteCount else { return }
@@ -167,14 +168,14 @@ extension Draft {
 }
 
 extension Timeline {
-    /// The most rows that a transaction adds to an incomplete index.
+    /// The maximum number of rows that a transaction adds to an incomplete index.
     package static let indexedRowCount = 512
 
-    /// Builds ordered indexes that are not complete a little further. No draft may be under way, and the newest version must not be taken
-    /// back any more.
+    /// Continues to build the ordered indexes that are incomplete. No draft may be under way, and the newest version must be final: it can
+    /// no longer be rolled back.
     ///
-    /// - Parameter rowCountMax: about as many rows are added to one of them.
-    /// - Returns: whether there is more to build, and were pages for this step.
+    /// - Parameter rowCountMax: The approximate maximum number of rows that are added to one index.
+    /// - Returns: Whether there is more to build, and there were pages for this step.
     package func buildIndexes(
         rowCountMax: Int = Timeline.indexedRowCount, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Bool {
@@ -185,7 +186,7 @@ extension Timeline {
         return head.hasIncompleteIndexes && head.indexedGroupCounts != before
     }
 
-    /// Gives a graph that was stored before there were ordered indexes room for them. They are built later.
+    /// Gives a graph that was stored before ordered indexes existed space for them. They are built later.
     package func addIndexes() throws(CambiumError) {
         if !head.layout.ordered.isEmpty { return }
         var draft = packingDraft()
@@ -196,7 +197,7 @@ extension Timeline {
 }
 
 extension Graph {
-    /// Whether an ordered index of the schema has not got all objects yet.
+    /// Whether an ordered index of the schema does not have all objects yet.
     package var hasIncompleteIndexes: Bool {
         layout.ordered.contains { !reader.record(of: $0, layout).isComplete }
     }

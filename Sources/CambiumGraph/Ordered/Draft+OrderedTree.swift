@@ -1,12 +1,12 @@
 internal import CMachine
 
-/// Changing ordered indexes. Pages of the draft are changed in place, and others are copied.
+/// Changes ordered indexes. Pages of the draft are changed in place, and other pages are copied first.
 extension Draft {
     /// Adds and removes entries.
     ///
-    /// Ends the process if the tree is not one of a proven graph and does not have an entry that is to be removed.
+    /// Ends the process if the graph is not proven and the tree does not have an entry that is to be removed.
     ///
-    /// Complexity: for n changes of a tree of m entries O(n log m), or O(m) if that is less.
+    /// Complexity: O(n log m) for n changes of a tree of m entries, or O(m) if that is less.
     mutating func apply(_ changes: OrderedChanges, to tree: inout OrderedTree) {
         let all = 0..<changes.records.count
         if all.isEmpty { return }
@@ -50,7 +50,7 @@ extension Draft {
         if list.count == 0 { tree = OrderedTree() }
     }
 
-    /// Leaves out inner nodes at the root that have one child.
+    /// Removes inner nodes at the root that have one child.
     private mutating func lowerRoot(_ tree: inout OrderedTree) {
         while tree.height > 1, chunks.inner(tree.root).count == 1 {
             let child = chunks.inner(tree.root).references[0]
@@ -62,7 +62,9 @@ extension Draft {
 
     // MARK: Nodes
 
-    /// - Returns: the nodes that take the place of the node; `nil` if it is the same one, with `delta` entries more.
+    /// Applies a range of the changes to a node.
+    ///
+    /// - Returns: The nodes that replace the node, or `nil` if the node stays and has `delta` more entries.
     private mutating func apply(
         _ changes: OrderedChanges, _ range: Range<Int>, to page: inout PageRef, level: Int, _ delta: inout Int
     ) -> OrderedChildren? {
@@ -92,7 +94,7 @@ extension Draft {
         return write(list, to: page, isAppended: replaced.last?.child == node.count - 1)
     }
 
-    /// Asks for the parts of a leaf that a search looks at, all at once.
+    /// Prefetches the parts of a leaf that a search reads, all at once.
     @inline(__always) private func prefetchLeaf(_ page: PageRef) {
         let start = chunks[page]
         for offset in stride(from: 0, to: OrderedNode.byteCount, by: 256) { cmachine_prefetch(start + offset) }
@@ -128,15 +130,16 @@ extension Draft {
         work.removeAll()
         guard work.merge(leaf, changes, rest) else { chunks.refuse("an index does not have the objects that it had") }
         delta += work.entries.count - before
-        // All that is left to do is at the end.
+        // The leaf is appended to if all remaining changes add entries at its end.
         let end = work.entries.count - rest.count
         let isAppended = end >= 0 && end < work.entries.count && work.entries[end].start == changes.entry(rest.lowerBound).start
         return writeLeaves(work, page, isAppended: isAppended, isBulk: rest.count > Self.placeCountMax)
     }
 
-    /// Cuts a full leaf into two halves, to one of which an entry is added, without writing them anew.
+    /// Splits a full leaf into two halves and adds an entry to one of them, without rewriting them.
     ///
-    /// - Returns: `nil` if that does not serve: entries differ in length, the halves could leave out more bytes, or the entry is the last.
+    /// - Returns: `nil` if a rewrite is better: the entries or the new one differ in shape, a half could have a longer prefix, or the
+    ///   entry comes last.
     private mutating func split(_ leaf: OrderedLeaf, _ page: PageRef, adding entry: OrderedBytes) -> OrderedChildren? {
         let (count, stride) = (leaf.count, leaf.stride)
         guard stride > 0, count >= 4, leaf.lowerBound(entry) < count else { return nil }
@@ -157,12 +160,14 @@ extension Draft {
         return list
     }
 
-    /// As many changes of one leaf are made in place.
+    /// The maximum number of changes of one leaf that are made in place.
     private static let placeCountMax = 8
 
     // MARK: Writing
 
-    /// - Parameter page: the one that the first leaf is written to; 0 for none.
+    /// Writes the entries of `work` to leaves.
+    ///
+    /// - Parameter page: The page to which the first leaf is written; 0 for a new page.
     /// - Returns: `nil` if all entries are in the page.
     private mutating func writeLeaves(_ work: OrderedWork, _ page: PageRef, isAppended: Bool, isBulk: Bool) -> OrderedChildren? {
         var list = OrderedChildren()
@@ -170,7 +175,7 @@ extension Draft {
         let limit = isBulk ? OrderedNode.byteCount - OrderedNode.byteCount / 32 : OrderedNode.byteCount
         let parts = work.parts(limit: limit, isAppended: isAppended)
         if parts.isEmpty, page != 0 { discard(page) }
-        // Entries of the page itself were copied to the work's memory.
+        // The entries of the page itself lie in the memory of `work`, so the page can be overwritten.
         for (number, part) in parts.enumerated() {
             let target = number == 0 && page != 0 ? page : allocate(OrderedNode.byteCount, .indexLeaf)
             work.entries.withUnsafeBufferPointer { OrderedLeaf(chunks[target]).write(UnsafeBufferPointer(rebasing: $0[part])) }
@@ -178,13 +183,13 @@ extension Draft {
             if number == 0 { continue }
             let (last, first) = (work.entries[part.lowerBound - 1], work.entries[part.lowerBound])
             let common = OrderedNode.commonByteCount(last.start, first.start, max: min(last.count, first.count))
-            // The shortest text that is after the one and not after the other.
+            // The shortest byte string that is after the last entry of one leaf and not after the first entry of the next leaf.
             list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
         }
         return parts.count == 1 && page != 0 ? nil : list
     }
 
-    /// Leaves for entries that are all added.
+    /// Makes leaves for entries, all of which must be added.
     private mutating func newLeaves(_ changes: OrderedChanges) -> OrderedChildren {
         let work = space.orderedWork
         work.removeAll()
@@ -197,7 +202,9 @@ extension Draft {
         return writeLeaves(work, 0, isAppended: true, isBulk: true) ?? OrderedChildren()
     }
 
-    /// - Returns: `nil` if all children are in the page; none if there are none.
+    /// Writes children to a page, and to further pages if they do not fit.
+    ///
+    /// - Returns: `nil` if all children are in the page; an empty list if there are no children.
     private mutating func write(_ list: OrderedChildren, to page: PageRef, isAppended: Bool) -> OrderedChildren? {
         if list.count == 0 {
             discard(page)
@@ -232,12 +239,12 @@ extension Draft {
         level == 0 ? chunks.leaf(page).isSparse : chunks.inner(page).count < Self.childCountMin
     }
 
-    /// Inner nodes with fewer children are joined with a neighbour.
+    /// The number of children below which an inner node is joined with a neighbour.
     private static let childCountMin = 4
 
-    /// The children of a node, some of which others take the place of.
+    /// Returns the children of a node, with the replaced ones exchanged for their replacements.
     ///
-    /// - Parameter joinsSparse: whether sparse ones are joined with the one before or after them, for which all of them are looked at.
+    /// - Parameter joinsSparse: Whether sparse children are joined with the one before or after them. This reads all children.
     private mutating func joined(
         _ list: OrderedChildren, _ replaced: [(child: Int, list: OrderedChildren)], joinsSparse: Bool, level: Int
     ) -> OrderedChildren {
@@ -271,7 +278,7 @@ extension Draft {
         return result
     }
 
-    /// Joins a child with the next one, in one node or in two that are alike.
+    /// Joins a child with the next one, into one node or into two nodes of about the same size.
     private mutating func join(_ list: OrderedChildren, _ child: Int, level: Int) -> OrderedChildren {
         var (first, second) = (list.children[child].reference, list.children[child + 1].reference)
         if level == 0 {
@@ -300,7 +307,7 @@ extension Draft {
 }
 
 extension OrderedInner {
-    /// Puts two children in the place of one; returns `false`, and changes nothing, if the node has to be written anew for them.
+    /// Replaces one child by two. Returns `false` and changes nothing if there are not two, or the node must be rewritten for them.
     fileprivate func take(_ list: OrderedChildren, for child: Int) -> Bool {
         guard list.count == 2 else { return false }
         let (first, second) = (list.children[0], list.children[1])
@@ -310,7 +317,7 @@ extension OrderedInner {
         return true
     }
 
-    /// The first of some sorted changes that does not belong to a child, which is not the last one.
+    /// Returns the index of the first sorted change that does not belong to a child. The child must not be the last one.
     fileprivate func end(of child: Int, in changes: OrderedChanges, _ range: Range<Int>) -> Int {
         var (low, high) = (range.lowerBound + 1, range.upperBound)
         while low < high {
@@ -322,21 +329,21 @@ extension OrderedInner {
 }
 
 extension OrderedWork {
-    /// Gives memory back that a change in bulk has taken.
+    /// Releases the memory that a bulk change needed.
     func shrink() {
         if entries.capacity > Self.byteCount / OrderedNode.rowByteCount { entries = [] }
     }
 }
 
 extension Chunks {
-    /// A leaf of an index. Ends the process if the graph is not proven and the page is not a leaf.
+    /// Returns a leaf of an index. Ends the process if the graph is not proven and the page is not a leaf.
     @inline(__always) func leaf(_ page: PageRef) -> OrderedLeaf {
         let leaf = OrderedLeaf(self[page])
         if !isProven { check(page, .indexLeaf, leaf.isConsistent) }
         return leaf
     }
 
-    /// An inner node of an index. Ends the process if the graph is not proven and the page is not an inner node.
+    /// Returns an inner node of an index. Ends the process if the graph is not proven and the page is not an inner node.
     @inline(__always) func inner(_ page: PageRef) -> OrderedInner {
         let node = OrderedInner(self[page])
         if !isProven { check(page, .indexInner, node.isConsistent) }

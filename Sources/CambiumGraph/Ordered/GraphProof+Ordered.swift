@@ -1,12 +1,13 @@
-/// Ordered indexes have each object once, under its key and in order, and nothing else.
+/// Proves that ordered indexes have each object once, under its key and in order, and nothing else.
 extension GraphProof {
     mutating func proveOrderedIndexes() {
-        // The page itself is proven with those of the tables.
+        // The proof of the tables covers the page itself.
         let reference = reader.indexDirectoryReference(of: layout)
         if reference == 0 { return }
         let directory = IndexDirectory(chunks[reference])
         for number in 0..<directory.count where isSound {
-            // Another version of the program may have made an index in another way. Then it is built again, but its pages are in use.
+            // Another version of the program may have made an index in another way. The index is then rebuilt, but its pages are still in
+            // use.
             let index = layout.ordered.first { $0.number == number && $0.specification == directory[number].specification }
             prove(directory[number], index, chunks.birth(reference))
         }
@@ -28,7 +29,7 @@ extension GraphProof {
         if Int(clamping: tree.count) != expected { note("An index of '\(table.name)' has \(tree.count) entries of \(expected).") }
     }
 
-    /// Returns the entries below a page. The height of an index is limited, and so is the depth of the recursion.
+    /// Returns the number of entries below a page. The height of an index is limited, and so is the depth of the recursion.
     private mutating func prove(_ page: PageRef, _ level: Int, _ birth: UInt64, _ proof: inout OrderedProof) -> Int {
         let size = PageLayout.granules(OrderedNode.byteCount)
         guard isSound, let pointer = claim(page, level == 0 ? .indexLeaf : .indexInner, granules: size, notAfter: birth) else { return 0 }
@@ -63,9 +64,9 @@ extension GraphProof {
     }
 }
 
-/// What was seen of an index so far.
+/// The parts of an index that were proven so far.
 private struct OrderedProof {
-    /// `nil` for an index that this program does not know.
+    /// The index, or `nil` if this program does not know it.
     let index: (layout: OrderedIndexLayout, table: ProvenTable)?
     private let groupCount: UInt32
     private var last: [UInt8] = []
@@ -77,13 +78,13 @@ private struct OrderedProof {
         groupCount = record.groupCount
     }
 
-    /// Whether a lower bound is after the entries so far. It must not be after those that follow.
+    /// Sets the lower bound of the entries that follow. Returns whether the bound is after all entries so far.
     mutating func beginChild(_ bound: OrderedBytes) -> Bool {
         lowerBound = [UInt8](UnsafeRawBufferPointer(start: bound.start, count: bound.count))
         return last.lexicographicallyPrecedes(lowerBound)
     }
 
-    /// What is wrong with the next entry; `nil` for nothing.
+    /// Returns the fault of the next entry, or `nil` if it has no fault.
     mutating func flaw(of prefix: OrderedBytes, _ rest: OrderedBytes, _ reader: Reader) -> String? {
         var entry = [UInt8](UnsafeRawBufferPointer(start: prefix.start, count: prefix.count))
         entry.append(contentsOf: UnsafeRawBufferPointer(start: rest.start, count: rest.count))

@@ -1,10 +1,10 @@
-/// Finds how the entries of the ordered indexes of one table differ between two graphs of one page space, page by page.
+/// Finds the differences between the entries of one table's ordered indexes in two graphs of one page space, page by page.
 ///
-/// Pages that both graphs share are skipped. So an index costs a transaction nothing unless it changes an indexed column, or moves rows.
+/// Pages that both graphs share are skipped. So an index costs a transaction nothing unless it changes an indexed column or moves rows.
 struct IndexChangeFinder {
-    /// A table of a graph. Copying it counts no reference.
+    /// A table of a graph. A copy of it counts no reference.
     ///
-    /// SAFETY: the layout of the graph keeps the table, and whoever makes the finder keeps the graph for as long as it uses the finder.
+    /// SAFETY: the layout of the graph keeps the table, and the creator of the finder keeps the graph for as long as it uses the finder.
     struct Side {
         let rows: Rows
         let reader: Reader
@@ -17,14 +17,14 @@ struct IndexChangeFinder {
         }
     }
 
-    /// `nil` if there was no such table.
+    /// The table in the older graph, or `nil` if it did not exist.
     let before: Side?
     let after: Side
     let sharing: PageSharing
 
-    /// Calls `body` with each group that is not one page in both graphs.
+    /// Calls `body` with each group that is not the same page in both graphs.
     func forEachGroup(_ body: (RowGroup, RowGroup) -> Void) {
-        // If there was no such table, no group of it was there either.
+        // If the table did not exist, none of its groups existed.
         let (oldTable, newTable) = (before?.table.index ?? after.table.index, after.table.index)
         let (oldReader, newReader) = (before?.reader ?? after.reader, after.reader)
         let old = before == nil ? RadixVector.empty : oldReader.vector(oldTable, TablePage.rowsOffset)
@@ -34,9 +34,9 @@ struct IndexChangeFinder {
         }
     }
 
-    /// Adds what differs in one group to a batch.
+    /// Adds the differences in one group to a batch.
     ///
-    /// - Parameter old: the index in the layout of the older graph; `nil` if nothing of that graph is in it.
+    /// - Parameter old: The index in the layout of the older graph; `nil` if the index has no objects of that graph.
     func addChanges(_ old: OrderedIndexLayout?, _ new: OrderedIndexLayout, _ left: RowGroup, _ right: RowGroup, _ batch: inout OrderedBatch)
     {
         for word in 0..<RowGroup.wordCount {
@@ -56,7 +56,7 @@ struct IndexChangeFinder {
         }
     }
 
-    /// The rows of a group whose values in an indexed column may differ, among some.
+    /// Returns those of the given rows of a group whose values in an indexed column may differ.
     private func differing(
         _ old: OrderedIndexLayout, _ new: OrderedIndexLayout, _ left: RowGroup, _ right: RowGroup, _ rows: UInt64, _ word: Int
     ) -> UInt64 {
@@ -70,7 +70,7 @@ struct IndexChangeFinder {
         return differing
     }
 
-    /// The rows of a group that are in an index.
+    /// Returns the rows of a group that are in an index.
     private func covered(_ index: OrderedIndexLayout, _ side: Side, _ group: RowGroup, _ word: Int) -> UInt64 {
         let live = group.live(word)
         if index.coversTable || live == 0 { return live }

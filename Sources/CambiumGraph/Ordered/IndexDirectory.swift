@@ -1,12 +1,14 @@
-/// The page that the ordered indexes of a graph hang from: how each is made, where its tree is, and how far it has been built.
+/// The page from which the ordered indexes of a graph are reached. It states how each index is made, where its tree is, and how far it is
+/// built.
 ///
 /// SAFETY: the page has as many records as it counts.
 struct IndexDirectory {
     struct Record: Equatable {
-        /// As `OrderedIndexLayout.specification`.
+        /// The value of `OrderedIndexLayout.specification`.
         var specification: UInt64
         var tree = OrderedTree()
-        /// The groups of rows whose objects are in the index, from the first one on; `isComplete` if all are, now and later.
+        /// The number of groups of rows whose objects are in the index, counted from the first group. It is `all` if the index is complete
+        /// and stays so.
         var groupCount: UInt32 = 0
 
         static let all = UInt32.max
@@ -49,14 +51,14 @@ struct IndexDirectory {
 
     var records: [Record] { (0..<count).map { self[$0] } }
 
-    /// Whether the records are those of a layout's indexes, in their order.
+    /// Returns whether the records are those of a layout's indexes, in their order.
     @inline(__always) func fits(_ layout: GraphLayout) -> Bool {
         count == layout.ordered.count && layout.ordered.allSatisfy { self[$0.number].specification == $0.specification }
     }
 }
 
 extension Reader {
-    /// The page of the ordered indexes; 0 before it is made.
+    /// Returns the page of the ordered indexes, or 0 if it has not been made yet.
     func indexDirectoryReference(of layout: GraphLayout) -> PageRef {
         guard let offset = DirectoryPage.indexesOffset(layout) else { return 0 }
         return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)
@@ -74,7 +76,7 @@ extension Reader {
         return directory
     }
 
-    /// What is known of an index; nothing if the pages do not have it.
+    /// Returns the record of an index, or an empty record if the pages do not have the index.
     func record(of index: OrderedIndexLayout, _ layout: GraphLayout) -> IndexDirectory.Record {
         if let directory = indexDirectory(of: layout), index.number < directory.count,
             directory[index.number].specification == index.specification

@@ -1,12 +1,13 @@
 /// Objects that follow each other in an ordered index.
 ///
-/// Keys are cut. If the values that it begins or ends with are longer, the objects at its edges are compared in whole.
+/// Long keys are cut. If a value at an edge of the range is longer than a key, the objects at this edge are compared by their whole
+/// values.
 package struct IndexRange: Sendable {
-    /// Where a range begins or ends.
+    /// The beginning or the end of a range.
     struct Edge: Sendable {
-        /// Not cut.
+        /// The key of the edge, which is not cut.
         let key: [UInt8]
-        /// Whether objects whose keys begin with the bytes are before it.
+        /// Whether the edge is after all objects whose keys begin with these bytes. Otherwise it is before them.
         let isAfter: Bool
 
         init(_ key: [UInt8], isAfter: Bool) {
@@ -16,7 +17,7 @@ package struct IndexRange: Sendable {
 
         var isCut: Bool { key.count > OrderedNode.keyByteCountMax }
 
-        /// Whether a whole key is before the edge.
+        /// Returns whether a whole key is before the edge.
         func isAfter(_ whole: [UInt8]) -> Bool {
             if whole.starts(with: key) { return isAfter }
             return whole.lexicographicallyPrecedes(key)
@@ -24,11 +25,11 @@ package struct IndexRange: Sendable {
     }
 
     let index: OrderedIndex
-    /// The places of all objects that can be in the range.
+    /// The places of all objects that may be in the range.
     let outer: Range<Int>
     private let lower: Edge?
     private let upper: Edge?
-    /// The places at which objects have to be compared with an edge that is cut.
+    /// The places at which objects must be compared with a cut edge.
     private let lowerEdge: Range<Int>
     private let upperEdge: Range<Int>
 
@@ -51,18 +52,18 @@ package struct IndexRange: Sendable {
         upperEdge = upper?.isCut == true ? last.clamped(to: outer) : 0..<0
     }
 
-    /// The places of the entries that begin with the bytes of an edge, as far as they are kept.
+    /// Returns the places of the entries that begin with the bytes of an edge, as far as keys keep them.
     private static func places(of edge: Edge, _ index: OrderedIndex) -> Range<Int> {
         var bytes = Array(edge.key.prefix(OrderedNode.keyByteCountMax))
         let start = index.reader.rank(of: bytes)
-        // The first text that does not begin with the bytes and is after all that do.
+        // The first byte string after all strings that begin with the bytes.
         while let last = bytes.last, last == 0xFF { bytes.removeLast() }
         guard let last = bytes.last else { return start..<index.count }
         bytes[bytes.count - 1] = last + 1
         return start..<max(start, index.reader.rank(of: bytes))
     }
 
-    /// How many objects there are. Complexity: O(1), unless keys at an edge are cut.
+    /// The number of objects. Complexity: O(1), unless keys at an edge are cut.
     package var count: Int {
         outer.count - (lowerEdge.isEmpty && upperEdge.isEmpty ? 0 : missing(lowerEdge) + missing(upperEdge, notIn: lowerEdge))
     }
@@ -79,7 +80,7 @@ package struct IndexRange: Sendable {
         return count
     }
 
-    /// Whether an object at an edge is in the range.
+    /// Returns whether an object at an edge is in the range.
     private func has(_ row: UInt32) -> Bool {
         let whole = wholeKey(row)
         return !(lower?.isAfter(whole) ?? false) && (upper?.isAfter(whole) ?? true)
@@ -91,12 +92,13 @@ package struct IndexRange: Sendable {
 
     // MARK: Objects
 
-    /// Calls `body` with each object in the order of the index until it returns `false`. Objects with the same values are in the order
-    /// of their rows.
+    /// Calls `body` with each object in the order of the index until it returns `false`. Objects with the same values are in the order of
+    /// their rows.
     ///
-    /// - Parameter isReversed: whether the last object comes first.
-    /// - Parameter offset: so many objects are passed over, which costs nothing unless keys are cut.
-    /// Complexity: O(log objects + objects that are visited).
+    /// - Parameter isReversed: Whether the last object comes first.
+    /// - Parameter offset: The number of objects to skip. Skipping costs nothing unless keys may be cut.
+    ///
+    /// Complexity: O(log objects + objects visited).
     package func forEach(isReversed: Bool = false, offset: Int = 0, _ body: (ObjectPlace) -> Bool) {
         var walk = IndexWalk(self, isReversed: isReversed, offset: offset)
         walk.run(body)
@@ -116,14 +118,14 @@ package struct IndexRange: Sendable {
         return found
     }
 
-    /// Walks through a range. Objects whose keys are cut and agree as far as they are kept are put in order by their values.
+    /// Walks through a range. Sorts objects by their whole values if their keys are cut and agree as far as they are kept.
     private struct IndexWalk {
         private let range: IndexRange
         private let isReversed: Bool
         private var offset: Int
         private let rows: Rows
         private let isProven: Bool
-        /// Rows of one key that is cut.
+        /// The rows of one cut key.
         private var run: [UInt32] = []
         private var runKey: [UInt8] = []
 
@@ -138,7 +140,7 @@ package struct IndexRange: Sendable {
 
         mutating func run(_ body: (ObjectPlace) -> Bool) {
             var places = range.outer
-            // If no key can be cut, the objects to be passed over need not be looked at.
+            // If no key can be cut, the skipped objects need not be read.
             if range.index.layout.hasShortKeys {
                 let skipped = min(offset, places.count)
                 places = isReversed ? places.lowerBound..<places.upperBound - skipped : places.lowerBound + skipped..<places.upperBound
@@ -172,7 +174,7 @@ package struct IndexRange: Sendable {
             return true
         }
 
-        /// Gives the objects of a key that is cut.
+        /// Passes the objects of a cut key on to `body`.
         private mutating func endRun(_ body: (ObjectPlace) -> Bool) -> Bool {
             if run.isEmpty { return true }
             var found = run.map { (key: range.wholeKey($0), row: $0) }
@@ -200,7 +202,7 @@ package struct IndexRange: Sendable {
 }
 
 extension OrderedLeaf {
-    /// The key of an entry, without the row.
+    /// Returns the key of an entry, without the row.
     fileprivate func key(_ index: Int) -> [UInt8] {
         let (offset, byteCount) = entry(index)
         let prefix = UnsafeRawBufferPointer(start: page + Self.contentOffset, count: prefixByteCount)

@@ -2,17 +2,17 @@
     import Glibc
 #endif
 
-/// Entries that are to be added to an ordered index, or removed from it, in order once they are sorted.
+/// Entries that are to be added to an ordered index or removed from it. Sorting puts them in order.
 package struct OrderedBatch: ~Copyable {
     struct Record {
-        /// Bytes of the entry, from the first one on in which entries differ.
+        /// Eight bytes of the entry, beginning with the first byte in which entries differ.
         var head: UInt64
         var offset: UInt32
         var byteCount: UInt16
         var isAdded: Bool
     }
 
-    /// Beyond so many bytes a batch is applied before more is added to it.
+    /// The number of bytes at which a batch is full and must be applied before more entries are added.
     static let byteCountMax = 32 << 20
 
     private(set) var records: [Record] = []
@@ -36,7 +36,7 @@ package struct OrderedBatch: ~Copyable {
         byteCount = 0
     }
 
-    /// Where the next entry can be written: so many bytes, and more of which nothing is kept.
+    /// Returns memory for the next entry, with space for this many bytes. `append` states how many of them the batch keeps.
     @inline(__always) package mutating func room(_ count: Int) -> UnsafeMutableRawPointer {
         if byteCount &+ count > capacity { grow(byteCount + count) }
         return memory + byteCount
@@ -50,7 +50,7 @@ package struct OrderedBatch: ~Copyable {
         (memory, capacity) = (new, grown)
     }
 
-    /// Adds the entry that was written to the room.
+    /// Adds the entry that was written to the memory of `room`.
     @inline(__always) package mutating func append(_ count: Int, isAdded: Bool) {
         let record = Record(
             head: 0, offset: UInt32(truncatingIfNeeded: byteCount), byteCount: UInt16(truncatingIfNeeded: count), isAdded: isAdded)
@@ -58,7 +58,7 @@ package struct OrderedBatch: ~Copyable {
         byteCount &+= count
     }
 
-    /// Takes the last two entries back if they are the same bytes: nothing has changed.
+    /// Removes the last two entries if they have the same bytes, because nothing has changed.
     mutating func dropLastPairIfEqual() {
         let (old, new) = (records[records.count - 2], records[records.count - 1])
         guard old.byteCount == new.byteCount, memcmp(memory + Int(old.offset), memory + Int(new.offset), Int(old.byteCount)) == 0 else {
@@ -68,14 +68,14 @@ package struct OrderedBatch: ~Copyable {
         byteCount = Int(old.offset)
     }
 
-    /// Changes a tree. The entries stay.
+    /// Applies the entries to a tree. The batch keeps them.
     package mutating func apply(to tree: inout OrderedTree, of draft: inout Draft) { withSorted { draft.apply($0, to: &tree) } }
 
     /// Calls `body` with the entries in order.
     ///
     /// Complexity: O(n) for entries whose first bytes differ, otherwise O(n log n).
     mutating func withSorted<Result>(_ body: (OrderedChanges) -> Result) -> Result {
-        // Heads are read a little beyond the last entry.
+        // Reading a head may read a few bytes beyond the last entry.
         memset(room(OrderedNode.slackByteCount), 0, OrderedNode.slackByteCount)
         if count > 1 { sort() }
         return records.withUnsafeBufferPointer { body(OrderedChanges(records: $0, memory: UnsafeRawPointer(memory))) }
@@ -114,9 +114,9 @@ struct OrderedChanges {
     @inline(__always) func isAdded(_ index: Int) -> Bool { records[index].isAdded }
 }
 
-/// Sorts records by the bits of their heads that differ most, which leaves few of them in a wrong order.
+/// Sorts records by the highest bits in which their heads differ. Few records are in a wrong order afterwards.
 enum OrderedSort {
-    /// Fewer are sorted faster by comparing them.
+    /// The number of records up to which sorting by comparison is faster.
     static let countMin = 256
     private static let digitBitCount = 11
     private static let passCount = 3
@@ -153,7 +153,7 @@ enum OrderedSort {
         }
     }
 
-    /// Sorts what is in order up to runs of records, each of which `isBefore` puts in order.
+    /// Sorts records that are in order except within short runs. `isBefore` decides the order within a run.
     static func finish(_ records: inout [OrderedBatch.Record], _ isBefore: (OrderedBatch.Record, OrderedBatch.Record) -> Bool) {
         var moveCount = 0
         for index in 1..<records.count {
@@ -165,7 +165,7 @@ enum OrderedSort {
                 moveCount += 1
             }
             records[place] = record
-            // Many have the same head: comparing all of them is faster than moving them one by one.
+            // Many records have the same head. Sorting all of them by comparison is faster than moving them one by one.
             if moveCount > 8 * records.count { return records.sort(by: isBefore) }
         }
     }

@@ -1,5 +1,5 @@
 extension Graph {
-    /// Compares the entries of an ordered index with the rows that it has to have. Complexity: O(rows).
+    /// Compares the entries of an ordered index with the rows that it must have. Complexity: O(rows).
     func check(_ index: OrderedIndexLayout, _ findings: inout [String]) {
         let record = reader.record(of: index, layout)
         let table = layout.tables[index.table]
@@ -7,7 +7,7 @@ extension Graph {
         let name = "index \(index.number) of '\(table.root?.name ?? "")'"
         let ordered = OrderedReader(reader.chunks, record.tree)
         var (count, strangerCount, misplacedCount) = (0, 0, 0)
-        // Entries ascend, so no row is there twice under the key that it has.
+        // Entries ascend, so the index cannot have a row twice under its key.
         let flaws = reader.treeFindings(record.tree) { entry in
             let row = entry.suffix(OrderedNode.rowByteCount).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             let isOwn = row >> PageLayout.rowShift < record.groupCount && rows.isLive(row) && index.covers(row, rows, table)
@@ -27,7 +27,7 @@ extension Graph {
 }
 
 extension OrderedReader {
-    /// How many entries are before some bytes.
+    /// Returns the number of entries before some bytes.
     func rank(of bytes: [UInt8]) -> Int {
         (bytes + [UInt8](repeating: 0, count: OrderedNode.slackByteCount)).withUnsafeBytes { memory in
             memory.baseAddress.map { rank(of: OrderedBytes($0, bytes.count)) } ?? 0
@@ -36,7 +36,7 @@ extension OrderedReader {
 }
 
 extension OrderedIndexLayout {
-    /// The entry of a row.
+    /// Returns the entry of a row.
     func entry(_ row: UInt32, _ rows: Rows) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Self.entryRoom) { buffer, initialized in
             if let memory = buffer.baseAddress { initialized = writeEntry(row, rows, to: memory) }
@@ -45,7 +45,7 @@ extension OrderedIndexLayout {
 }
 
 extension Reader {
-    /// What is wrong with the nodes of a tree, in sentences; `body` is called with each entry in order.
+    /// Returns the faults of the nodes of a tree, in sentences. Calls `body` with each entry in order.
     func treeFindings(_ tree: OrderedTree, _ body: ([UInt8]) -> Void) -> [String] {
         guard tree.height > 0 else { return tree == OrderedTree() ? [] : ["an empty tree has a root or entries"] }
         var check = TreeCheck(chunks: chunks)
@@ -63,7 +63,7 @@ private struct TreeCheck {
 
     init(chunks: Chunks) { self.chunks = chunks }
 
-    /// Returns how many entries there are below a page.
+    /// Returns the number of entries below a page.
     mutating func visit(_ page: PageRef, level: Int, lower: [UInt8], _ body: ([UInt8]) -> Void) -> Int {
         if level == 0 {
             let leaf = chunks.leaf(page)

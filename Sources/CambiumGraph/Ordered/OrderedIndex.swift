@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// An ordered index of a graph, with all objects that it is to have: what queries find and sort objects by.
+/// A complete ordered index of a graph. Queries use it to find and to sort objects.
 ///
 ///     let index = graph.orderedIndexes(of: person).first
 ///     let range = index?.range(equalTo: [.string("Paris")])
@@ -18,7 +18,8 @@ package struct OrderedIndex: Sendable {
 
     var reader: OrderedReader { OrderedReader(graph.reader.chunks, tree) }
 
-    /// What decides the order, the first component first. Null comes before all values, or after them in descending order.
+    /// The components that decide the order, the most important one first. Null comes before all values, or after them in descending
+    /// order.
     package var components: [EntityIndex.Component] { layout.index.components }
     /// The entities whose objects are in the index.
     package var family: Set<EntityNumber> { layout.family }
@@ -34,12 +35,13 @@ package struct OrderedIndex: Sendable {
 
     // MARK: Ranges
 
-    /// All objects.
+    /// All objects of the index.
     package var all: IndexRange { IndexRange(self, 0..<count) }
 
-    /// The objects between two places, in the order of the index. Returns `nil` if a value is of another type than its attribute.
+    /// Returns the objects between two places, in the order of the index. Returns `nil` if a value is not of the type of its attribute, or
+    /// if there are more values than components.
     ///
-    /// Complexity: O(log objects), and for texts that are cut O(objects whose keys agree as far as they are kept).
+    /// Complexity: O(log objects). If texts are cut, also O(objects whose keys agree as far as they are kept).
     package func range(from lower: Bound? = nil, to upper: Bound? = nil) -> IndexRange? {
         var edges: [IndexRange.Edge?] = [nil, nil]
         for (side, bound) in [lower, upper].enumerated() {
@@ -56,28 +58,30 @@ package struct OrderedIndex: Sendable {
         return IndexRange(self, edges[0], edges[1])
     }
 
-    /// The objects whose first components have these values.
+    /// Returns the objects whose first components have these values.
     package func range(equalTo values: [Value]) -> IndexRange? { range(from: .before(values), to: .after(values)) }
 
-    /// The objects whose first components have values, each of which is in a list, in the order of the index. Each list has a value once.
+    /// Returns a range for each value of a list that the component after some leading values may have, in the order of the index. Omits
+    /// empty ranges and values of another type. The list must not repeat a value.
     package func ranges(in values: [Value], after leading: [Value] = []) -> [IndexRange] {
         let ranges = values.compactMap { range(equalTo: leading + [$0]) }
         return ranges.filter { !$0.isEmpty }.sorted { $0.outer.lowerBound < $1.outer.lowerBound }
     }
 
-    /// The objects whose text in the component behind some values begins with a text.
+    /// Returns the objects whose text in the component after some leading values begins with a text.
     ///
-    /// Returns `nil` if that component is no text, or a value is of another type than its attribute.
+    /// Returns `nil` if that component is not a text, or if a value is not of the type of its attribute.
     package func range(prefix text: String, after leading: [Value] = []) -> IndexRange? {
         guard leading.count < layout.components.count, var key = key(leading + [.string(text)]) else { return nil }
         let component = layout.components[leading.count]
         guard component.type != .decimal, case .string = component.kind else { return nil }
-        // Without the end of the text.
+        // Removes the end mark of the text.
         key.removeLast()
         return IndexRange(self, IndexRange.Edge(key, isAfter: false), IndexRange.Edge(key, isAfter: true))
     }
 
-    /// The beginning of the key of objects that have these values; not cut. Returns `nil` for a value of another type.
+    /// Returns the beginning of the keys of objects that have these values, without cutting it. Returns `nil` if a value is of another
+    /// type, or if there are more values than components.
     private func key(_ values: [Value]) -> [UInt8]? {
         guard values.count <= layout.components.count else { return nil }
         var forms: [StoredForm?] = []
@@ -107,7 +111,8 @@ package struct OrderedIndex: Sendable {
         }
     }
 
-    /// The beginning of any text can be looked for as a text.
+    /// Converts a value to its stored form. A URI or JSON attribute accepts any text, because the text may be only the beginning of a
+    /// value.
     private static func form(_ value: Value, _ type: AttributeType) -> StoredForm? {
         if case .string(let text) = value, type == .uri || type == .json { return .bytes(Array(text.utf8)) }
         return StoredForm(value, type: type)
@@ -115,7 +120,8 @@ package struct OrderedIndex: Sendable {
 }
 
 extension Graph {
-    /// The ordered indexes that have all objects of an entity, and maybe those of its ancestors. Indexes that are being built are left out.
+    /// Returns the ordered indexes that have all objects of an entity, and perhaps objects of its ancestors. Omits indexes that are being
+    /// built.
     package func orderedIndexes(of entity: Entity) -> [OrderedIndex] {
         guard let entity = layout.own(entity) else { return [] }
         return layout.ordered.compactMap { index in

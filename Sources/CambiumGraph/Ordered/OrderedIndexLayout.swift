@@ -1,7 +1,7 @@
 import CambiumBytes
 import CambiumModel
 
-/// An ordered index over objects of one table: which columns make its keys, and how.
+/// The layout of an ordered index over objects of one table: the columns that make up its keys, and how they do so.
 final class OrderedIndexLayout: Sendable {
     struct Component: Sendable {
         let slot: Int
@@ -17,10 +17,10 @@ final class OrderedIndexLayout: Sendable {
     let root: EntityNumber
     let index: EntityIndex
     let components: [Component]
-    /// The entities whose objects are in it.
+    /// The entities whose objects are in the index.
     let family: Set<EntityNumber>
     let coversTable: Bool
-    /// A hash of what the keys are made of. Pages with another one are not of this index.
+    /// A hash of everything that determines the keys. Pages with another hash do not belong to this index.
     let specification: UInt64
 
     init(number: Int, table: TableLayout, entity: Entity, index: EntityIndex) {
@@ -44,13 +44,14 @@ final class OrderedIndexLayout: Sendable {
         specification = Array(parts.joined(separator: "\n").utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
     }
 
-    /// Of the encoding of keys and of the layout of nodes.
+    /// The version of the encoding of keys and of the layout of nodes.
     private static let version = "1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)"
 
-    /// So many indexes of a schema are kept; the others are not used.
+    /// The maximum number of indexes of a schema that are kept. Further indexes are not used.
     static let countMax = 2000
 
-    /// The indexes of a schema: those that it declares, and its unique sets. Each order once.
+    /// Returns the indexes of a schema: the declared ones, and one for each unique set except the identities. Omits an index of an entity
+    /// if an earlier one has the same order.
     static func all(of schema: Schema, tables: [TableLayout], table: (EntityNumber) -> TableLayout?) -> [OrderedIndexLayout] {
         var made: [OrderedIndexLayout] = []
         for entity in schema.entities {
@@ -67,11 +68,11 @@ final class OrderedIndexLayout: Sendable {
         return made
     }
 
-    /// Whether an object of an entity is in the index.
+    /// Returns whether the object at a row is in the index.
     @inline(__always) func covers(_ row: UInt32, _ rows: Rows, _ table: TableLayout) -> Bool {
         coversTable || family.contains(rows.entity(row, table))
     }
 
-    /// Whether keys of the two are made alike, of the same attributes with the same types.
+    /// Returns whether both indexes make keys alike, from the same attributes with the same types.
     func hasSameKeys(as other: OrderedIndexLayout) -> Bool { specification == other.specification }
 }

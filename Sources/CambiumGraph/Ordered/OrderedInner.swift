@@ -2,15 +2,15 @@
     import Glibc
 #endif
 
-/// A node with children: their references, how many entries each has below it, and lower bounds that tell them apart.
+/// A node with children. It has their references, the number of entries below each of them, and the lower bounds that separate them.
 ///
-/// The first child has no lower bound. The others' have the bytes that all of them begin with only once; their next eight bytes
-/// stand together, so that a search mostly compares numbers.
+/// The first child has no lower bound. The node stores only once the bytes with which all other lower bounds begin. The next eight bytes
+/// of these bounds stand together, so that a search mostly compares numbers.
 ///
-/// SAFETY: the page is a consistent inner node (`isConsistent`) of `OrderedNode.byteCount` bytes, behind which eight bytes can be read.
+/// SAFETY: the page is a consistent inner node (`isConsistent`) of `OrderedNode.byteCount` bytes, after which eight bytes can be read.
 struct OrderedInner {
     static let referencesOffset = 24
-    /// How many bytes of lower bounds follow the prefix.
+    /// The offset of the number of bytes of all lower bounds after the prefix.
     private static let boundsByteCountOffset = 20
 
     let page: UnsafeMutableRawPointer
@@ -24,29 +24,29 @@ struct OrderedInner {
     @inline(__always) var references: UnsafeMutablePointer<PageRef> {
         (page + Self.referencesOffset).assumingMemoryBound(to: PageRef.self)
     }
-    /// The entries below each child.
+    /// The number of entries below each child.
     @inline(__always) var counts: UnsafeMutablePointer<UInt32> { references + count }
     @inline(__always) private var heads: UnsafeMutablePointer<UInt64> {
         (page + Self.referencesOffset + 8 &* count).assumingMemoryBound(to: UInt64.self)
     }
-    /// Where the lower bound of each child but the first ends, from the first one's beginning.
+    /// The end of the lower bound of each child except the first, relative to the beginning of the first bound.
     @inline(__always) private var ends: UnsafeMutablePointer<UInt16> {
         UnsafeMutableRawPointer(heads + (count &- 1)).assumingMemoryBound(to: UInt16.self)
     }
     @inline(__always) private var prefix: UnsafeMutableRawPointer { UnsafeMutableRawPointer(ends + (count &- 1)) }
 
-    /// The lower bound of a child but the first, without the prefix.
+    /// Returns the lower bound of the child at `place + 1`, without the prefix.
     @inline(__always) private func bound(_ place: Int) -> OrderedBytes {
         let start = place == 0 ? 0 : Int(ends[place &- 1])
         return OrderedBytes(prefix + prefixByteCount + start, Int(ends[place]) &- start)
     }
 
-    /// The sum of the entries below all children.
+    /// The number of entries below all children.
     var entryCount: Int { (0..<count).reduce(0) { $0 + Int(counts[$1]) } }
 
     // MARK: Searching
 
-    /// The child in which some bytes belong.
+    /// Returns the child to which some bytes belong.
     @inline(__always) func child(of target: OrderedBytes) -> Int {
         let boundCount = count &- 1
         if boundCount <= 0 { return 0 }
@@ -72,7 +72,7 @@ struct OrderedInner {
         return OrderedNode.order(bound.start, bound.count, rest.start, rest.count) > 0
     }
 
-    /// Whether some bytes are before the lower bound of a child but the first.
+    /// Returns whether some bytes are before the lower bound of a child, which must not be the first one.
     func isBefore(_ child: Int, _ target: OrderedBytes) -> Bool {
         let prefixCount = prefixByteCount
         let order = memcmp(target.start, prefix, min(target.count, prefixCount))
@@ -82,7 +82,7 @@ struct OrderedInner {
 
     // MARK: Lists
 
-    /// All children, with whole lower bounds.
+    /// Returns all children, with whole lower bounds.
     func children() -> OrderedChildren {
         var list = OrderedChildren()
         list.reserve(count)
@@ -95,7 +95,7 @@ struct OrderedInner {
         return list
     }
 
-    /// Replaces all children by a part of a list, which fits. The first one's lower bound is left out.
+    /// Replaces all children by a part of a list, which must fit. Omits the lower bound of the first child.
     func write(_ list: OrderedChildren, _ range: Range<Int>) {
         let prefixCount = list.commonByteCount(range)
         page.storeBytes(of: UInt16(range.count), toByteOffset: OrderedNode.countOffset, as: UInt16.self)
@@ -117,7 +117,7 @@ struct OrderedInner {
         page.storeBytes(of: UInt16(truncatingIfNeeded: end), toByteOffset: Self.boundsByteCountOffset, as: UInt16.self)
     }
 
-    /// Adds a child behind one; returns `false`, and changes nothing, if the node has to be written anew for it.
+    /// Adds a child after another one. Returns `false` and changes nothing if the node must be rewritten for it.
     func insert(_ reference: PageRef, _ entryCount: Int, bound: OrderedBytes, after child: Int) -> Bool {
         let (count, prefixCount, boundsByteCount) = (count, prefixByteCount, number(Self.boundsByteCountOffset))
         let restCount = bound.count - prefixCount
@@ -154,12 +154,12 @@ struct OrderedInner {
         (target + place + 1).update(from: source + place, count: count - place)
     }
 
-    /// The bytes that so many children take, with so many bytes of prefix and of lower bounds without it.
+    /// Returns the number of bytes of a node with this many children, bytes of prefix, and bytes of lower bounds without the prefix.
     static func byteCount(_ count: Int, _ prefixByteCount: Int, _ boundsByteCount: Int) -> Int {
         referencesOffset + 8 * count + 10 * (count - 1) + prefixByteCount + boundsByteCount
     }
 
-    /// Whether all that it says lies within the page: so it can be searched and changed, whatever its bytes are.
+    /// Whether all parts of the node lie within the page. If so, the node can be searched and changed, whatever its bytes are.
     var isConsistent: Bool {
         let boundsByteCount = number(Self.boundsByteCountOffset)
         guard count > 0, prefixByteCount <= OrderedNode.entryByteCountMax,
@@ -177,12 +177,12 @@ struct OrderedInner {
     }
 }
 
-/// Children of inner nodes while they are changed: each with the entries below it and the whole of its lower bound.
+/// The children of inner nodes while they are changed. Each child has the number of entries below it and its whole lower bound.
 struct OrderedChildren {
     struct Child {
         var reference: PageRef
         var count: Int
-        /// Where the lower bound lies in `bytes`. Empty if the child is the first of its list.
+        /// The beginning of the lower bound in `bytes`. The bound is empty if the child is the first of its list.
         var boundStart: Int
         var boundEnd: Int
     }
@@ -206,7 +206,7 @@ struct OrderedChildren {
     mutating func setCount(_ child: Int, _ count: Int) { children[child].count = count }
     mutating func setReference(_ child: Int, _ reference: PageRef) { children[child].reference = reference }
 
-    /// Sets the lower bound of the child that was added last, in two parts.
+    /// Sets the lower bound of the child that was added last. The bound may be given in two parts.
     mutating func setLastBound(_ first: OrderedBytes, _ second: OrderedBytes? = nil) {
         let last = children.count - 1
         children[last].boundStart = bytes.count
@@ -247,7 +247,7 @@ struct OrderedChildren {
 
     func boundByteCount(_ child: Int) -> Int { children[child].boundEnd - children[child].boundStart }
 
-    /// How many bytes the lower bounds of a part, except for its first child, have in common at the beginning.
+    /// Returns the number of bytes with which all lower bounds of a part begin, except the bound of its first child.
     func commonByteCount(_ range: Range<Int>) -> Int {
         guard range.count > 1 else { return 0 }
         let (first, last) = (children[range.lowerBound + 1], children[range.upperBound - 1])
@@ -255,9 +255,10 @@ struct OrderedChildren {
         return (0..<count).first { bytes[first.boundStart + $0] != bytes[last.boundStart + $0] } ?? count
     }
 
-    /// Cuts the list into parts that fit into a node each, as few as there can be.
+    /// Divides the list into parts that fit into one node each. There are as few parts as possible.
     ///
-    /// - Parameter isAppended: whether the new children are at the end: then the parts before stay full. Otherwise the last two are alike.
+    /// - Parameter isAppended: Whether the new children are at the end. If so, the earlier parts stay full. Otherwise the last two parts
+    ///   get about the same size.
     func parts(isAppended: Bool) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0

@@ -1,19 +1,19 @@
 import CambiumModel
 
-/// Writes values so that comparing bytes compares values. Docs/FORMAT.md, "Ordered indexes".
+/// Writes values so that comparing bytes compares values. See Docs/FORMAT.md, "Ordered indexes".
 ///
-/// SAFETY: the memory has `capacity` bytes beside what a number of one component takes beyond them.
+/// SAFETY: the memory has `limit + slackByteCount` bytes. A component that begins before the limit fits into them.
 struct OrderedKeyWriter {
     let memory: UnsafeMutableRawPointer
-    /// Where the key is cut.
+    /// The number of bytes at which the key is cut.
     let limit: Int
     private(set) var count = 0
-    /// 0xFF in a component whose order is reversed.
+    /// 0xFF in a component whose order is reversed, otherwise 0.
     private var mask: UInt8 = 0
 
-    /// Bytes beyond the limit that are written to.
+    /// The number of bytes beyond the limit that may be written.
     static let slackByteCount = 64
-    /// So much of a long text makes all of a key, however its bytes shrink when they are folded.
+    /// The number of bytes of a long text that suffice for a whole key, however much they shrink when they are folded.
     static let textByteCountMax = 4 * OrderedNode.keyByteCountMax
 
     @inline(__always) init(_ memory: UnsafeMutableRawPointer, limit: Int = OrderedNode.keyByteCountMax) {
@@ -68,14 +68,14 @@ struct OrderedKeyWriter {
         if count < limit { put(0) }
     }
 
-    /// A text ends with 0, so 0 and 1 within it are written as two bytes.
+    /// A text ends with 0, so 0 and 1 within a text are written as two bytes.
     @inline(__always) private mutating func putEscaped(_ byte: UInt8) {
         if byte > 1 { return put(byte) }
         put(1)
         put(byte + 1)
     }
 
-    /// The sign, the place of the first digit, and the digits as a number of 38. Bytes that are not a decimal come last.
+    /// Writes the sign, the place of the first digit, and the digits as a number with 38 digits. Bytes that are not a decimal come last.
     private mutating func addDecimal(_ bytes: UnsafeRawBufferPointer) {
         guard let number = DecimalNumber(storedBytes: bytes) else { return put(0xFF) }
         if number.coefficient == 0 { return put(0x80) }
@@ -94,10 +94,10 @@ struct OrderedKeyWriter {
     }
 
     private static let digitsMin = (0..<DecimalNumber.digitCountMax - 1).reduce(UInt128(1)) { product, _ in product * 10 }
-    /// So that places are positive.
+    /// The number that makes all places positive.
     private static let placeBias = 1024
 
-    /// Ends an entry: cuts the key, and adds the row. Returns the bytes of the entry.
+    /// Ends an entry: cuts the key and adds the row. Returns the number of bytes of the entry.
     @inline(__always) mutating func finish(row: UInt32) -> Int {
         count = min(count, limit)
         memory.storeBytes(of: row.bigEndian, toByteOffset: count, as: UInt32.self)
@@ -107,7 +107,7 @@ struct OrderedKeyWriter {
 }
 
 extension AttributeType {
-    /// Stored bits of up to eight bytes as a number with the order of the values. 0.0 and -0.0 are the same.
+    /// Returns stored bits of up to eight bytes as a number with the order of the values. 0.0 and -0.0 are the same.
     @inline(__always) func orderedBits(_ bits: UInt64) -> UInt64 {
         switch self {
         case .int16: bits ^ 1 << 15
@@ -125,10 +125,10 @@ extension AttributeType {
 }
 
 extension OrderedIndexLayout {
-    /// Bytes of room that an entry needs while it is written.
+    /// The number of bytes of memory that an entry needs while it is written.
     static let entryRoom = OrderedNode.entryByteCountMax + OrderedKeyWriter.slackByteCount
 
-    /// Writes the entry of a row. Returns its bytes.
+    /// Writes the entry of a row. Returns its number of bytes.
     @inline(__always) func writeEntry(_ row: UInt32, _ rows: Rows, to memory: UnsafeMutableRawPointer) -> Int {
         let group = rows.group(row)
         var writer = OrderedKeyWriter(memory)
@@ -136,13 +136,13 @@ extension OrderedIndexLayout {
         return writer.finish(row: row)
     }
 
-    /// The whole key of a row, which is not cut.
+    /// Returns the whole key of a row, which is not cut.
     func wholeKey(_ row: UInt32, _ rows: Rows) -> [UInt8] {
         var byteCount = 0
         for component in components {
             rows.withCell(row, component.slot, component.kind) { byteCount += 3 * $0.bytes.count + 32 }
         }
-        // A folded character has at most three times the bytes.
+        // Folding makes a character at most three times as long, and escaping a byte at most doubles it.
         let limit = 2 * byteCount
         return [UInt8](unsafeUninitializedCapacity: limit + OrderedKeyWriter.slackByteCount) { buffer, initialized in
             guard let memory = buffer.baseAddress else { return }

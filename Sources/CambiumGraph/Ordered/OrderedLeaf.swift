@@ -2,12 +2,12 @@
     import Glibc
 #endif
 
-/// A node without children: entries in order, without the bytes that all of their keys begin with.
+/// A node without children. It has entries in order, without the bytes with which all of their keys begin.
 ///
-/// Entries of one length follow each other at a stride. Entries of several lengths follow each other, and the end of each is noted at the
-/// end of the page, the first one last.
+/// Entries of one length follow each other at a fixed stride. If entries differ in length, the end of each entry is noted at the end of
+/// the page, the first one last.
 ///
-/// SAFETY: the page is a consistent leaf (`isConsistent`) of `OrderedNode.byteCount` bytes, behind which eight bytes can be read.
+/// SAFETY: the page is a consistent leaf (`isConsistent`) of `OrderedNode.byteCount` bytes, after which eight bytes can be read.
 struct OrderedLeaf {
     static let strideOffset = 20
     static let endOffset = 22
@@ -23,17 +23,17 @@ struct OrderedLeaf {
     }
 
     @inline(__always) var count: Int { number(OrderedNode.countOffset) }
-    /// The bytes that each entry begins with.
+    /// The number of bytes with which each entry begins.
     @inline(__always) var prefixByteCount: Int { number(OrderedNode.prefixOffset) }
-    /// The bytes of each entry beside the prefix; 0 if they differ in length.
+    /// The number of bytes of each entry without the prefix, or 0 if entries differ in length.
     @inline(__always) var stride: Int { number(Self.strideOffset) }
-    /// Where the entries end.
+    /// The offset of the end of the entries.
     @inline(__always) var end: Int { number(Self.endOffset) }
     @inline(__always) var entriesOffset: Int { Self.contentOffset &+ prefixByteCount }
 
     @inline(__always) private static func endPlace(_ index: Int) -> Int { OrderedNode.byteCount &- 2 &* (index &+ 1) }
 
-    /// Where an entry lies, without the prefix.
+    /// Returns the position of an entry, without the prefix.
     @inline(__always) func entry(_ index: Int) -> (offset: Int, byteCount: Int) {
         let stride = stride
         if stride > 0 { return (entriesOffset &+ index &* stride, stride) }
@@ -46,14 +46,14 @@ struct OrderedLeaf {
         return OrderedNode.row(page + offset + byteCount)
     }
 
-    /// Bytes that entries and their ends take.
+    /// The number of bytes that the header, the entries and their ends take.
     var usedByteCount: Int { end + (stride > 0 ? 0 : 2 * count) }
-    /// Whether it should be joined with a neighbour.
+    /// Whether the leaf should be joined with a neighbour.
     var isSparse: Bool { usedByteCount < OrderedNode.byteCount / 4 }
 
     // MARK: Searching
 
-    /// The first entry that is not before some bytes; `count` if there is none.
+    /// Returns the first entry that is not before some bytes, or `count` if there is no such entry.
     @inline(__always) func lowerBound(_ target: OrderedBytes) -> Int {
         let prefixCount = prefixByteCount
         if prefixCount > 0 {
@@ -85,7 +85,7 @@ struct OrderedLeaf {
         return low
     }
 
-    /// Whether an entry is exactly these bytes.
+    /// Returns whether an entry consists of exactly these bytes.
     func has(_ target: OrderedBytes, at index: Int) -> Bool {
         guard index < count, target.count >= prefixByteCount else { return false }
         let (offset, byteCount) = entry(index)
@@ -95,7 +95,7 @@ struct OrderedLeaf {
 
     // MARK: Changing
 
-    /// Adds an entry where it belongs; returns `false`, and changes nothing, if the leaf has to be written anew for it.
+    /// Adds an entry at its place. Returns `false` and changes nothing if the leaf must be rewritten for it.
     @inline(__always) func insert(_ target: OrderedBytes) -> Bool {
         let (count, stride, prefixCount) = (count, stride, prefixByteCount)
         let restCount = target.count &- prefixCount
@@ -119,12 +119,12 @@ struct OrderedLeaf {
         return true
     }
 
-    /// Whether an entry has the prefix and the length of all others.
+    /// Returns whether an entry has the prefix and the length of all others.
     func hasShape(of target: OrderedBytes) -> Bool {
         target.count == prefixByteCount + stride && memcmp(target.start, page + Self.contentOffset, prefixByteCount) == 0
     }
 
-    /// Removes an entry; returns `false` if the leaf does not have it.
+    /// Removes an entry. Returns `false` if the leaf does not have it.
     func remove(_ target: OrderedBytes) -> Bool {
         let index = lowerBound(target)
         guard has(target, at: index) else { return false }
@@ -138,7 +138,7 @@ struct OrderedLeaf {
         return true
     }
 
-    /// Replaces all entries by others, which are at least one, in order, fit, and lie elsewhere.
+    /// Replaces all entries by others. There must be at least one. They must be in order, fit, and lie outside the page.
     func write(_ entries: UnsafeBufferPointer<OrderedBytes>) {
         let size = OrderedLeafSize(entries)
         set(OrderedNode.countOffset, entries.count)
@@ -155,7 +155,7 @@ struct OrderedLeaf {
         set(Self.endOffset, place)
     }
 
-    /// Moves the entries from one on, which all have the leaf's stride, to an empty page.
+    /// Moves the entries from an index onwards to an empty page. All entries must have the leaf's stride.
     func move(from index: Int, to other: OrderedLeaf) {
         let (count, stride, first) = (count, stride, entriesOffset)
         memcpy(other.page + OrderedNode.countOffset, page + OrderedNode.countOffset, first - OrderedNode.countOffset)
@@ -166,7 +166,7 @@ struct OrderedLeaf {
         }
     }
 
-    /// How many bytes of their keys some entries have in common beyond the prefix.
+    /// Returns the number of bytes that the keys of some entries have in common beyond the prefix.
     func commonByteCount(_ entries: Range<Int>) -> Int {
         let (first, last) = (entry(entries.lowerBound), entry(entries.upperBound - 1))
         let countMax = min(first.byteCount, last.byteCount) - OrderedNode.rowByteCount
@@ -184,7 +184,7 @@ struct OrderedLeaf {
 
     // MARK: Proof
 
-    /// Whether all that it says lies within the page: so it can be searched and changed, whatever its bytes are.
+    /// Whether all parts of the leaf lie within the page. If so, the leaf can be searched and changed, whatever its bytes are.
     var isConsistent: Bool {
         guard count > 0, prefixByteCount <= OrderedNode.keyByteCountMax, end >= entriesOffset, usedByteCount <= OrderedNode.byteCount
         else { return false }
@@ -204,7 +204,7 @@ struct OrderedLeaf {
     }
 }
 
-/// How many bytes of a leaf entries take, while they are counted.
+/// The number of bytes that entries take in a leaf, while they are counted.
 struct OrderedLeafSize {
     private let first: OrderedBytes
     private(set) var count: Int
@@ -219,7 +219,7 @@ struct OrderedLeafSize {
         prefixByteCount = first.count - OrderedNode.rowByteCount
     }
 
-    /// At least one entry. In order, so what the first and the last one have in common all of them have.
+    /// Measures at least one entry. The entries are in order, so all of them share the bytes that the first and the last one share.
     init(_ entries: UnsafeBufferPointer<OrderedBytes>) {
         first = entries[0]
         count = entries.count

@@ -2,30 +2,32 @@
     import Glibc
 #endif
 
-/// What the two kinds of nodes of an ordered index have in common. Docs/FORMAT.md, "Ordered indexes", has the layouts.
+/// The common parts of the two kinds of nodes of an ordered index. Docs/FORMAT.md, "Ordered indexes", has the layouts.
 ///
-/// An entry is a key, of at most `keyByteCountMax` bytes, and the row, of four bytes, the highest first. Entries are compared as bytes.
+/// An entry is a key of at most `keyByteCountMax` bytes, followed by the row in four bytes, the highest first. Entries are compared as
+/// bytes.
 package enum OrderedNode {
-    // Tests run with small nodes too: they fill many of them.
+    // Tests run with small nodes, too, because they fill many of them.
     #if CAMBIUM_SMALL_PAGES
         static let byteCount = 512
         static let keyByteCountMax = 64
     #else
         static let byteCount = 2048
-        /// A longer key is cut: objects that agree so far are in the order of their rows, and readers compare their values.
+        /// The length at which a longer key is cut. Objects whose keys agree so far are in the order of their rows, and readers compare
+        /// their values.
         static let keyByteCountMax = 256
     #endif
     static let rowByteCount = 4
     package static let entryByteCountMax = keyByteCountMax + rowByteCount
-    /// Entries that are looked for lie in memory of which so many bytes more can be read.
+    /// The number of bytes that can be read beyond an entry that is looked for.
     static let slackByteCount = 8
-    /// More levels than rows of 32 bits fill.
+    /// More levels than 2^32 rows can fill.
     static let heightMax = 32
 
     static let countOffset = 16
     static let prefixOffset = 18
 
-    /// The first eight bytes as a number, the first byte highest; zeros where there are fewer.
+    /// Returns the first eight bytes as a number, the first byte highest. Missing bytes are zeros.
     ///
     /// SAFETY: eight bytes can be read, whatever the count.
     @inline(__always) static func head(_ bytes: UnsafeRawPointer, _ byteCount: Int) -> UInt64 {
@@ -34,14 +36,14 @@ package enum OrderedNode {
         return byteCount <= 0 ? 0 : word & ~(UInt64.max &>> UInt64(8 &* byteCount))
     }
 
-    /// Negative if the left bytes come first, 0 if both are the same.
+    /// Compares bytes. The result is negative if the left bytes come first, and 0 if both are the same.
     @inline(__always)
     static func order(_ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int) -> Int {
         let order = memcmp(left, right, min(leftCount, rightCount))
         return order != 0 ? Int(order) : leftCount &- rightCount
     }
 
-    /// How many bytes two texts have in common at their beginnings.
+    /// Returns the number of bytes that two byte strings have in common at their beginnings.
     ///
     /// SAFETY: eight bytes can be read beyond the count.
     @inline(__always) static func commonByteCount(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, max: Int) -> Int {

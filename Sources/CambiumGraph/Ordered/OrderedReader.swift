@@ -1,4 +1,4 @@
-/// Reads an ordered index. Whoever made it keeps the version, or the draft, alive.
+/// Reads an ordered index. The creator of the reader keeps the version, or the draft, alive.
 package struct OrderedReader {
     let chunks: Chunks
     let tree: OrderedTree
@@ -13,7 +13,7 @@ package struct OrderedReader {
 
     package var count: Int { Int(clamping: tree.count) }
 
-    /// How many entries are before some bytes. Complexity: O(log entries).
+    /// Returns the number of entries before some bytes. Complexity: O(log entries).
     func rank(of target: OrderedBytes) -> Int {
         if tree.height == 0 { return 0 }
         var (page, rank) = (tree.root, 0)
@@ -26,10 +26,11 @@ package struct OrderedReader {
         return rank &+ chunks.leaf(page).lowerBound(target)
     }
 
-    /// Calls `body` with the leaves that have the entries from one place to another, and the part of each leaf, until it returns `false`.
+    /// Calls `body` with each leaf that has entries of a range, and with the part of the leaf in the range, until it returns `false`.
     ///
-    /// - Parameter ranks: places in the order of all entries.
-    /// - Parameter isReversed: whether the last leaf comes first.
+    /// - Parameter ranks: The places of the entries in the order of all entries.
+    /// - Parameter isReversed: Whether the last leaf comes first.
+    ///
     /// Complexity: O(log entries + leaves).
     func forEachLeaf(_ ranks: Range<Int>, isReversed: Bool = false, _ body: (OrderedLeaf, Range<Int>) -> Bool) {
         if tree.height == 0 || ranks.isEmpty { return }
@@ -63,7 +64,7 @@ package struct OrderedReader {
         return true
     }
 
-    /// Calls `body` with each row from one place to another, in order. Complexity: O(log entries + rows).
+    /// Calls `body` with each row of a range of places, in order. Complexity: O(log entries + rows).
     @inline(__always)
     package func forEachRow(_ ranks: Range<Int>, isReversed: Bool = false, _ body: (UInt32) -> Void) {
         forEachLeaf(ranks, isReversed: isReversed) { leaf, part in
@@ -81,7 +82,7 @@ package struct OrderedReader {
         }
     }
 
-    /// Bytes of all nodes. Complexity: O(nodes).
+    /// The number of bytes of all nodes. Complexity: O(nodes).
     package var byteCount: Int {
         var pending = tree.height == 0 ? [] : [(tree.root, Int(tree.height) - 1)]
         var nodeCount = 0
@@ -94,7 +95,7 @@ package struct OrderedReader {
         return nodeCount * OrderedNode.byteCount
     }
 
-    /// The row at a place; `nil` beyond the last one. Complexity: O(log entries).
+    /// Returns the row at a place, or `nil` if there is no such place. Complexity: O(log entries).
     func row(at rank: Int) -> UInt32? {
         var found: UInt32?
         if rank < 0 || rank >= count { return nil }

@@ -1,14 +1,14 @@
-/// An ordered index: where its root is, and how much is in it.
+/// An ordered index: its root, its height and its number of entries.
 package struct OrderedTree: Equatable {
-    /// 0 if the tree is empty.
+    /// The page of the root; 0 if the tree is empty.
     var root: PageRef = 0
-    /// 0 if the tree is empty, 1 if the root is a leaf.
+    /// The number of levels: 0 if the tree is empty, 1 if the root is a leaf.
     var height: UInt32 = 0
     package var count: UInt64 = 0
 
     package init() {}
 
-    /// Whether the numbers fit each other and what a tree can have.
+    /// Whether the numbers fit each other and the limits of a tree.
     var isPossible: Bool {
         height == 0 ? self == OrderedTree() : root != 0 && height <= UInt32(OrderedNode.heightMax) && count <= TableLayout.rowCountMax
     }
@@ -20,9 +20,9 @@ package struct OrderedTree: Equatable {
     }
 }
 
-/// Memory in which a leaf's entries stand while it is written anew. Kept with the page space for its memory.
+/// The memory of a leaf's entries while the leaf is rewritten. The page space keeps it, so that it is used again.
 final class OrderedWork {
-    /// More bytes than the entries of two leaves have, with their prefixes.
+    /// More bytes than the entries of two leaves take, with their prefixes.
     static let byteCount = 2 * (OrderedNode.byteCount / OrderedNode.rowByteCount) * OrderedNode.entryByteCountMax
     let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount + OrderedNode.slackByteCount, alignment: 8)
     var used = 0
@@ -45,7 +45,7 @@ final class OrderedWork {
 
     /// Merges the entries of a leaf with changes.
     ///
-    /// - Returns: `false` if an entry is to be removed that is not there, or to be added that is.
+    /// - Returns: `false` if an entry to be removed is not there, or an entry to be added is there already.
     func merge(_ leaf: OrderedLeaf, _ changes: OrderedChanges, _ range: Range<Int>) -> Bool {
         var next = range.lowerBound
         var isSound = true
@@ -76,9 +76,10 @@ final class OrderedWork {
         return isSound
     }
 
-    /// Cuts the entries into parts that fit into a leaf each.
+    /// Divides the entries into parts that fit into one leaf each.
     ///
-    /// - Parameter isAppended: whether the new entries are at the end: then the parts before stay full. Otherwise the last two are alike.
+    /// - Parameter isAppended: Whether the new entries are at the end. If so, the earlier parts stay full. Otherwise the last two parts
+    ///   get about the same size.
     func parts(limit: Int, isAppended: Bool) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0

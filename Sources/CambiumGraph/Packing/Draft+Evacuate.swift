@@ -2,12 +2,12 @@
     import Glibc
 #endif
 
-/// Chunks of which little is in use are emptied: what is in use of them is copied elsewhere, so that they can be used again.
+/// Packing empties chunks of which little is in use. It copies their pages in use elsewhere, so that the chunks can be used again.
 extension Draft {
-    /// Makes pages that lie in some chunks the draft's own, which then lie elsewhere: one step of a plan. A place that has changed
-    /// since the plan was made is judged by what is there now.
+    /// Makes pages in some chunks the draft's own, which copies them elsewhere: one step of a plan. If a place has changed since the plan
+    /// was made, its present content counts.
     ///
-    /// - Returns: bytes of the pages that were copied.
+    /// - Returns: The number of bytes in the pages that were copied.
     mutating func evacuate(_ plan: inout PageEvacuation, byteCountMax: Int) -> Int {
         let (space, before) = (space, space.liveGranules)
         let granuleCountMax = byteCountMax / PageLayout.granule
@@ -19,7 +19,7 @@ extension Draft {
                 lookCount += 1
                 continue
             }
-            // The places of the register are the last ones. A graph that was changed has one.
+            // The places of the register come last. A graph that was changed has a register.
             inRegister { draft in
                 while !plan.isDone, lookCount < PackingLimits.lookCountMax, space.liveGranules - before < granuleCountMax {
                     draft.evacuate(plan.places[plan.next].kind, plan.victims)
@@ -81,10 +81,10 @@ extension Draft {
         }
     }
 
-    /// Copies the pages of a blob that lie in the chunks, if the cells are all that refer to it.
+    /// Copies the pages of a blob that lie in the chunks, if these cells are all cells that refer to the blob.
     private mutating func evacuateBlob(_ page: PageRef, _ cells: [EvacuationPlace.Cell], _ victims: [Bool]) {
         let referring = cells.filter { blob(at: $0) == page }
-        // The number of another blob may be meant if none of them does.
+        // If none of the cells refers to it, the page may be that of another blob now.
         guard let first = referring.first, referring.count == 1 + Int(reader.sharedBlobs.get(Blob.place(page), chunks)) else { return }
         let copy = moveBlob(page) { $0.lies(in: victims) }
         for each in [first] + referring.dropFirst() {

@@ -1,12 +1,12 @@
 import CambiumModel
 
-/// Groups of which few rows are live are gathered: their rows move to one group, each to the place that it has in its own, so that what
-/// a million objects leave of which one in a hundred stays is no more than what stays. Docs/CHECKPOINTS.md.
+/// Packing gathers groups of which few rows are live. Their rows move to one group, each to the place that it has in its own group. So if
+/// one object in a hundred is left, the objects take only the space that they need. See Docs/CHECKPOINTS.md.
 extension Draft {
-    /// Moves rows of sparse groups into groups that they share: one step of a plan. Groups that have changed since the plan was made,
-    /// so that they are not sparse any more, stay.
+    /// Moves rows of sparse groups into groups that they share: one step of a plan. Groups that are no longer sparse, because they have
+    /// changed since the plan was made, stay where they are.
     ///
-    /// - Returns: how many rows were moved.
+    /// - Returns: The number of rows that were moved.
     mutating func gather(_ plan: inout RowGathering, rowCountMax: Int) -> Int {
         let table = plan.table
         let lists = layout.movedLists(of: table)
@@ -14,7 +14,7 @@ extension Draft {
             let live = reader.rows(table.index).liveBits(group)
             return live != 0 && reader.rows(table.index).isShared(group) ? (group, live) : nil
         }
-        // Where no other group fits, nothing is gained by moving the last one.
+        // A group waits until another group fits, because moving it alone gains nothing.
         var waiting = plan.waiting.flatMap { reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
         var (rowCount, work, lookCount) = (0, 0, 0)
         while !plan.isDone, work < rowCountMax, lookCount < PackingLimits.lookCountMax {
@@ -46,17 +46,17 @@ extension Draft {
             }
             rowCount += live.nonzeroBitCount
             work += live.nonzeroBitCount + memberCount
-            // Each takes one place more, but for the first two, which take one.
+            // Each group that moves frees one group. The first two take a new group together, so they gain one.
             plan.gainedCount += 1
         }
         (plan.targets, plan.waiting) = (targets.map(\.group), waiting)
         return rowCount
     }
 
-    /// So many groups are filled at a time.
+    /// The number of groups that are filled at the same time.
     private static let targetCountMax = 8
 
-    /// How many members change with the rows of a group, because they refer to their owners by their rows.
+    /// Returns the number of members that change with the rows of a group, because they refer to their owners by row.
     private func memberCount(of group: UInt32, _ live: UInt128, _ lists: [ListLayout]) -> Int {
         var (count, bits) = (0, live)
         while bits != 0 {
@@ -67,7 +67,7 @@ extension Draft {
         return count
     }
 
-    /// A group for rows of another one, with transactions that count from the same one.
+    /// Creates a group for rows of another group, with the same base for the numbers of transactions.
     private mutating func newGroup(_ table: TableLayout, virtualPage: UInt32, like source: UInt32) -> UInt32 {
         let base = reader.rows(table.index).group(source << PageLayout.rowShift)
             .load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
@@ -77,7 +77,7 @@ extension Draft {
         return index
     }
 
-    /// Moves all rows of a group to the same places of another one, where there is nothing, and gives the group up.
+    /// Moves all rows of a group to the same places of another group, which are free there, and releases the group.
     private mutating func move(_ table: TableLayout, from source: UInt32, to target: UInt32) {
         let rows = reader.rows(table.index)
         var bits = rows.liveBits(source)
@@ -93,7 +93,7 @@ extension Draft {
         giveUpMovedGroup(table, source)
     }
 
-    /// Gives the objects of a virtual page that shares its group one of their own.
+    /// Moves the objects of a virtual page from a shared group into a group of their own, and returns that group.
     mutating func separate(_ table: TableLayout, virtualPage: UInt32, from source: UInt32) -> UInt32 {
         let rows = reader.rows(table.index)
         let places = (0..<UInt32(PageLayout.fanOut)).filter {
@@ -110,7 +110,7 @@ extension Draft {
 
     // MARK: One row
 
-    /// Moves an object to another row. What refers to it by its row refers to the other one afterwards.
+    /// Moves an object to another row. Everything that referred to the old row refers to the new one afterwards.
     private mutating func move(_ table: TableLayout, row: UInt32, to target: UInt32) {
         copyRow(table, row, target)
         for index in table.indexes where index.coversTable || index.family.contains(reader.rows(table.index).entity(row, table)) {
@@ -119,7 +119,7 @@ extension Draft {
             replaceEntry(table.index, index.number, hash: hash, row: row, by: target)
         }
         for link in layout.links.indices {
-            // Where an object is a member of itself, it has to be as a member first.
+            // If an object is a member of itself, its end as a member must be redirected first.
             for end in layout.memberEndsFirst(link) where layout.startTable(end) == table.index {
                 redirect(end, from: row, to: target)
             }
@@ -145,7 +145,7 @@ extension Draft {
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot && slot != TableLayout.virtualPageSlot {
             let column = GroupLayout.columnsOffset + 4 * slot
             let page = source.load(fromByteOffset: column, as: PageRef.self)
-            // A leaf that says nothing says so of each row.
+            // A leaf without content has the same value for every row, so the target has it already.
             if chunks.birth(page) == 0, group.load(fromByteOffset: column, as: PageRef.self) == page { continue }
             copyCell(table, row, target, slot, kind)
         }
@@ -159,7 +159,7 @@ extension Draft {
             let leaf = rows.leaf(rows.group(row), slot)
             let cell = StringLeaf.cell(leaf, row)
             if cell == 0 { return }
-            // The blob of a long value stays where it is, and is referred to as often as before.
+            // The blob of a long value stays where it is, and the number of references to it does not change.
             let group = ownedGroup(table.index, target)
             _ = ownedLeaf(group, slot, .stringLeaf)
             putCell(group, slot, target, tag: cell >> 24, StringLeaf.inlineBytes(leaf, cell))
@@ -204,7 +204,7 @@ extension Draft {
         }
     }
 
-    /// The neighbours of a member of a list.
+    /// Makes the neighbours of a member in a list refer to its new row.
     private mutating func redirectMember(_ list: ListLayout, owner: UInt32, from row: UInt32, to target: UInt32) {
         switch list.shape {
         case .chain(let first, let last, _, let previous, let next):
@@ -230,13 +230,13 @@ extension Draft {
         let old = (link(table.index, edge, 0), link(table.index, edge, 1))
         removeEntry(table.index, 0, hash: reader.edgeHash(old.0, old.1), row: edge)
         setLink(table.index, edge, lists[end].ownerSlot, target)
-        // A thing that is its own friend has the edge once.
+        // The edge between an object and itself names the object at both ends.
         if isSymmetric, old.0 == old.1 { setLink(table.index, edge, lists[1 - end].ownerSlot, target) }
         let new = (link(table.index, edge, 0), link(table.index, edge, 1))
         guard isSymmetric, new.0 > new.1 else {
             return addEntry(table.index, 0, hash: reader.edgeHash(new.0, new.1), row: edge)
         }
-        // The lower row is the first one.
+        // The first end of the edge must have the lower row.
         remove(lists[0], owner: new.0, member: edge)
         remove(lists[1], owner: new.1, member: edge)
         setLink(table.index, edge, lists[0].ownerSlot, new.1)
@@ -248,7 +248,8 @@ extension Draft {
 }
 
 extension GraphLayout {
-    /// Whether rows of a table can move: an order that both ends of a relationship to itself have is not kept then.
+    /// Whether the rows of a table can move. They cannot if an ordered relationship of the table is its own inverse, because a move would
+    /// not keep that order.
     func isGatherable(_ table: TableLayout) -> Bool {
         guard table.root != nil else { return false }
         return !links.contains { link in
@@ -257,7 +258,7 @@ extension GraphLayout {
         }
     }
 
-    /// The lists whose owners are in a table: of members, or of edges.
+    /// Returns the lists whose owners are in a table. Their members are objects or edges.
     fileprivate func movedLists(of table: TableLayout) -> [ListLayout] {
         links.flatMap { link -> [ListLayout] in
             switch link {
@@ -268,7 +269,7 @@ extension GraphLayout {
         }
     }
 
-    /// The ends of a link, that of members before that of owners.
+    /// Returns the ends of a link, with the end of the members before the end of the owners.
     fileprivate func memberEndsFirst(_ link: Int) -> [EndLayout] {
         if case .list(_, childEnd: 1) = links[link] { return [end(link, 1), end(link, 0)] }
         return [end(link, 0), end(link, 1)]
@@ -276,7 +277,7 @@ extension GraphLayout {
 }
 
 extension Rows {
-    /// Rows of a group that several virtual pages share, by these.
+    /// Returns the rows of a group that several virtual pages share, as bits for each virtual page.
     func shares(_ group: UInt32, of bits: UInt128) -> [UInt32: UInt128] {
         var shares: [UInt32: UInt128] = [:]
         var bits = bits
@@ -298,7 +299,7 @@ extension Rows {
         return false
     }
 
-    /// A bit for each row of a group that is live.
+    /// Returns a bit for each live row of a group.
     func liveBits(_ group: UInt32) -> UInt128 {
         guard let page = self.group(at: Int(group)) else { return 0 }
         let low = page.load(fromByteOffset: GroupLayout.liveBitsOffset, as: UInt64.self)

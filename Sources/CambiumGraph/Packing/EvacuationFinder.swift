@@ -1,4 +1,4 @@
-/// Finds the places of a graph that refer to pages in some chunks. The graph does not change meanwhile.
+/// Finds the places of an immutable graph that refer to pages in some chunks.
 struct EvacuationFinder {
     private let victims: [Bool]
     var isRegister = false
@@ -6,7 +6,7 @@ struct EvacuationFinder {
 
     init(_ victims: [Bool]) { self.victims = victims }
 
-    /// Complexity: O(pages), of which only groups, nodes and the directories of indexes are looked at; O(objects) with blobs.
+    /// Complexity: O(pages), of which only groups, nodes and the directories of indexes are read; with blobs also O(objects).
     mutating func find(in reader: Reader, _ layout: GraphLayout, withBlobs: Bool) {
         if reader.directory.lies(in: victims) { note(.directory) }
         for index in nodes(reader.sharedBlobs, reader) { note(.sharedBlobs(index: index)) }
@@ -54,7 +54,7 @@ struct EvacuationFinder {
         var last: PageRef = 0
         for place in 0..<1 << bits {
             let bucket = vector.get(place, reader.chunks)
-            // Neighbours may share a bucket.
+            // Neighbouring places may share a bucket.
             if bucket == last { continue }
             last = bucket
             if reader.chain(of: bucket, has: victims) {
@@ -76,8 +76,8 @@ struct EvacuationFinder {
     }
 
     /// - Parameters:
-    ///   - first: how many entries are before those of the node.
-    ///   - isWanted: whether a node above has to be copied, for which one way is enough.
+    ///   - first: The number of entries before the entries of the node.
+    ///   - isWanted: Whether a node above must be copied. One path through that node is enough.
     private mutating func findNodes(_ number: Int, _ page: PageRef, level: Int, first: Int, isWanted: Bool, _ reader: Reader) {
         if level > OrderedNode.heightMax { reader.chunks.refuse("an index is too high") }
         let isWanted = isWanted || page.lies(in: victims)
@@ -88,7 +88,7 @@ struct EvacuationFinder {
         let inner = reader.chunks.inner(page)
         if level == 1 {
             let hasVictim = isWanted || (0..<inner.count).contains { inner.references[$0].lies(in: victims) }
-            // Entries that come and go meanwhile hardly lead away from the middle.
+            // If entries are added or removed before the step runs, the middle entry rarely moves to another node.
             if hasVictim { note(.index(number, entry: first + inner.entryCount / 2)) }
             return
         }
@@ -102,7 +102,7 @@ struct EvacuationFinder {
     // MARK: Blobs
 
     private mutating func findBlobs(_ layout: GraphLayout, _ reader: Reader) {
-        // Several cells may refer to a blob. All of them are changed in one step.
+        // Several cells may refer to a blob. One step changes all of them.
         var cells: [PageRef: [EvacuationPlace.Cell]] = [:]
         for table in layout.tables {
             for slot in table.columns.indices where table.columns[slot] == .string {
@@ -126,7 +126,7 @@ struct EvacuationFinder {
 }
 
 extension Reader {
-    /// Whether a bucket, or one behind it, lies in some chunks.
+    /// Whether a bucket, or one of its overflow pages, lies in some chunks.
     func chain(of bucket: PageRef, has victims: [Bool]) -> Bool {
         var (bucket, overflowCount) = (bucket, 0)
         while bucket != 0 {
@@ -139,14 +139,14 @@ extension Reader {
 }
 
 extension RadixVector {
-    /// For each node of which something is true, an index on the way to which it lies. A node without elements below has none.
+    /// Returns the index of an element below each node for which `body` returns `true`. A node without elements below it is not covered.
     func indices(below chunks: Chunks, where body: (PageRef) -> Bool) -> [Int] {
         var indices: [Int] = []
         guard height > 0, root != 0 else { return [] }
         var pending = [(node: root, level: Int(height) - 1, first: 0)]
         while let (node, level, first) = pending.popLast() {
             if body(node) {
-                // At the lowest level any element will do.
+                // At the lowest level, any element will do.
                 if let index = level == 0 ? first : firstIndex(from: first, chunks) { indices.append(index) }
             }
             if level == 0 { continue }
@@ -158,7 +158,7 @@ extension RadixVector {
         return indices
     }
 
-    /// Whether all nodes on the way to an element are there, and something is true of one of them.
+    /// Whether all nodes on the path to an element exist, and `body` returns `true` for one of them.
     func hasNode(onWayTo index: Int, _ chunks: Chunks, where body: (PageRef) -> Bool) -> Bool {
         if height == 0 || index >> (Int(height) * PageLayout.fanOutShift) != 0 { return false }
         var (node, found) = (root, false)

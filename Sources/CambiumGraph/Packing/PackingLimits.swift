@@ -1,24 +1,26 @@
-/// What is worth packing, and how much of it at a time.
+/// The conditions under which packing is worthwhile, and the bounds of its steps.
 package struct PackingLimits: Sendable {
-    /// A table is gathered when fewer rows than one in so many are live, in groups with as few each.
+    /// A table is gathered if fewer than one in `sparseness` of its rows are live. A group is gathered if at most one in `sparseness` of
+    /// its rows is live.
     package var sparseness = 4
-    /// Tables with fewer groups are left alone.
+    /// The smallest number of groups of a table that is gathered.
     package var groupCountMin = 32
-    /// Rows that are moved in one step, and the members that change with them.
+    /// The number of moved rows, and of members that change with them, after which a step ends.
     package var rowCountMax = 256
-    /// Chunks are emptied when they hold so many bytes that are of no use, and in percent of those that are, so many.
+    /// Chunks are emptied if at least this many of their bytes are not in use, and if these are at least `wastePercentMin` percent of the
+    /// bytes in use.
     package var wasteByteCountMin = 4 << 20
     package var wastePercentMin = 50
-    /// What of a chunk is in use at most for it to be emptied, in percent.
+    /// The largest part of a chunk, in percent, that may be in use if the chunk is to be emptied.
     package var usedPercentMax = 50
-    /// Bytes that are copied in one step.
+    /// The number of copied bytes after which a step ends.
     package var byteCountMax = 256 << 10
-    /// Bytes that the chunks of one plan have in use.
+    /// The number of bytes in use in the chunks of one plan after which it takes no further chunk.
     package var planByteCountMax = 64 << 20
 
     package init() {}
 
-    /// All that is worth its while where somebody waits for it.
+    /// Limits for a caller that waits for packing: everything that is worthwhile is packed.
     package static let thorough: PackingLimits = {
         var limits = PackingLimits()
         (limits.sparseness, limits.groupCountMin) = (2, 4)
@@ -26,10 +28,10 @@ package struct PackingLimits: Sendable {
         return limits
     }()
 
-    /// Places that are looked at in one step, whether there is something to do or not.
+    /// The largest number of places that one step looks at, whether they need work or not.
     static let lookCountMax = 4096
-    /// Chunks that packing leaves for changes: it copies pages before it frees any.
+    /// The number of free chunks that packing leaves for changes, because it copies pages before it frees any.
     static let freeChunkCountMin = 64
-    /// A group with an object that has more members, for each row that a step moves, stays where it is.
+    /// The largest number of members of a group's rows, as a multiple of `rowCountMax`. A group with more members stays where it is.
     static let memberFactorMax = 4
 }

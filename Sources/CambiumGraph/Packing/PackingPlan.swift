@@ -1,15 +1,15 @@
-/// What packing is to do, and how far it is.
+/// The work of packing, and its progress.
 ///
-/// A plan is made from a graph that nobody changes, while others write. Each step looks at what is planned once more, does a bounded
-/// part of it, and remembers where it is. What has changed since the plan was made is left to the next plan.
+/// A plan is made from an immutable graph while other threads write. Each step looks again at the next places of the plan, does a bounded
+/// part of the work, and remembers its position. Places that have changed since the plan was made are left to the next plan. See
 /// Docs/CHECKPOINTS.md, "Packing".
 package struct PackingPlan {
     let limits: PackingLimits
     let layout: GraphLayout
     var work: Work
-    /// Whether the schema has changed, or too few chunks are left.
+    /// Whether the plan was given up, because the schema has changed or too few chunks are left.
     var isAbandoned = false
-    /// Rows that were moved, and bytes of pages that were copied.
+    /// The number of rows that were moved, and the number of bytes in pages that were copied.
     package internal(set) var rowCount = 0
     package internal(set) var byteCount = 0
 
@@ -18,10 +18,10 @@ package struct PackingPlan {
         case pages(PageEvacuation)
     }
 
-    /// Complexity: O(groups), or O(objects) if values of more than 255 bytes have to be found.
+    /// Makes a plan. Complexity: O(chunks x log chunks + pages), or O(objects) if values of more than 255 bytes must be found.
     ///
-    /// - Parameter graph: of the timeline of the survey; nobody takes it back.
-    /// - Returns: nil if nothing is worth its while.
+    /// - Parameter graph: A graph of the timeline of the survey. It must not be rolled back.
+    /// - Returns: `nil` if no packing is worthwhile.
     package init?(_ graph: Graph, _ survey: PackingSurvey) {
         limits = survey.limits
         layout = graph.layout
@@ -43,7 +43,7 @@ package struct PackingPlan {
         }
     }
 
-    /// Whether something was gained.
+    /// Whether the steps have gained something.
     package var hasGained: Bool {
         switch work {
         case .rows(let gathering): gathering.gainedCount > 0

@@ -1,25 +1,25 @@
-/// What a plan is made from beside the graph: taken while nobody writes, and looked at while others do.
+/// The facts that a plan needs in addition to the graph. They are collected while no thread writes, and read while other threads write.
 package struct PackingSurvey: Sendable {
     let limits: PackingLimits
-    /// For each chunk that is not open, the granules of it that some version has.
+    /// For each chunk, the number of granules that some version has in it; 0 for an open chunk.
     let live: [UInt16]
     let memory: PackingMemory
 }
 
-/// What packing found that it cannot do.
+/// The work that packing has found to be impossible.
 struct PackingMemory: Sendable {
-    /// For tables of which nothing could be gathered, their sparse groups and live rows then.
+    /// For each table of which nothing could be gathered, the numbers of its sparse groups and live rows at that time.
     var vainCounts: [Int: (sparseGroups: Int, live: Int)] = [:]
-    /// For chunks that could not be emptied, the granules that are left.
+    /// For each chunk that could not be emptied, the number of granules that are left.
     var stuckChunks: [Int: Int] = [:]
-    /// And with their blobs.
+    /// The same for chunks that could not be emptied although their blobs were copied, too.
     var hopelessChunks: [Int: Int] = [:]
 }
 
 extension Timeline {
-    /// Looks at what there is to pack. Only while nobody writes. Complexity: O(chunks).
+    /// Collects the facts for a plan. Call it only while no thread writes. Complexity: O(chunks).
     ///
-    /// - Returns: nil if so few chunks are left that only changes may use them.
+    /// - Returns: `nil` if so few chunks are left that only changes may use them.
     package func survey(_ limits: PackingLimits) -> PackingSurvey? {
         if space.freeChunkCount < PackingLimits.freeChunkCountMin { return nil }
         var live = Array(UnsafeBufferPointer(start: space.live, count: space.chunkCount))

@@ -1,20 +1,20 @@
-/// A plan to empty chunks of which little is in use: where the pages are that have to be copied elsewhere.
+/// A plan to empty chunks of which little is in use: the places that refer to pages that must be copied elsewhere.
 struct PageEvacuation {
-    /// For each chunk, whether it is to be emptied. Constant pages are in none.
+    /// For each chunk, whether it is to be emptied. Chunks with constant pages never are.
     let victims: [Bool]
-    /// For each of these chunks, the granules that were in use.
+    /// For each of these chunks, the number of granules that were in use.
     let live: [Int: Int]
-    /// Whether values of more than 255 bytes are copied, too. They come last, because finding them takes a look at all objects.
+    /// Whether values of more than 255 bytes are copied, too. They come last, because finding them requires a look at all objects.
     let withBlobs: Bool
     let places: [EvacuationPlace]
-    /// The next one of the places.
+    /// The index of the next place.
     var next = 0
-    /// For each of the chunks, the granules whose pages were copied.
+    /// For each of these chunks, the number of granules whose pages were copied.
     var moved: [Int: Int] = [:]
 
     var isDone: Bool { next == places.count }
 
-    /// The emptiest chunks, if there is waste enough. Complexity: O(chunks x log chunks + pages), or O(objects) with blobs.
+    /// Chooses the emptiest chunks, if there is enough waste. Complexity: O(chunks x log chunks + pages), or O(objects) with blobs.
     init?(_ graph: Graph, _ survey: PackingSurvey) {
         let (live, limits) = (survey.live, survey.limits)
         let frozen = live.indices.filter { $0 > 0 && live[$0] > 0 }
@@ -24,7 +24,7 @@ struct PageEvacuation {
         let sparse = frozen.filter { 100 * Int(live[$0]) <= limits.usedPercentMax * PageLayout.chunkGranules }
             .sorted { live[$0] < live[$1] }
         for withBlobs in [false, true] {
-            // What could not be emptied holds blobs; or nodes without elements, which wait for some.
+            // A chunk that could not be emptied holds blobs, or nodes that have no elements yet.
             let stuck = withBlobs ? survey.memory.hopelessChunks : survey.memory.stuckChunks
             var victims = [Bool](repeating: false, count: live.count)
             var chosen: [Int: Int] = [:]
@@ -51,22 +51,23 @@ struct PageEvacuation {
     func has(_ page: PageRef) -> Bool { page.lies(in: victims) }
 }
 
-/// A place that refers to pages which have to be copied. The step that comes to the place looks at it again.
+/// A place that refers to pages that must be copied. The step that reaches the place looks at it again.
 struct EvacuationPlace {
     enum Kind {
         case directory
         case table(Int)
-        /// The nodes on the way to an element of a vector of a table's page.
+        /// The nodes on the path to an element of a vector in a table's page.
         case node(table: Int, offset: Int, index: Int)
-        /// Those of the vector of shared blobs.
+        /// The nodes on the path to an element of the vector of shared blobs.
         case sharedBlobs(index: Int)
-        /// The page of a group, and its leaves.
+        /// The page of a group and its leaves.
         case group(table: Int, index: Int)
-        /// The bucket of a hash, and those behind it.
+        /// The bucket of a hash and its overflow pages.
         case bucket(table: Int, index: Int, hash: UInt64)
-        /// The page that the ordered indexes hang from.
+        /// The page that refers to the ordered indexes.
         case indexDirectory
-        /// The nodes of an ordered index on the way to an entry, by how many are before it, and the leaves beside that of the entry.
+        /// The nodes of an ordered index on the path to an entry, given by the number of entries before it, and all leaves with the same
+        /// parent.
         case index(Int, entry: Int)
         /// A blob, and all cells that refer to it.
         case blob(PageRef, [Cell])
@@ -80,7 +81,7 @@ struct EvacuationPlace {
     }
 
     let kind: Kind
-    /// Whether it is one of the register, and not of the graph.
+    /// Whether the place is in the register instead of the graph.
     let isRegister: Bool
 }
 

@@ -2,22 +2,22 @@
 struct RowGathering {
     let table: TableLayout
     let sparseness: Int
-    /// Groups that were sparse, by ascending virtual page.
+    /// The groups that were sparse, by ascending virtual page.
     let sources: [UInt32]
-    /// Live rows of the table.
+    /// The number of live rows in the table.
     let liveCount: Int
-    /// The next one of the sources.
+    /// The index of the next source.
     var next = 0
-    /// Groups that are being filled.
+    /// The groups that are being filled.
     var targets: [UInt32] = []
-    /// A group for which none was found that has other places.
+    /// The group that waits for another group whose live rows have other places.
     var waiting: UInt32?
-    /// How many groups there are less.
+    /// The number of groups by which the table has shrunk.
     var gainedCount = 0
 
     var isDone: Bool { next == sources.count }
 
-    /// The first table that is worth it. Complexity: O(groups).
+    /// Chooses the first table that is worth gathering. Complexity: O(groups).
     init?(_ graph: Graph, _ survey: PackingSurvey) {
         let (reader, layout, limits) = (graph.reader, graph.layout, survey.limits)
         for table in layout.tables where layout.isGatherable(table) {
@@ -25,7 +25,7 @@ struct RowGathering {
             let live = reader.liveCount(table.index)
             guard groupCount >= limits.groupCountMin, live * limits.sparseness < groupCount << PageLayout.fanOutShift else { continue }
             let sources = reader.sparseGroups(table, sparseness: limits.sparseness)
-            // Where nothing fits together, as little will until some have come that may, or there is less of all.
+            // If nothing fitted together, nothing will until there are a quarter more sparse groups, or half of the live rows are gone.
             if let vain = survey.memory.vainCounts[table.index], 4 * sources.count < 5 * vain.sparseGroups, 2 * live > vain.live {
                 continue
             }
@@ -42,7 +42,7 @@ extension Reader {
         Int(tablePage(table).load(fromByteOffset: TablePage.freeCountOffset, as: UInt32.self))
     }
 
-    /// Groups of which few rows are live, by ascending virtual page.
+    /// Returns the groups of which few rows are live, by ascending virtual page.
     fileprivate func sparseGroups(_ table: TableLayout, sparseness: Int) -> [UInt32] {
         let rows = rows(table.index)
         var found: [(virtualPage: UInt32, group: UInt32)] = []
@@ -54,7 +54,7 @@ extension Reader {
         return found.sorted { $0.virtualPage < $1.virtualPage }.map(\.group)
     }
 
-    /// Whether few rows of a group are live, and it is not the one that the next object goes to.
+    /// Whether few rows of a group are live, and the next object does not go to the group.
     func isSparse(_ index: UInt32, _ table: TableLayout, sparseness: Int) -> Bool {
         guard let group = rows(table.index).group(at: Int(index)) else { return false }
         let live = Int(group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self))

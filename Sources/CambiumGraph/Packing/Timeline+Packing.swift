@@ -1,16 +1,17 @@
 package import CambiumModel
 
-/// Packing changes where things are, not what is there: the version that it makes has the number of the one before.
+/// Packing changes the positions of objects and pages, not the content of the graph. So the new version has the transaction number of the
+/// preceding one.
 extension Timeline {
-    /// Does one step of a plan. Only while nobody writes, and between two drafts.
+    /// Does one step of a plan. Call it only while no thread writes, and between two drafts.
     ///
-    /// If the newest version may yet be taken back, so may what packing makes of it.
+    /// If the newest version is unconfirmed, the version that packing makes is unconfirmed, too.
     ///
-    /// Complexity: bounded by the limits of the plan, whatever the size of the graph.
+    /// Complexity: bounded by the limits of the plan, independent of the size of the graph.
     ///
-    /// - Parameter show: called with the new version if it cannot be taken back.
+    /// - Parameter show: A closure that gets the new version if it cannot be rolled back.
     package func pack(_ plan: inout PackingPlan, show: (Graph) -> Void = { _ in }) throws(CambiumError) {
-        // What is planned has numbers of one layout. A step copies pages before it frees any.
+        // The numbers in a plan are those of one layout. A step copies pages before it frees any, so it needs free chunks.
         guard head.layout === plan.layout, space.freeChunkCount >= PackingLimits.freeChunkCountMin else {
             plan.isAbandoned = true
             return
@@ -34,14 +35,15 @@ extension Timeline {
         try publish(draft, isTentative: mayBeTakenBack) { if !mayBeTakenBack { show($0) } }
     }
 
-    /// A draft of the same transaction.
+    /// Returns a draft with the transaction number of the newest version.
     func packingDraft() -> Draft {
         var draft = draft()
         draft.transaction = draft.original.transaction.rawValue
         return draft
     }
 
-    /// Remembers what a plan could not do, so that it is not tried again before something has changed. Only while nobody writes.
+    /// Remembers the work that a plan could not do, so that no plan tries it again before something changes. Call it only while no thread
+    /// writes.
     ///
     /// Complexity: O(chunks of the plan).
     package func finish(_ plan: PackingPlan) {

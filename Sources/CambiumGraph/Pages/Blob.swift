@@ -4,16 +4,16 @@ import CambiumModel
     import Glibc
 #endif
 
-/// A value of more than 255 bytes: a head page with its length and the references of its extents, each of up to 64 KiB.
+/// A value of more than 255 bytes: a head page with the length of the value and the references of its extents, each of up to 64 KiB.
 enum Blob {
     static let byteCountOffset = 16
     static let extentCountOffset = 24
     static let extentsOffset = 32
     static let extentByteCountMax = PageLayout.chunkByteCount - PageLayout.header
-    /// The longest value: what the references in one head page can reach.
+    /// The length of the longest value: the number of bytes that the references in one head page can reach.
     static let byteCountMax = StoredValueCheck.byteCountMax
 
-    /// The place of a head in the vector of those that are shared: heads have three granules at least.
+    /// Returns the index of a head in `sharedBlobs`. A head has at least three granules, so no two heads have the same index.
     static func place(_ page: PageRef) -> Int { Int(page >> 1) }
 
     static func extentCount(_ head: UnsafeMutableRawPointer) -> Int {
@@ -24,7 +24,7 @@ enum Blob {
         head.load(fromByteOffset: extentsOffset + 4 * index, as: PageRef.self)
     }
 
-    /// The address of a head, and how many bytes there are. Refuses one whose numbers do not fit each other.
+    /// Returns the address of a head and the length of its value. Refuses a head whose number of extents does not match the length.
     static func head(_ page: PageRef, _ chunks: Chunks) -> (head: UnsafeMutableRawPointer, byteCount: Int) {
         let head = chunks[page]
         let byteCount = head.load(fromByteOffset: byteCountOffset, as: UInt64.self)
@@ -34,7 +34,7 @@ enum Blob {
         return (head, Int(byteCount))
     }
 
-    /// All the bytes, in one array.
+    /// Returns all bytes of a value in one array.
     static func bytes(_ page: PageRef, _ chunks: Chunks) -> [UInt8] {
         let (head, byteCount) = head(page, chunks)
         return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, initialized in
@@ -49,9 +49,9 @@ enum Blob {
         }
     }
 
-    /// Calls `body` with the first bytes, of which there may be fewer.
+    /// Calls `body` with the first bytes of a value, at most `byteCountMax`.
     ///
-    /// - Parameter byteCountMax: less than an extent has.
+    /// - Parameter byteCountMax: A number smaller than the capacity of an extent.
     static func withBeginning<Result>(
         _ page: PageRef, byteCountMax: Int, _ chunks: Chunks, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
@@ -60,7 +60,7 @@ enum Blob {
         return body(UnsafeRawBufferPointer(start: chunks[extent(head, 0)] + PageLayout.header, count: min(byteCount, byteCountMax)))
     }
 
-    /// The head of a blob and its extents.
+    /// Returns the head of a blob and its extents.
     static func pages(_ page: PageRef, _ chunks: Chunks) -> [PageRef] {
         let head = head(page, chunks).head
         return [page] + (0..<extentCount(head)).map { extent(head, $0) }
@@ -80,7 +80,7 @@ enum Blob {
 }
 
 extension Reader {
-    /// How many cells refer to a blob beside the first.
+    /// For each blob, the number of cells that refer to it in addition to the first one.
     var sharedBlobs: RadixVector { chunks[directory].load(fromByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self) }
 }
 
@@ -109,10 +109,10 @@ extension Draft {
         return page
     }
 
-    /// Copies the head of a blob and some of its extents, with the number of cells that refer to it, and lets go of the old pages. All of
-    /// these cells have to be changed.
+    /// Copies the head of a blob and some of its extents, keeps the number of cells that refer to it, and discards the old pages. The
+    /// caller must change all these cells.
     ///
-    /// - Parameter isMoved: whether an extent is copied. The others stay where they are.
+    /// - Parameter isMoved: Whether an extent is copied. All other extents stay where they are.
     mutating func moveBlob(_ page: PageRef, _ isMoved: (PageRef) -> Bool) -> PageRef {
         let count = sharedBlobs.get(Blob.place(page), chunks)
         let (head, byteCount) = Blob.head(page, chunks)
@@ -138,10 +138,10 @@ extension Draft {
         return copy
     }
 
-    /// Lets one more cell refer to a blob.
+    /// Notes that one more cell refers to a blob.
     mutating func shareBlob(_ page: PageRef) { sharerCount(of: page).pointee += 1 }
 
-    /// Takes away one of the cells that refer to a blob, and with the last one the blob.
+    /// Notes that one cell fewer refers to a blob. Discards the blob if no cell is left.
     mutating func discardBlob(_ page: PageRef) {
         if sharedBlobs.get(Blob.place(page), chunks) > 0 {
             let count = sharerCount(of: page)

@@ -1,24 +1,26 @@
-/// What the first page of a bucket knows of all of its entries, once there are more than the page holds.
+/// The summary of all entries of a bucket that its first page keeps once the bucket has overflow pages.
+///
+/// The *crowd* of a bucket is the group of entries that share the most frequent fragment.
 extension Bucket {
     private static let overflowPageCountOffset = 24
     private static let crowdFragmentOffset = 28
     private static let otherCountOffset = 30
-    /// A bucket with as many entries that are not of its crowd is split.
+    /// The number of entries outside the crowd at which a bucket is split.
     static let otherCountMax = capacity / 2
 
-    /// The overflow pages of the bucket.
+    /// The number of overflow pages of the bucket.
     var overflowPageCount: Int {
         get { Int(page.load(fromByteOffset: Self.overflowPageCountOffset, as: UInt32.self)) }
         nonmutating set { page.storeBytes(of: UInt32(newValue), toByteOffset: Self.overflowPageCountOffset, as: UInt32.self) }
     }
 
-    /// The fragment that most entries have.
+    /// The fragment of the crowd.
     private(set) var crowdFragment: UInt16 {
         get { page.load(fromByteOffset: Self.crowdFragmentOffset, as: UInt16.self) }
         nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.crowdFragmentOffset, as: UInt16.self) }
     }
 
-    /// The entries with other fragments. In a bucket of the greatest depth, which is not split, it may stop at 65,535.
+    /// The number of entries with other fragments. In a bucket of the greatest depth, which is never split, it may stop at 65,535.
     var otherCount: Int {
         get { Int(page.load(fromByteOffset: Self.otherCountOffset, as: UInt16.self)) }
         nonmutating set {
@@ -26,12 +28,13 @@ extension Bucket {
         }
     }
 
-    /// Sets the crowd of a bucket that gets its first overflow page.
+    /// Sets the crowd when a bucket gets its first overflow page.
     func noteCrowd() { (crowdFragment, otherCount) = crowd() }
 
-    /// The fragment that more than half of the entries of this page have, if there is one, and the number of others.
+    /// Returns the fragment that more than half of the entries of this page have, and the number of entries with other fragments. If there
+    /// is no such fragment, it returns one of the fragments.
     ///
-    /// Source: R. S. Boyer and J S. Moore, MJRTY: different ones take each other out, and what more than half have is left over.
+    /// Source: R. S. Boyer and J S. Moore, MJRTY: different fragments cancel each other, and a majority is left over.
     func crowd() -> (fragment: UInt16, otherCount: Int) {
         var (candidate, surplus) = (UInt16(0), 0)
         forEach { fragment, _ in

@@ -4,26 +4,29 @@ internal import CMachine
     import Glibc
 #endif
 
-/// A page of a hash index: eight blocks of 15 entries, each entry 16 bits of the hash and a row.
+/// A page of a hash index: eight blocks of 15 entries. An entry is 16 bits of the hash and a row.
 ///
-/// An entry lies in the first block with room from its home on, which the low bits of its fragment name; almost always that
-/// is its home, so that finding a row touches 96 bytes. A block is 16 numbers of 16 bits (15 fragments, and a control word:
-/// the entries it has in the low byte, and in the high byte how many entries passed it because it was full), then 15 rows.
-/// If most entries of a full bucket agree in all the bits that a split could look at, further ones go to overflow pages.
+/// The low bits of a fragment select the home block of its entry. The entry lies in the first block with free space, from its home block
+/// onwards. Almost always this is the home block, so that finding a row touches 96 bytes.
+///
+/// A block is 16 numbers of 16 bits, then 15 rows. The numbers are 15 fragments and a control word. The low byte of the control word counts
+/// the entries of the block. Its high byte counts the entries that passed the block because it was full.
+///
+/// If most entries of a full bucket agree in all bits that a split could use, further entries go to overflow pages.
 struct Bucket {
     static let blockCount = 8
     static let blockCapacity = 15
-    /// Less than the blocks hold, so that few entries lie away from home.
+    /// The number of entries that a page takes: fewer than its blocks hold, so that few entries lie outside their home block.
     static let capacity = 112
     static let overflowOffset = 20
     static let blocksOffset = 32
     static let blockStride = 96
     static let byteCount = blocksOffset + blockCount * blockStride
-    /// The deepest split; a fragment has the bits that splits at depths 8 to 23 look at.
+    /// The depth of the deepest split. A fragment has the bits that splits at depths 8 to 23 look at.
     static let depthMax = 26
     static let fragmentShift: UInt64 = 40
-    /// A bucket of a proven graph has any number of overflow pages. One of a graph that is not proven has at most so many, so that a chain
-    /// of them which goes in circles ends.
+    /// The limit of overflow pages of one bucket in a graph that is not proven, so that the walk through a cyclic chain ends. In a proven
+    /// graph, a bucket has any number of overflow pages.
     static let overflowCountMax = 1 << 16
     private static let countOffset = 16
     private static let depthOffset = 18
@@ -34,7 +37,7 @@ struct Bucket {
 
     @inline(__always) static func fragment(_ hash: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: hash >> fragmentShift) }
 
-    /// Where the block is that has an entry, unless it is full.
+    /// Returns the offset of the home block of a hash. An entry with this hash lies there unless the block is full.
     @inline(__always) static func homeOffset(of hash: UInt64) -> Int {
         blocksOffset &+ blockStride &* Int(fragment(hash) & UInt16(blockCount &- 1))
     }
@@ -49,7 +52,7 @@ struct Bucket {
     }
     var overflow: PageRef { page.load(fromByteOffset: Self.overflowOffset, as: PageRef.self) }
 
-    /// Removes all entries and the overflow, and sets the depth.
+    /// Removes all entries and the reference to the overflow pages, and sets the depth.
     func reset(depth: Int) {
         memset(page + PageLayout.header, 0, Self.byteCount - PageLayout.header)
         self.depth = depth
@@ -66,7 +69,7 @@ struct Bucket {
         count += 1
     }
 
-    /// Removes an entry; false where the page does not have it.
+    /// Removes an entry. Returns `false` if the page does not have it.
     func remove(_ fragment: UInt16, _ row: UInt32) -> Bool {
         var block = Block(self, home: fragment)
         for _ in 0..<Self.blockCount {
@@ -86,7 +89,7 @@ struct Bucket {
         return false
     }
 
-    /// Removes one of the entries and returns it; nil if the page has none.
+    /// Removes one of the entries and returns it. Returns `nil` if the page is empty.
     func takeAny() -> (fragment: UInt16, row: UInt32)? {
         for number in 0..<Self.blockCount {
             let block = Block(self, home: UInt16(number))
@@ -97,7 +100,7 @@ struct Bucket {
         return nil
     }
 
-    /// Has an entry lead to another row; false where the page does not have it.
+    /// Makes an entry lead to another row. Returns `false` if the page does not have the entry.
     func replace(_ fragment: UInt16, _ row: UInt32, by other: UInt32) -> Bool {
         for number in 0..<Self.blockCount {
             let block = Block(self, home: UInt16(number))
@@ -109,7 +112,7 @@ struct Bucket {
         return false
     }
 
-    /// The first row under a fragment for which `isEqual` holds.
+    /// Returns the first row under a fragment for which `isEqual` holds.
     @inline(__always) func firstRow(_ fragment: UInt16, where isEqual: (UInt32) -> Bool) -> UInt32? {
         var block = Block(self, home: fragment)
         for _ in 0..<Self.blockCount {
@@ -132,14 +135,14 @@ struct Bucket {
         }
     }
 
-    /// Whether no block was passed by so many entries that more than half of them could have the same home.
+    /// Whether no block was passed by so many entries that it could be the home of more than half of all entries.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {
             Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity
         }
     }
 
-    /// Whether the counts fit the entries, and each entry can be found from its home.
+    /// Whether the counts match the entries, and each entry can be found from its home block.
     var isConsistent: Bool {
         var passed = [Int](repeating: 0, count: Self.blockCount)
         var entryCount = 0
@@ -193,7 +196,7 @@ private struct Block {
         control.pointee -= 1
     }
 
-    /// A bit for each entry that has this fragment.
+    /// Returns a mask with one bit for each entry that has this fragment.
     @inline(__always) func lanes(of fragment: UInt16) -> UInt32 {
         cmachine_equal_lanes(start, fragment) & ((1 &<< UInt32(count)) &- 1)
     }

@@ -4,9 +4,9 @@ package import CambiumModel
     import Glibc
 #endif
 
-/// A stored value on its way into or out of a column: null, up to 16 bytes, or bytes that belong to somebody else.
+/// A stored value on its way into or out of a column: null, up to 16 bytes, or bytes that the cell does not own.
 ///
-/// SAFETY: `bytes` is valid only during the call that the cell is passed to, or as long as the page it was read from.
+/// SAFETY: `bytes` is valid only during the call that the cell is passed to, or as long as the page exists that it was read from.
 package struct Cell {
     package enum Kind: UInt8 { case null, fixed, bytes }
 
@@ -33,14 +33,14 @@ package struct Cell {
 }
 
 extension Cell {
-    /// The value as indexes take it, for which 0.0 and -0.0 are the same.
+    /// Returns the value as indexes compare it: 0.0 and -0.0 are the same.
     @inline(__always) func key(_ negativeZero: UInt64) -> Cell {
         var key = self
         key.low = low == negativeZero ? 0 : low
         return key
     }
 
-    /// The value of an attribute of a type as indexes take it, for which 0.0 and -0.0 are the same.
+    /// Returns the value as indexes compare it if an attribute of this type has it: 0.0 and -0.0 are the same.
     @inline(__always) package func key(_ type: AttributeType) -> Cell { key(type.negativeZero) }
 
     package func equals(_ other: Cell) -> Bool {
@@ -50,7 +50,7 @@ extension Cell {
 }
 
 extension Rows {
-    /// The stored bits of a fixed-width value that is present.
+    /// Returns the stored bits of a fixed-width value that is present.
     @inline(__always) func fixedBits(_ row: UInt32, _ slot: Int, width: Int) -> (low: UInt64, high: UInt64) {
         switch width {
         case 1: (UInt64(fixed(row, slot, as: UInt8.self)), 0)
@@ -77,9 +77,9 @@ extension Rows {
         return cell.kind == .null && StringLeaf.cell(leaf, row) == 0
     }
 
-    /// Whether a column holds a value that is the same as this one to an index.
+    /// Whether a column holds a value that an index cannot distinguish from this one.
     ///
-    /// - Parameter cell: as `Cell.key(_:)` gives it.
+    /// - Parameter cell: The value as `Cell.key(_:)` returns it.
     @inline(__always) func hasKey(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell, _ negativeZero: UInt64) -> Bool {
         if negativeZero == 0 { return equals(row, slot, kind, cell) }
         return withCell(row, slot, kind) { $0.key(negativeZero).equals(cell) }
@@ -97,7 +97,7 @@ extension Rows {
         guard bytes.count == wanted.count, let left = bytes.baseAddress, let right = wanted.baseAddress else {
             return bytes.count == wanted.count
         }
-        // SAFETY: both have as many bytes as are compared.
+        // SAFETY: both buffers have exactly as many bytes as are compared.
         return memcmp(left, right, bytes.count) == 0
     }
 

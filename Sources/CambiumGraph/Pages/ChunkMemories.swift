@@ -1,12 +1,12 @@
-/// What the memory of each chunk is, with how many chunks are a file's.
+/// The kind of memory of each chunk, and the number of chunks whose memory is a file's.
 struct ChunkMemories: RandomAccessCollection {
     private var memories: [ChunkMemory]
-    /// Chunks whose bytes are those of a file, whether they were touched or not.
+    /// The number of chunks whose bytes are those of a file, whether a thread touched them or not.
     private(set) var mappedCount: Int
 
     static let none = ChunkMemories(memories: [], mappedCount: 0)
 
-    /// The chunks of a space that was stored.
+    /// Returns the memories of a stored space, in which the source supplies every chunk.
     static func source(count: Int) -> ChunkMemories {
         ChunkMemories(memories: [ChunkMemory](repeating: .source, count: count), mappedCount: count)
     }

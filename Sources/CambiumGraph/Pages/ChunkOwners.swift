@@ -1,45 +1,45 @@
-/// The owners of chunks beside the versions of this process: roots that are kept, and graphs that outlive their store.
+/// The owners of chunks apart from the versions of this process: checkpoint records that are kept, and graphs that outlive their store.
 ///
-/// A `PageSpace` asks them before it uses a chunk again. Docs/CHECKPOINTS.md, "Which chunks are used again".
+/// A `PageSpace` asks the owners before it uses a chunk again. See Docs/CHECKPOINTS.md, "Which chunks are used again".
 package struct ChunkOwners: Sendable {
     private let isRooted: [Bool]
     private let leased: Set<Int>
 
-    /// No owners: the file of pages is new.
+    /// No owners, because the page file is new.
     package static let none = ChunkOwners(isRooted: [])
 
     /// - Parameters:
-    ///   - isRooted: for each chunk, whether a root that is kept has it; chunks beyond these are in no root.
-    ///   - leased: the chunks that surviving graphs of stores that were closed map.
+    ///   - isRooted: For each chunk, whether a checkpoint record that is kept has it. Chunks beyond the array are in no record.
+    ///   - leased: The chunks that are mapped by surviving graphs of closed stores.
     package init(isRooted: [Bool], leased: Set<Int> = []) {
         self.isRooted = isRooted
         self.leased = leased
     }
 
-    /// Whether somebody outside of this process's versions needs the chunk. O(1).
+    /// Whether one of these owners needs the chunk. O(1).
     func have(_ chunk: Int) -> Bool { chunk < isRooted.count && isRooted[chunk] || leased.contains(chunk) }
 }
 
-/// Empty chunks whose memory and disk space are to be released, and how far that is.
+/// The progress of releasing the memory and the disk space of empty chunks.
 ///
-/// The system may take long to release disk space. So a few chunks at a time are taken from those that writers may open, are released while
-/// others write, and are put back.
+/// The operating system may take long to release disk space. So the caller takes a few chunks at a time from those that writers may open,
+/// releases them while other threads write, and puts them back.
 package struct ChunkRelease {
     let spareCount: Int
-    /// The next place among the empty chunks, from the one that is opened last.
+    /// The next index in the list of empty chunks, whose first chunk is opened last.
     var next = 0
-    /// The chunks that were taken, as they stood.
+    /// The chunks that were taken, in the order of the list.
     var taken: [UInt32] = []
-    /// Those of them that have something to release, ascending.
+    /// The taken chunks that have something to release, ascending.
     var released: [Int] = []
-    /// The addresses of the released chunks that have memory of the heap, or of a file in its place.
+    /// The addresses of the released chunks whose memory is on the heap, or is a file in the place of heap memory.
     var memory: [(base: UnsafeMutableRawPointer, isFile: Bool)] = []
     var disk = DiskRelease()
     package internal(set) var isDone: Bool
 
     init(spareCount: Int, isDone: Bool) { (self.spareCount, self.isDone) = (spareCount, isDone) }
 
-    /// Releases what was taken. Any thread, while others write.
+    /// Releases the memory and the disk space of the taken chunks. Any thread may call it while others write.
     package func releaseTaken() {
         for (base, isFile) in memory {
             if isFile { PageMemory.map(PageLayout.chunkByteCount, at: base) } else { PageMemory.letGo(base) }
@@ -47,44 +47,46 @@ package struct ChunkRelease {
         disk.run()
     }
 
-    /// Chunks that are released in one step: 1 MiB.
+    /// The largest number of chunks that one step releases: 1 MiB.
     static let stepCountMax = 16
-    /// Chunks that are looked at in one step.
+    /// The largest number of chunks that one step looks at.
     static let lookCountMax = 4096
 }
 
-/// Disk space that nobody needs.
+/// Disk space that is no longer needed.
 package struct DiskRelease: Sendable {
     var steps: [@Sendable () -> Void] = []
 
-    /// Releases it. Any thread, while nobody stores or maps its chunks.
+    /// Releases the disk space. Any thread may call it while no thread stores or maps these chunks.
     package func run() { for step in steps { step() } }
 }
 
-/// The one rule by which chunks are used again.
+/// The only rule that decides whether a chunk is used again.
 extension PageSpace {
-    /// Whether a chunk may be written again: no version of this process has a page in it, no root that is kept has it, no checkpoint that
-    /// is being made has taken it for its table, and no graph that outlives its store maps it. A chunk beyond those of the space is new to
-    /// it, and is judged alike.
+    /// Whether the writer may write into a chunk again. No version of this process may have a page in it, and no checkpoint record that is
+    /// kept may have it. No checkpoint in progress may have taken it for its table, and no graph that outlives its store may map it. The
+    /// same rule applies to a chunk beyond those of the space, which is new to it.
     func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) && !tableChunks.contains(chunk) }
 
-    /// Opens chunks again that may be used, and no others, until it is called again. Complexity: O(chunks).
+    /// Makes the chunks that may be used again available to writers, and no others, until the next call. Complexity: O(chunks).
     ///
-    /// - Parameter owners: as they are from now on; those that come later own only chunks that versions of this process have, or that
-    ///   were taken for tables. What was taken for tables before is theirs, or may be used.
-    /// - Parameter spareCount: how many of them keep their memory and disk space.
-    /// - Returns: those that lose it, which `release` has to see to.
+    /// - Parameter owners: The owners from now on. Later owners have only chunks that versions of this process have, or that were taken for
+    ///   tables. Chunks that were taken for tables before this call belong to these owners, or may be used.
+    /// - Parameter spareCount: The number of available chunks that keep their memory and disk space.
+    /// - Returns: The release of the other chunks' memory and disk space. The caller calls `take` and `releaseTaken` by turns until it is
+    ///   done.
     func reuse(_ owners: ChunkOwners, spareCount: Int = PageSpace.spareChunkCount) -> ChunkRelease {
         self.owners = owners
         tableChunks = []
         let open = Set(openChunks.map(Int.init))
         let end = min(chunkCount, capacity.chunkCountMax)
-        // A storage takes disk space ahead of the chunks that there are. A writer may open those at any time, so it is released at once.
+        // A storage preallocates disk space for chunks that follow the existing ones. A writer may open those chunks at any time, so their
+        // space is released at once.
         if spareCount == 0 { storage?.discard(chunkCount..<chunkCount + PageSpace.spareChunkCount)?() }
         return setEmpty((0..<end).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
     }
 
-    /// The chunks that versions of this process have and whose memory is, or will be, that of a file that others may write to.
+    /// The chunks that versions of this process have and whose memory is, or will be, that of a file that other processes may write to.
     var mappedChunks: (ofSource: [Int], ofStorage: [Int]) {
         let used = memories.indices.filter { live[$0] > 0 }
         return (used.filter { memories[$0] == .source }, used.filter { memories[$0].isStorage })

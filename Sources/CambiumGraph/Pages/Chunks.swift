@@ -1,21 +1,21 @@
 import Synchronization
 
-/// The table of chunks: turns a page reference into an address. It never moves, so readers need no lock. Whoever touches a chunk first may
-/// put its address there: it is the same for all of them.
+/// The table of chunks, which turns a page reference into an address. The table never moves, so readers need no lock. Any thread that
+/// touches a chunk first may store its address, because the address is the same for all threads.
 ///
-/// SAFETY: a reference is only handed out for a page inside a chunk that is in the table, or that the space's source supplies when it is
-/// first touched; what is in the table stays there as long as a page in it is in use; whoever holds a reference holds the page space.
+/// SAFETY: a reference is only handed out for a page in a chunk that is in the table, or that the space's source supplies on the first
+/// touch. A chunk stays in the table as long as a page in it is in use. The holder of a reference also holds the page space.
 struct Chunks {
     private let table: UnsafeMutablePointer<Atomic<UnsafeMutableRawPointer?>>
 
-    /// What is at `memory` is zero, and stays there.
+    /// - Parameter memory: Zeroed memory of `byteCount` bytes, which outlives the table.
     init(in memory: UnsafeMutableRawPointer) { table = memory.assumingMemoryBound(to: Atomic<UnsafeMutableRawPointer?>.self) }
 
     static let byteCount = (PageLayout.chunkCountMax + 1) * MemoryLayout<UnsafeMutableRawPointer?>.stride
 
     var memory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(table) }
 
-    /// Where a chunk is; nil for one that has no memory, or that nobody has touched.
+    /// The address of a chunk; `nil` if the chunk has no memory, or no thread has touched it.
     subscript(chunk chunk: Int) -> UnsafeMutableRawPointer? {
         @inline(__always) get { table[chunk].load(ordering: .acquiring) }
         nonmutating set { table[chunk].store(newValue, ordering: .releasing) }
@@ -38,22 +38,22 @@ struct Chunks {
         PageKind(rawValue: self[page].load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self))
     }
 
-    /// The place in the table behind all chunks, which has the address of the space itself.
+    /// The index that follows all chunks. Its entry is the address of the space itself.
     static let spacePlace = PageLayout.chunkCountMax
 
-    /// Whether all pages were proven to be a graph before they were read.
+    /// Whether all pages were proven to form a graph before they were read.
     var isProven: Bool {
         guard let space = self[chunk: Self.spacePlace] else { return false }
         return Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().isProven
     }
 
-    /// Counts the overflow pages of a bucket, of which a graph that is not proven has a limited number.
+    /// Counts an overflow page of a bucket. Refuses the graph if it is not proven and the bucket exceeds its limit.
     @inline(never) func countOverflow(_ count: inout Int) {
         count += 1
         if count > Bucket.overflowCountMax, !isProven { refuse("the overflow of a bucket goes in circles") }
     }
 
-    /// Ends the process: what a page that was stored says cannot be.
+    /// Ends the process because the content of a stored page is impossible.
     @inline(never) func refuse(_ reason: String) -> Never {
         guard let space = self[chunk: Self.spacePlace] else { preconditionFailure("A table of chunks belongs to a space.") }
         Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().refuse(reason)

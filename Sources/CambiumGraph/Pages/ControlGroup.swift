@@ -2,25 +2,25 @@
     import Glibc
 #endif
 
-/// The limits of the control groups that a process is in (cgroups(7)), read from the files of the kernel.
+/// The limits of the control groups of a process (cgroups(7)), read from the files of the kernel.
 ///
-/// A group is bounded by its own limit and by those of all groups above it, so the smallest counts: a service's `MemoryMax`, its
-/// slice's, a container's.
+/// A group is bounded by its own limit and by the limits of all groups above it, so the smallest one counts: the `MemoryMax` of a service,
+/// of its slice, or of a container.
 enum ControlGroup {
-    /// The smallest limit of memory, in bytes; nil if there is none.
+    /// Returns the smallest limit of memory, in bytes, or `nil` if no group has a limit.
     ///
-    /// - Parameter root: what stands before `/proc` and `/sys`; tests give a directory.
+    /// - Parameter root: The prefix of `/proc` and `/sys`; tests pass a directory.
     static func memoryLimit(root: String = "") -> Int? {
         let memberships = text("\(root)/proc/self/cgroup") ?? ""
         var found = memberships.split(separator: "\n").flatMap { (line: Substring) -> [Int] in
-            // "0::/path" of version 2, "4:memory:/path" of version 1.
+            // Version 2 writes "0::/path", and version 1 writes "4:memory:/path".
             let fields: [Substring] = line.split(separator: Character(":"), maxSplits: 2, omittingEmptySubsequences: false)
             guard fields.count == 3 else { return [] }
             if fields[0] == "0", fields[1].isEmpty { return limits(of: fields[2], in: root + unified, file: currentFile) }
             guard fields[1].split(separator: ",").contains("memory") else { return [] }
             return limits(of: fields[2], in: root + memoryController, file: oldFile)
         }
-        // A process that cannot read its memberships may see the limits of its container all the same.
+        // A process that cannot read its memberships may still see the limits of its container.
         if memberships.isEmpty { found = limits(of: "/", in: root + unified, file: currentFile) }
         return found.min()
     }
@@ -30,19 +30,19 @@ enum ControlGroup {
     private static let currentFile = "memory.max"
     private static let oldFile = "memory.limit_in_bytes"
 
-    /// The limits of a group and of all above it. Groups that are not mounted here have no files, and so no limit.
+    /// Returns the limits of a group and of all groups above it. Groups that are not mounted here have no files, and therefore no limits.
     private static func limits(of path: Substring, in mount: String, file: String) -> [Int] {
         var names = path.split(separator: "/")
-        // The group is outside of what the process may see.
+        // The group is outside the part of the hierarchy that the process may see.
         if names.contains("..") { names = [] }
         return (0...names.count).compactMap { depth in
             let directory = names.prefix(depth).reduce(mount) { "\($0)/\($1)" }
-            // Without a limit the file says "max".
+            // If there is no limit, the file contains "max".
             return text("\(directory)/\(file)").flatMap { Int($0.prefix { $0.isNumber }) }
         }
     }
 
-    /// The beginning of a small file; nil if it cannot be read.
+    /// Returns the first `byteCountMax` bytes of a file, or `nil` if it cannot be opened.
     private static func text(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -50,7 +50,7 @@ enum ControlGroup {
         var bytes = [UInt8](repeating: 0, count: byteCountMax)
         var end = 0
         while end < bytes.count {
-            // SAFETY: the buffer lives for the call, and what is asked for fits behind `end`.
+            // SAFETY: the buffer lives for the call, and the requested bytes fit after `end`.
             let count = bytes.withUnsafeMutableBytes { buffer in
                 read(file, buffer.baseAddress.map { $0 + end }, buffer.count - end)
             }

@@ -1,17 +1,17 @@
 import CambiumBytes
 
-/// The secret numbers that the hashes of one graph's indexes are computed with. They stand in the directory page, so that pages always
-/// have the key that they were filled by. Decision 21.
+/// The secret numbers from which the hashes of one graph's indexes are computed. The directory page contains them, so that pages always
+/// have the key that they were filled with. Decision 21.
 package struct HashKey: BitwiseCopyable, Sendable {
-    /// Factors of the words of a key of fixed width, and of the hash of the components before it.
+    /// The factors for the two words of a fixed-width key and for the hash of the preceding components, and the term that is added.
     let low: UInt128
     let high: UInt128
     let before: UInt128
     let offset: UInt128
-    /// The key of SipHash, for text and data.
+    /// The SipHash key for text and data.
     let bytes: SIMD2<UInt64>
 
-    /// - Parameter secret: random bytes, 16 of which are enough. The same secret gives the same key.
+    /// - Parameter secret: Random bytes; 16 bytes are enough. The same secret gives the same key.
     package init(secret: [UInt8]) {
         let seed = secret.withUnsafeBytes { XXH3.hash128($0, seed: 0) }
         func word(_ number: UInt8) -> UInt64 {

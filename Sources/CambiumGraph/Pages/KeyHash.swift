@@ -1,17 +1,17 @@
 import CambiumBytes
 
-/// The hash of a key, one component after the other. It is in no log; what is stored names its fingerprint.
+/// The hash of a key, computed component by component. No log contains it; stored pages name its fingerprint.
 ///
-/// Words are hashed by a product of 128 bits with secret factors, of which the high half is kept: for two keys that are chosen without the
-/// secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and Strings", 3.6. What mixes the
-/// bits afterwards can be taken back, so it keeps that. Bytes are hashed by SipHash-1-3. Decision 21.
+/// Words are hashed by a 128-bit product with secret factors, of which the high half is kept. For two keys that are chosen without the
+/// secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and Strings", 3.6. The mixing of the
+/// bits that follows is invertible, so it preserves this property. Bytes are hashed by SipHash-1-3. Decision 21.
 struct KeyHash {
     private let key: HashKey
     private(set) var value: UInt64 = 0
 
     @inline(__always) init(_ key: HashKey) { self.key = key }
 
-    /// A value that another function would not give: pages that were filled by one are of no use to another.
+    /// A value that identifies this hash function. Pages that were filled with one function are useless to another.
     static let fingerprint: UInt64 = {
         var hash = KeyHash(HashKey(secret: Array("cambium".utf8)))
         hash.add(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)
@@ -37,9 +37,9 @@ struct KeyHash {
     }
 }
 
-/// A way to mix 64 bits that can be taken back. Source: the finalizer of SplitMix64 (S. Vigna), "mix 13" of D. Stafford.
+/// An invertible way to mix 64 bits. Source: the finalizer of SplitMix64 (S. Vigna), "mix 13" of D. Stafford.
 enum Mixing {
-    /// The odd number next to 2^64 divided by the golden ratio.
+    /// The odd number that is closest to 2^64 divided by the golden ratio.
     static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
 
     @inline(__always) static func mixed(_ word: UInt64) -> UInt64 {
@@ -48,7 +48,7 @@ enum Mixing {
         return word ^ word &>> 31
     }
 
-    /// The number that `mixed` turns into `word`.
+    /// Returns the number that `mixed` turns into `word`.
     @inline(__always) static func unmixed(_ word: UInt64) -> UInt64 {
         var word = (word ^ word &>> 31 ^ word &>> 62) &* 0x3196_42B2_D24D_8EC3
         word = (word ^ word &>> 27 ^ word &>> 54) &* 0x96DE_1B17_3F11_9089

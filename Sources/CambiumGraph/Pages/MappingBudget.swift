@@ -1,25 +1,26 @@
-/// Limits how often a space cuts its heap into mappings of the heap and of a file.
+/// Limits how often a space splits its heap into mappings of the heap and mappings of a file.
 ///
-/// Linux ends a process that has more than 65,530 mappings (`vm.max_map_count`). Each chunk that a file takes the place of can add two. So
-/// the budget keeps an upper bound of the cuts, and counts them again when the bound reaches the limit.
+/// Linux grants a process at most 65,530 mappings by default (`vm.max_map_count`), and the process ends if it gets no further mapping. Each
+/// chunk that a file replaces can add two. So the budget keeps an upper bound of the cuts, and counts the cuts again when the bound reaches
+/// the limit. A *cut* is a border between a mapping of the heap and a mapping of a file.
 struct MappingBudget {
-    /// Cuts of one space at most.
+    /// The largest number of cuts in one space.
     private let cutCountMax: Int
-    /// An upper bound of the cuts that there are.
+    /// An upper bound of the number of cuts.
     private var cutCount = 0
-    /// Cuts that were refused since they were counted.
+    /// The number of cuts that were refused in a row.
     private var refusedCount = 0
 
     init(cutCountMax: Int = 8192) { self.cutCountMax = cutCountMax }
 
-    /// Whether memory may be mapped anew at a place inside of the heap. If not, the caller leaves the memory as it is.
+    /// Whether memory inside the heap may be mapped anew. If not, the caller leaves the memory as it is.
     ///
-    /// - Parameter counted: counts the cuts that there are. Called at most once in 1024 refusals, or in a quarter of the limit's cuts.
+    /// - Parameter counted: Counts the existing cuts. It is called at most once in 1024 refusals, or in `cutCountMax / 4` permissions.
     mutating func mayCut(counted: () -> Int) -> Bool {
         if cutCount + 2 > cutCountMax {
             refusedCount += 1
             if refusedCount % 1024 == 1 { cutCount = counted() }
-            // Close to the limit most cuts would only be counted again.
+            // Close to the limit, most cuts would only cause another count.
             if cutCount > cutCountMax / 2 {
                 cutCount = cutCountMax
                 return false
@@ -32,7 +33,7 @@ struct MappingBudget {
 }
 
 extension PageSpace {
-    /// Counts the borders between the heap and mappings of a file in the memory of the heap. Complexity: O(chunks x log chunks).
+    /// Counts the borders between the heap and mappings of a file within heap memory. Complexity: O(chunks x log chunks).
     func countCuts() -> Int {
         var places: [(base: UnsafeMutableRawPointer, chunk: Int, isFile: Bool)] = []
         for chunk in memories.indices {

@@ -5,21 +5,21 @@ import Synchronization
     import Glibc
 #endif
 
-/// How much memory the pages of stores may take that is nobody's file. What they need beyond it they have in files, which the system
-/// writes and takes out of memory as it likes. Stores that are opened with the same budget share it.
+/// The amount of memory that the pages of stores may take without being in a file. Pages beyond it are in files, which the operating system
+/// writes and evicts from memory at will. Stores that are opened with the same budget share it.
 ///
-/// It bounds pages, not what a transaction needs beside them: some bytes for each page that it changes.
+/// The budget bounds pages. It does not bound the other memory of a transaction: some bytes for each page that it changes.
 public final class MemoryBudget: Sendable {
-    /// In bytes.
+    /// The size of the budget, in bytes.
     public let byteCount: Int
     private let used = Atomic(0)
 
-    /// Half of the memory of the machine, or half of the smallest limit of the control groups that the process is in.
-    /// The environment's `CAMBIUM_MEMORY` overrides it: bytes, or a number followed by K, M or G. Another text is ignored here;
+    /// Half of the memory of the machine, or half of the smallest limit of the process's control groups if that is less. The environment
+    /// variable `CAMBIUM_MEMORY` overrides it: a number of bytes, or a number followed by K, M or G. Any other text is ignored here;
     /// programs report it with `checkEnvironment`.
     public static let standard = MemoryBudget(byteCount: environmentText.flatMap { byteCount($0) } ?? systemByteCount / 2)
 
-    /// Throws `.invalidInput` where `CAMBIUM_MEMORY` is set to what is no number of bytes.
+    /// Throws `.invalidInput` if `CAMBIUM_MEMORY` is set and is not a number of bytes.
     public static func checkEnvironment() throws(CambiumError) {
         guard let text = environmentText, byteCount(text) == nil else { return }
         throw CambiumError(.invalidInput, "CAMBIUM_MEMORY is '\(text)', which is no number of bytes; it is such as 536870912, 512M or 4G.")
@@ -27,13 +27,13 @@ public final class MemoryBudget: Sendable {
 
     public init(byteCount: Int) { self.byteCount = max(0, byteCount) }
 
-    /// What pages take of it, in bytes. More than there is where there is no disk, or no room on it.
+    /// The number of bytes that pages take from the budget. It exceeds `byteCount` if there is no disk, or no space on it.
     public var usedByteCount: Int { used.load(ordering: .relaxed) }
 
-    /// Bytes that are left; 0 where there are none.
+    /// The number of bytes that are left; 0 if the budget is exhausted.
     var leftByteCount: Int { max(0, byteCount - usedByteCount) }
 
-    /// Whether three quarters are in use, so that it is time to have files take the place of memory.
+    /// Whether more than three quarters are in use, so that files should take the place of memory.
     package var isTight: Bool { usedByteCount > byteCount / 4 * 3 }
 
     package var isHalfUsed: Bool { usedByteCount > byteCount / 2 }
@@ -42,7 +42,7 @@ public final class MemoryBudget: Sendable {
 
     func giveBack(_ byteCount: Int) { used.subtract(byteCount, ordering: .relaxed) }
 
-    /// Bytes that a text such as `512M` says; nil for one that is none.
+    /// Returns the number of bytes that a text such as `512M` states, or `nil` if it is another text.
     public static func byteCount(_ text: String) -> Int? {
         let shift = ["K": 10, "M": 20, "G": 30][text.last.map(String.init) ?? ""]
         guard let count = Int(shift == nil ? text[...] : text.dropLast()), count >= 0 else { return nil }

@@ -5,9 +5,9 @@ import Synchronization
     import Glibc
 #endif
 
-/// A thread that has the system supply fresh memory before it is touched.
+/// A thread that makes the kernel supply fresh memory before another thread touches it.
 ///
-/// SAFETY: the ranges stay mapped until `wait` or `cancel` has returned.
+/// SAFETY: the ranges stay mapped until `wait` or `cancel` returns.
 final class MemoryPreparation {
     private let thread: pthread_t?
     private let ranges: Ranges
@@ -23,7 +23,7 @@ final class MemoryPreparation {
                 Unmanaged<Ranges>.fromOpaque(argument).takeRetainedValue().populate()
                 return nil
             }, box.toOpaque())
-        // Without the thread the memory is supplied when it is touched.
+        // Without the thread, the kernel supplies the memory on the first touch.
         if failure != 0 {
             box.release()
             self.ranges.isDone.store(true, ordering: .relaxed)
@@ -34,12 +34,12 @@ final class MemoryPreparation {
     /// Whether `wait` returns at once.
     var isDone: Bool { ranges.isDone.load(ordering: .relaxed) }
 
-    /// Waits until all of the memory is there.
+    /// Waits until all of the memory is supplied.
     func wait() {
         if let thread { pthread_join(thread, nil) }
     }
 
-    /// Lets the rest be supplied when it is touched.
+    /// Stops the thread. The kernel supplies the rest of the memory on the first touch.
     func cancel() {
         ranges.isCancelled.store(true, ordering: .relaxed)
         wait()
@@ -48,13 +48,13 @@ final class MemoryPreparation {
     private final class Ranges: Sendable {
         let isCancelled = Atomic(false)
         let isDone = Atomic(false)
-        // SAFETY: addresses, which nothing but `populate` looks at.
+        // SAFETY: only `populate` uses these addresses.
         nonisolated(unsafe) private let ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)]
         private static let stepByteCount = 2 << 20
 
         init(_ ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)]) { self.ranges = ranges }
 
-        /// In steps, so that a thread that touches memory meanwhile is let in between.
+        /// Supplies the ranges in steps, so that a thread that touches memory at the same time can run between two steps.
         func populate() {
             defer { isDone.store(true, ordering: .relaxed) }
             for (base, byteCount) in ranges {

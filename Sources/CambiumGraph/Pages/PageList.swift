@@ -1,10 +1,10 @@
-/// References of pages, in the order in which they were added. Emptying it keeps its memory, so that one list serves one draft
-/// after the other.
+/// Page references in the order in which they were added. Emptying the list keeps its memory, so that one list serves one draft after
+/// another.
 struct PageList {
     private var pages: [PageRef] = []
     private(set) var count = 0
 
-    /// How many it has memory for.
+    /// The number of references that the list has memory for.
     var capacity: Int { pages.count }
 
     var elements: ArraySlice<PageRef> { pages[..<count] }

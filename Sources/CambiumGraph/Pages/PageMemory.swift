@@ -4,22 +4,22 @@ import CambiumBytes
     import Glibc
 #endif
 
-/// The memory that chunks get from the system: regions that grow with what there is, and what is supplied ahead of its use.
+/// The source of memory for chunks: regions that grow with the memory in use, some of which the kernel supplies in advance.
 ///
-/// SAFETY: a region stays mapped as long as this does; one thread at a time uses it.
+/// SAFETY: a region stays mapped as long as this object exists; one thread at a time uses the object.
 final class PageMemory {
     let budget: MemoryBudget
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     @exclusivity(unchecked) private var regionCursor: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var regionChunksLeft = 0
-    /// Up to where the system was asked to supply the memory of the region before it is touched.
+    /// The end of the part of the region that the kernel was asked to supply in advance.
     @exclusivity(unchecked) private var suppliedEnd: UnsafeMutableRawPointer?
-    /// Regions that were taken ahead of their use, of which the first bytes are supplied.
+    /// The regions that were mapped in advance. The first bytes of each are supplied.
     @exclusivity(unchecked) private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)] = []
     @exclusivity(unchecked) private var preparation: MemoryPreparation?
-    /// What is kept supplied ahead of its use.
+    /// The number of bytes that are kept supplied in advance.
     @exclusivity(unchecked) private var keptByteCount = 0
-    /// Bytes of memory that are nobody's file.
+    /// The number of bytes of memory that no file backs.
     @exclusivity(unchecked) private(set) var heapByteCount = 0
 
     init(budget: MemoryBudget) { self.budget = budget }
@@ -30,9 +30,9 @@ final class PageMemory {
         budget.giveBack(heapByteCount)
     }
 
-    /// Memory of one chunk, which nothing was written into; nil where the budget has none left.
+    /// Returns memory for one chunk, into which nothing was written, or `nil` if the budget is exhausted.
     ///
-    /// - Parameter isForced: whether it is taken all the same.
+    /// - Parameter isForced: Whether the memory is taken even if the budget is exhausted.
     func takeChunk(isForced: Bool) -> UnsafeMutableRawPointer? {
         if regionChunksLeft == 0, !addRegion(isForced: isForced) { return nil }
         guard let base = regionCursor else { preconditionFailure("A region was added, so it has a first chunk.") }
@@ -41,8 +41,9 @@ final class PageMemory {
         return base
     }
 
-    /// Takes memory from the system: a quarter MiB first, then as much as there is already, at most 64 MiB at a time. Large
-    /// regions ask for huge pages: first touch of fresh memory costs more than anything else that a bulk load does.
+    /// Maps a region: 256 KiB at first, then as much as is in use, at most 64 MiB at a time and at most a sixteenth of the budget. Large
+    /// regions ask for huge pages, because the first touch of fresh memory is the largest cost of a bulk load. Returns `false` if the
+    /// budget is exhausted.
     private func addRegion(isForced: Bool) -> Bool {
         let isPrepared = !preparedRegions.isEmpty
         var byteCount = nextRegionByteCount
@@ -58,12 +59,13 @@ final class PageMemory {
         return true
     }
 
-    /// What is not touched yet counts, so it is a small part of the budget.
+    /// The size of the next region. Memory that was never touched counts against the budget, too, so a region is a small part of the
+    /// budget.
     private var nextRegionByteCount: Int {
         max(Self.regionByteCountMin, min(heapByteCount, 64 << 20, budget.byteCount / 16) & ~(Self.regionByteCountMin - 1))
     }
 
-    /// The memory of the region that was not handed out, and how much of that the system was asked for.
+    /// The part of the region that no chunk uses yet, and how many of its bytes the kernel was asked to supply.
     private var regionRest: (base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)? {
         guard let regionCursor, let suppliedEnd else { return nil }
         return (regionCursor, regionChunksLeft * PageLayout.chunkByteCount, max(0, suppliedEnd - regionCursor))
@@ -72,7 +74,7 @@ final class PageMemory {
     private static let regionByteCountMin = 262_144
 
     private func mapRegion(_ byteCount: Int) -> (base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int) {
-        // A huge page lies at a multiple of its size. The system maps memory there only if the length is such a multiple, too.
+        // A huge page lies at a multiple of its size. The kernel aligns a mapping that way only if the length is such a multiple, too.
         let isHuge = byteCount >= Self.hugePageByteCount
         let whole = byteCount + PageLayout.slackByteCount + (isHuge ? Self.hugePageByteCount : 0)
         let first = Self.map(whole)
@@ -93,13 +95,13 @@ final class PageMemory {
 
     // MARK: Files in the place of memory
 
-    /// Takes note that so many chunks are not in memory any more that counts.
+    /// Notes that some chunks no longer have memory that counts against the budget.
     func noteGone(chunkCount: Int) {
         heapByteCount -= chunkCount * PageLayout.chunkByteCount
         budget.giveBack(chunkCount * PageLayout.chunkByteCount)
     }
 
-    /// Puts memory back in the place of a chunk's file. False where the budget has none left.
+    /// Maps memory in the place of a chunk's file. Returns `false` if the budget is exhausted.
     func putBack(_ base: UnsafeMutableRawPointer) -> Bool {
         guard budget.leftByteCount >= PageLayout.chunkByteCount else { return false }
         Self.map(PageLayout.chunkByteCount, at: base)
@@ -107,35 +109,35 @@ final class PageMemory {
         return true
     }
 
-    /// Lets the system have the memory of a chunk that nobody reads, until it is touched again.
+    /// Lends the memory of a chunk, which no thread may read, to the kernel. The next touch supplies fresh memory.
     func lend(_ base: UnsafeMutableRawPointer) {
         Self.letGo(base)
         noteGone(chunkCount: 1)
     }
 
-    /// Lets the system have the memory of a chunk. Any thread.
+    /// Releases the memory of a chunk to the kernel. Any thread may call it.
     static func letGo(_ base: UnsafeMutableRawPointer) { madvise(base, PageLayout.chunkByteCount, MADV_DONTNEED) }
 
-    /// Takes what was lent. False where the budget has none left.
+    /// Counts the memory of a chunk that was lent against the budget again. Returns `false` if the budget is exhausted.
     ///
-    /// - Parameter isForced: whether it is taken all the same.
+    /// - Parameter isForced: Whether the memory is taken even if the budget is exhausted.
     func takeLent(isForced: Bool) -> Bool {
         guard isForced || budget.leftByteCount >= PageLayout.chunkByteCount else { return false }
         take(PageLayout.chunkByteCount)
         return true
     }
 
-    // MARK: Ahead of its use
+    // MARK: Memory in advance
 
-    /// Bytes of chunks that can be had without asking the system.
+    /// The number of bytes for chunks that are available without asking the kernel.
     private var unusedByteCount: Int {
         preparedRegions.reduce(regionChunksLeft * PageLayout.chunkByteCount) { $0 + $1.byteCount }
     }
 
-    /// Has the memory of so many bytes of pages supplied by another thread while this one goes on: the system zeroes fresh memory
-    /// at about the speed at which a clone fills it. Does nothing where that thread is still busy.
+    /// Makes another thread supply the memory for this many bytes of pages while this thread continues. The kernel zeroes fresh memory at
+    /// about the speed at which a clone fills it. Does nothing if the other thread is still busy, or for less than 4 MiB.
     ///
-    /// - Parameter freeByteCount: what is free in chunks, which counts.
+    /// - Parameter freeByteCount: The number of free bytes in chunks, which need no memory.
     func prepare(byteCount: Int, freeByteCount: Int) {
         if byteCount < Self.preparedByteCountMin || preparation?.isDone == false { return }
         let missing = min(byteCount - freeByteCount - unusedByteCount, budget.leftByteCount / 2)
@@ -157,15 +159,15 @@ final class PageMemory {
         if !ranges.isEmpty { supply(ranges) }
     }
 
-    /// Has some MiB supplied for who goes on and on, whatever is free in chunks.
+    /// Supplies some MiB in advance for a writer that does not pause, whatever is free in chunks.
     func prepareAhead() {
         if unusedByteCount < Self.aheadByteCount { prepare(byteCount: Self.aheadByteCount + Self.preparedByteCountMin, freeByteCount: 0) }
     }
 
-    /// Has the memory that the next changes come to supplied, if huge pages are used: the first touch of one may take milliseconds,
-    /// in which a writer would hold the lock. Complexity: O(1), and a thread for each 2 or 4 MiB.
+    /// Supplies the memory that the next changes will take, if huge pages are used. The first touch of a huge page may take milliseconds,
+    /// and a writer would hold the lock during that time. Complexity: O(1), and a thread for each 2 or 4 MiB.
     func prepareNext() {
-        // The next region has huge pages if there is so much memory already.
+        // The next region has huge pages if at least the size of one is in use already.
         guard heapByteCount >= Self.hugePageByteCount, preparation?.isDone ?? true, preparedRegions.isEmpty, let rest = regionRest
         else { return }
         if min(rest.suppliedByteCount, rest.byteCount) >= nextByteCount / 2 { return }
@@ -186,21 +188,21 @@ final class PageMemory {
         preparation = MemoryPreparation(ranges)
     }
 
-    /// A huge page, or two if that is little beside what there is.
+    /// The size of one huge page, or of two if that is little compared with the memory in use.
     private var nextByteCount: Int { (heapByteCount < 32 << 20 ? 1 : 2) * Self.hugePageByteCount }
 
-    /// Keeps as much supplied from now on, within bounds, as something took that may be done again.
+    /// Keeps enough memory supplied from now on, within bounds, to repeat an operation that took this many bytes.
     func expect(byteCount: Int) {
-        // What is free is of all sizes, and not all of them are wanted.
+        // The free pages are of all sizes, and the operation does not need all sizes. So a quarter is added.
         if byteCount >= Self.preparedByteCountMin { keptByteCount = min(byteCount + byteCount / 4, Self.keptByteCountMax) }
     }
 
-    /// Has the memory that is expected to be wanted supplied, where some of it is gone or was never asked for.
+    /// Supplies the memory that is expected to be needed, if some of it was used or was never supplied.
     func refill(freeByteCount: () -> Int) {
         if keptByteCount > 0 { prepare(byteCount: keptByteCount, freeByteCount: freeByteCount()) }
     }
 
-    /// Waits for the memory that is being supplied.
+    /// Waits until the memory in progress is supplied.
     func finishPreparing() {
         preparation?.wait()
         preparation = nil
@@ -208,10 +210,10 @@ final class PageMemory {
 
     private static let preparedByteCountMin = 4 << 20
     private static let aheadByteCount = 4 << 20
-    /// What a store that clones may hold beyond its pages.
+    /// The largest amount of memory that a store that clones may hold beyond its pages.
     private static let keptByteCountMax = 160 << 20
 
-    /// - Parameter address: nil for where the system likes.
+    /// - Parameter address: The address to map at; `nil` if the kernel may choose.
     @discardableResult
     static func map(_ byteCount: Int, at address: UnsafeMutableRawPointer? = nil) -> UnsafeMutableRawPointer {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address == nil ? 0 : MAP_FIXED)

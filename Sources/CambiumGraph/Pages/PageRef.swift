@@ -1,10 +1,10 @@
-/// Where a page lies: in units of 16 bytes, through a table of 64 KiB chunks. 0 is no page.
+/// The position of a page, in units of 16 bytes, through a table of 64 KiB chunks. 0 means no page.
 typealias PageRef = UInt32
 
-/// The absence of a row in a link column.
+/// The value in a link column that stands for the absence of a row.
 let noRow: UInt32 = .max
 
-/// What a page holds. The numbers are in page headers and never reused.
+/// The kind of a page's content. Page headers contain these numbers, which are never reused.
 enum PageKind: UInt8 {
     case free = 0
     case directory = 1
@@ -23,13 +23,13 @@ enum PageKind: UInt8 {
     case indexLeaf = 14
 }
 
-/// Offsets and sizes of pages, in bytes. Docs/ARCHITECTURE.md tells the layouts in prose.
+/// Offsets and sizes of pages, in bytes. Docs/ARCHITECTURE.md describes the layouts in prose.
 enum PageLayout {
     static let granule = 16
     static let chunkByteCount = 65_536
     static let chunkGranules = chunkByteCount / granule
     static let chunkCountMax = 1 << 20
-    /// What can be read after the last chunk of a piece of memory: a page that was not proven may say that it goes on there.
+    /// The number of bytes that can be read after the last chunk of a mapping. A page that was not proven may claim to extend there.
     static let slackByteCount = 2 * chunkByteCount
 
     static let header = 16
@@ -38,7 +38,8 @@ enum PageLayout {
     static let kindOffset = 10
     static let nextFreeOffset = 12
 
-    /// Rows in a group, elements in a vector node: 128. Tests run with 64 too, and come to the same digests.
+    /// The binary logarithm of the number of rows in a group and of elements in a vector node, which is 128. Tests also run with 64, and
+    /// compute the same digests.
     #if CAMBIUM_SMALL_PAGES
         static let fanOutShift = 6
     #else

@@ -2,63 +2,65 @@
     import Glibc
 #endif
 
-/// What supplies the chunks of a space that was stored. Any thread.
+/// The supplier of the chunks of a space that was stored. Any thread may call it.
 package protocol ChunkSource: AnyObject, Sendable {
-    /// The address of 65,536 bytes that are what was stored and stay there as long as the source does. Does not return where they
+    /// Returns the address of the 65,536 stored bytes of a chunk. They stay there as long as the source exists. Does not return if they
     /// cannot be supplied.
     func chunk(_ index: Int) -> UnsafeMutableRawPointer
-    /// Whether a chunk that both sources have is one chunk of one file, which nobody writes to as long as either source exists.
+    /// Whether a chunk that both sources have is the same chunk of the same file, to which no process writes as long as either source
+    /// exists.
     func suppliesSameChunks(as other: any ChunkSource) -> Bool
-    /// Ends the process, because what was stored is no graph.
+    /// Ends the process because the stored pages are not a graph.
     func refuse(_ reason: String) -> Never
 }
 
-/// The file that a space's chunks are in, or will be: chunk `c` at byte `c` x 65,536. One thread at a time.
+/// The file that contains, or will contain, the chunks of a space: chunk `c` at byte `c` x 65,536. One thread at a time may use it.
 package protocol PageStorage: AnyObject, Sendable {
-    /// The address of 65,536 bytes for a chunk in the window of the file: the system writes to the file what is written there. They stay
-    /// there as long as this object exists. Returns `nil` if the disk is full.
+    /// Returns the address of the 65,536 bytes of a chunk in the window of the file. The kernel writes changes of these bytes to the file.
+    /// The bytes stay there as long as this object exists. Returns `nil` if the disk is full.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer?
-    /// Maps a chunk of the file in the place of memory, whatever it holds, and takes disk space for it. Returns `false` if it cannot.
+    /// Maps a chunk of the file in the place of memory, whatever its content, and takes disk space for it. Returns `false` if that fails.
     func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
-    /// Maps chunks of the file in the place of memory with the same content. Returns `false` if it cannot.
+    /// Maps chunks of the file in the place of memory with the same content. Returns `false` if that fails.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
-    /// Takes note that chunks which nobody needs have no disk space until they are stored or mapped again.
+    /// Notes that chunks that are not needed have no disk space until they are stored or mapped again.
     ///
-    /// - Returns: what releases the disk space. Any thread may call it while nobody stores or maps the chunks. `nil` if they have none.
+    /// - Returns: A closure that releases the disk space; `nil` if there is nothing to release. Any thread may call the closure while no
+    ///   thread stores or maps the chunks.
     func discard(_ chunks: Range<Int>) -> (@Sendable () -> Void)?
 }
 
-/// The memory of a chunk.
+/// The kind of memory that a chunk has.
 enum ChunkMemory: UInt8 {
     case none
     case heap
-    /// An address on the heap whose memory the system has until it is touched. The file has no disk space for the chunk.
+    /// A heap address whose memory the kernel has until a thread touches it. The file has no disk space for the chunk.
     case lent
-    /// The file of the space's storage, mapped in the place of memory of the heap.
+    /// The file of the space's storage, mapped in the place of heap memory.
     case file
-    /// The chunk's place in the window of the space's storage.
+    /// The chunk's position in the window of the space's storage.
     case window
-    /// What the space's source supplies.
+    /// Memory that the space's source supplies.
     case source
 
-    /// Whether the system writes to the storage's file what is written there.
+    /// Whether the kernel writes changes of the memory to the storage's file.
     var isStorage: Bool { self == .file || self == .window }
-    /// Whether what is there is a file's: of the storage or of the source.
+    /// Whether the bytes are those of a file: of the storage or of the source.
     var isMapped: Bool { isStorage || self == .source }
 }
 
-/// What is known of a space that was stored.
+/// The facts about a space that was stored.
 struct StoredSpace {
-    /// For each chunk, the granules in use.
+    /// For each chunk, the number of granules in use.
     let live: [UInt16]
-    /// All its pages were born then or before.
+    /// The epoch at or before which all pages of the space were born.
     let epoch: UInt64
     let source: any ChunkSource
 }
 
-/// Docs/CHECKPOINTS.md tells what becomes of chunks.
+/// Docs/CHECKPOINTS.md describes the life of a chunk.
 extension PageSpace {
-    /// The address of a chunk that is touched for the first time since the space was opened.
+    /// Returns the address of a chunk that is touched for the first time since the space was opened, and enters it in the table.
     func supply(_ chunk: Int) -> UnsafeMutableRawPointer {
         let (base, flaw) = supplied(chunk)
         if let flaw { refuse(flaw) }
@@ -66,7 +68,7 @@ extension PageSpace {
         return base
     }
 
-    /// The address of a chunk that was stored, and what is wrong with the headers of its pages. Any thread.
+    /// Returns the address of a chunk that was stored, and the flaw in the headers of its pages, if there is one. Any thread may call it.
     func supplied(_ chunk: Int) -> (base: UnsafeMutableRawPointer, flaw: String?) {
         guard let source else { preconditionFailure("A page refers to a chunk that this space does not have.") }
         let base = source.chunk(chunk)
@@ -77,11 +79,11 @@ extension PageSpace {
         return (base, flaw.map { "chunk \(chunk) is not cut into pages: \($0)" })
     }
 
-    /// Refuses a page of a graph that is not proven, if it cannot be copied and written to, or let go of.
+    /// Refuses a page of a graph that is not proven if a draft cannot discard it, or cannot copy it and write to the copy.
     ///
     /// - Parameters:
-    ///   - wanted: what the page has to be; `nil` for any kind.
-    ///   - byteCount: what it has to hold at least.
+    ///   - wanted: The kind that the page must have; `nil` for any kind.
+    ///   - byteCount: The number of bytes that the page must hold at least.
     @inline(never) func checkCopied(_ page: PageRef, _ pointer: UnsafeMutableRawPointer, _ wanted: PageKind?, _ byteCount: Int) {
         let isSource = memories[Int(page >> 12)] == .source
         let granules = Int(pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
@@ -100,16 +102,17 @@ extension PageSpace {
         }
     }
 
-    /// Ends the process: what a page says cannot be. A graph that is proven is what drafts have made of it, or what a caller takes for it.
+    /// Ends the process because the content of a page is impossible. In a proven graph, the cause is a defect of a draft, or a caller that
+    /// uses a place of another graph.
     func refuse(_ reason: String) -> Never {
         guard let source, !isProven else { preconditionFailure("The graph is not one, or the place is of another graph: \(reason).") }
         source.refuse(reason)
     }
 
-    /// Ends all open chunks: nothing is written into them from here on. Between two drafts only.
+    /// Freezes all open chunks: from now on nothing is written into them. Call it only between two drafts.
     ///
-    /// - Parameter epoch: that of the newest version.
-    /// - Returns: the chunks that were open and have pages in use.
+    /// - Parameter epoch: The epoch of the newest version.
+    /// - Returns: The chunks that were open and have pages in use.
     func freeze(epoch: UInt64) -> [Int] {
         keepRemainder()
         (cursor, cursorEnd) = (0, 0)
@@ -121,33 +124,34 @@ extension PageSpace {
         return frozen.filter { live[$0] > 0 }
     }
 
-    /// Opens chunks again that have no page in use and that nobody else needs, and no others.
+    /// Makes these chunks, which have no page in use and no other owner, available to writers, and no others.
     ///
     /// - Parameters:
-    ///   - empty: ascending.
-    ///   - spareCount: how many of them keep their memory and their disk space.
-    /// - Returns: those that lose it. The caller calls `take` and `releaseTaken` by turns until that is done.
+    ///   - empty: The chunks, ascending.
+    ///   - spareCount: The number of these chunks that keep their memory and disk space.
+    /// - Returns: The release of the other chunks' memory and disk space. The caller calls `take` and `releaseTaken` by turns until it is
+    ///   done.
     func setEmpty(_ empty: [Int], spareCount: Int = PageSpace.spareChunkCount) -> ChunkRelease {
-        // Those that are opened first are at the end.
+        // The chunk at the end is opened first.
         emptyChunks = empty.reversed().map(UInt32.init)
         return ChunkRelease(spareCount: spareCount, isDone: empty.count <= spareCount)
     }
 
     /// Puts back the chunks that the last call took, and takes the next empty chunks that have memory or disk space. The caller releases
-    /// these before it calls again. Writers cannot open a chunk while it is taken.
+    /// these before the next call. Writers cannot open a chunk while it is taken.
     ///
-    /// Complexity: O(1) looks at chunks, and two moves of at most 4 bytes for each empty chunk.
+    /// Complexity: O(1) looks at chunks, and at most two moves of 4 bytes for each empty chunk.
     func take(_ rest: inout ChunkRelease) {
         putBack(&rest)
         let end = max(0, emptyChunks.count - rest.spareCount)
         let lookEnd = min(end, rest.next + ChunkRelease.lookCountMax)
         while rest.next < lookEnd, !hasMemory(Int(emptyChunks[rest.next])) { rest.next += 1 }
-        // Writers may have opened chunks, so that fewer are left than were looked at.
+        // Writers may have opened chunks, so that the list may be shorter than the part that was looked at.
         if rest.next >= lookEnd {
             rest.isDone = rest.next >= end
             return
         }
-        // Neighbours, so that the chunks after them are moved once. Some of them may have nothing to release.
+        // Neighbours in the list are taken together, so that the chunks after them are moved once. Some may have nothing to release.
         let places = rest.next..<min(rest.next + ChunkRelease.stepCountMax, end)
         rest.taken = Array(emptyChunks[places])
         emptyChunks.removeSubrange(places)
@@ -171,16 +175,16 @@ extension PageSpace {
             default: memories[chunk] = .none
             }
         }
-        // Where they were, but before the chunks that keep what they have.
+        // The chunks return to where they were, but in front of the chunks that keep their memory and disk space.
         rest.next = min(rest.next, emptyChunks.count)
         emptyChunks.insert(contentsOf: rest.taken, at: rest.next)
         rest.next += rest.taken.count
         (rest.taken, rest.released, rest.memory, rest.disk) = ([], [], [], DiskRelease())
     }
 
-    /// Takes note that chunks have no disk space, neighbours together.
+    /// Notes that chunks have no disk space. One step releases neighbouring chunks together.
     ///
-    /// - Parameter chunks: ascending.
+    /// - Parameter chunks: The chunks, ascending.
     func discard(_ chunks: [Int]) -> DiskRelease {
         var release = DiskRelease()
         var discarded = 0..<0
@@ -204,7 +208,7 @@ extension PageSpace {
         }
     }
 
-    /// A chunk of the heap keeps its address, or each use of it would take another one.
+    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address; otherwise each use of the chunk would take another one.
     func lend(_ chunk: Int) {
         switch (memories[chunk], chunks[chunk: chunk]) {
         case (.heap, let base?): memory.lend(base)
@@ -216,16 +220,16 @@ extension PageSpace {
         memories[chunk] = .lent
     }
 
-    /// Empty chunks that keep their memory: 16 MiB.
+    /// The number of empty chunks that keep their memory: 16 MiB.
     static let spareChunkCount = 256
 
-    /// Gives a chunk that is empty or new memory that can be written: that of a file if the budget has none left.
+    /// Gives an empty or new chunk memory that can be written. It is memory of a file if the budget is exhausted.
     func giveMemory(_ chunk: Int) {
         if chunk == memories.count { memories.append(.none) }
         switch memories[chunk] {
         case .heap, .window: break
         case .file:
-            // Nobody reads what was there: no version reaches it. If memory is short it stays the file's.
+            // No version reaches the old content, so no thread reads it. If memory is short, the chunk keeps the file's memory.
             if let base = chunks[chunk: chunk], mappings.mayCut(counted: countCuts), memory.putBack(base) { memories[chunk] = .heap }
         case .lent: memories[chunk] = takeLent(chunk)
         case .none, .source:
@@ -252,7 +256,7 @@ extension PageSpace {
 
     /// Maps the file in the place of the memory of frozen chunks that are stored in it. Readers see the same bytes.
     ///
-    /// - Parameter stored: ascending.
+    /// - Parameter stored: The chunks, ascending.
     func replace(_ stored: ArraySlice<Int>) {
         guard let storage else { return }
         let open = Set(openChunks)
@@ -264,7 +268,7 @@ extension PageSpace {
                 continue
             }
             if !mappings.mayCut(counted: countCuts) { return }
-            // Neighbours in memory and in the file take one call, and one mapping.
+            // Neighbours in memory and in the file take one call and one mapping.
             var count = 1
             while index + count < stored.endIndex, stored[index + count] == first + count, memories[first + count] == .heap,
                 !open.contains(UInt32(first + count)), chunks[chunk: first + count] == base + count * PageLayout.chunkByteCount
@@ -277,7 +281,7 @@ extension PageSpace {
         }
     }
 
-    /// Bytes of pages that can be carved in the chunks that are open.
+    /// The number of bytes in open chunks that are free for pages.
     var freeByteCount: Int {
         openChunks.count * PageLayout.chunkByteCount - openChunks.reduce(0) { $0 + Int(live[Int($1)]) } * PageLayout.granule
     }

@@ -1,13 +1,14 @@
-/// Chunks that have no pages, but a part of the table of a checkpoint. Docs/CHECKPOINTS.md, "Roots".
+/// Chunks that have no pages, but a part of the table of a checkpoint. See Docs/CHECKPOINTS.md, "Checkpoint records".
 extension PageSpace {
-    /// Takes chunks for the table of a checkpoint: until `reuse` is called, no page comes there. Between two drafts only.
+    /// Takes chunks for the table of a checkpoint. No page is placed in them until `reuse` is called. Call it only between two drafts.
     ///
-    /// They are the empty chunks that would be opened last, and then new ones. The reserve for deletions is left alone: a graph that has
-    /// nearly used up its pages has its tables in chunks beyond those that pages may have.
+    /// The method takes the empty chunks that would be opened last, and then new ones. It leaves the reserve for deletions alone: if a
+    /// graph has nearly used up its pages, its tables go to chunks beyond those that pages may have.
     ///
-    /// What is not written there must take no disk space, so a page that comes there later takes its own.
+    /// The unwritten part of such a chunk must take no disk space, so the disk space of the chunk is released. A page that is placed there
+    /// later takes disk space again.
     ///
-    /// - Returns: them, ascending; `nil` if there are not enough. Complexity: O(empty chunks).
+    /// - Returns: The chunks, ascending; `nil` if there are not enough. Complexity: O(empty chunks).
     func takeTableChunks(_ count: Int) -> [Int]? {
         let spareCount = min(count, max(0, freeChunkCount - capacity.reserveChunkCount))
         var taken = takeEmptyChunks(spareCount)
@@ -34,7 +35,7 @@ extension PageSpace {
             let memory = memories[Int(chunk)]
             let isLent = memory == .none || memory == .lent
             if isLent || mayLend(Int(chunk)) {
-                // A file's memory would need the disk space.
+                // Memory of a file would need the disk space.
                 if !isLent { lend(Int(chunk)) }
                 taken.append(Int(chunk))
             } else {
@@ -45,7 +46,8 @@ extension PageSpace {
         return taken
     }
 
-    /// The next new chunk; `nil` if somebody else needs it, so that it is an empty chunk for later.
+    /// Adds a new chunk to the space and returns it. Returns `nil` if another owner needs the chunk, which is then an empty chunk for
+    /// later.
     private func addEmptyChunk() -> Int? {
         let chunk = chunkCount
         if chunk == memories.count { memories.append(.none) }

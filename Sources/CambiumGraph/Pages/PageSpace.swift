@@ -5,60 +5,61 @@ import CambiumModel
     import Glibc
 #endif
 
-/// The memory that pages live in, cut into chunks of 64 KiB, with a list of free pages for each size.
+/// The memory for pages, cut into chunks of 64 KiB, with a list of free pages for each size.
 ///
-/// Pages are neither counted nor moved. Whoever owns the space (a `Timeline`) makes sure that one thread at a time allocates
-/// and releases; readers need nothing, because a page that they can reach does not change.
+/// Pages are neither counted nor moved. The owner of the space (a `Timeline`) ensures that one thread at a time allocates and releases.
+/// Readers need no lock, because a page that they can reach does not change.
 ///
-/// SENDABLE: mutable state is touched by the one writer only; readers use `chunks`, which never moves.
+/// SENDABLE: only the one writer touches mutable state; readers use `chunks`, which never moves.
 final class PageSpace: @unchecked Sendable {
     let chunks: Chunks
-    /// Permanent pages that stand for leaves without content; born at 0 and never released.
+    /// The permanent pages that stand for leaves without content. They are born at 0 and never released.
     @exclusivity(unchecked) private(set) var constants = ConstantPages()
-    // One thread at a time allocates and releases: no access to what follows overlaps another.
+    // One thread at a time allocates and releases, so no two accesses to the following properties overlap.
     @exclusivity(unchecked) private(set) var liveGranules = 0
     @exclusivity(unchecked) var chunkCount = 0
-    /// For each chunk, how many granules of its pages are in use.
+    /// For each chunk, the number of granules in use by its pages.
     let live: UnsafeMutablePointer<UInt16>
-    /// Pages that were born then or before lie in frozen chunks, into which nobody writes.
+    /// The epoch of the last freeze. Pages that were born at or before it lie in frozen chunks, into which nothing is written.
     @exclusivity(unchecked) var frozenEpoch: UInt64 = 0
-    /// The chunks in which pages are carved and used again.
+    /// The chunks in which pages are carved and reused.
     @exclusivity(unchecked) var openChunks: [UInt32] = []
-    /// Those that were frozen and may be used again, by the rule of `mayUse`.
+    /// The chunks that were frozen and may be used again by the rule of `mayUse`. The last one is opened first.
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
-    /// Those that a checkpoint has taken for its table, until it is known whether a root has them.
+    /// The chunks that a checkpoint took for its table, until it is known whether a checkpoint record has them.
     @exclusivity(unchecked) var tableChunks: Set<Int> = []
-    /// Whoever else needs chunks.
+    /// The other owners of chunks.
     @exclusivity(unchecked) var owners = ChunkOwners.none
     @exclusivity(unchecked) var memories = ChunkMemories.none
-    /// What supplies the chunks that the table does not have; nil where it has them all.
+    /// The supplier of the chunks that the table does not have; `nil` if the table has all chunks.
     let source: (any ChunkSource)?
-    /// No page of the source was born later.
+    /// The epoch at or before which all pages of the source were born.
     let storedEpoch: UInt64
-    /// Whether the pages of the source were proven to be a graph, or there is no source. What is not proven is checked where it is read.
+    /// Whether the pages of the source were proven to be a graph, or there is no source. Pages that are not proven are checked when they
+    /// are read.
     @exclusivity(unchecked) var isProven: Bool
 
-    /// For each size in granules, the first free page of it.
+    /// For each size in granules, the first free page.
     let freeHeads: UnsafeMutablePointer<PageRef>
     @exclusivity(unchecked) var cursor = 0
     @exclusivity(unchecked) var cursorEnd = 0
-    /// Empty lists of pages whose memory the next draft uses.
+    /// Empty lists of pages, whose memory the next drafts use.
     @exclusivity(unchecked) private var spareLists: [PageList] = []
-    /// For what the op under way stores.
+    /// The spare array for the cells that an op stores.
     @exclusivity(unchecked) var spareCells = SpareArray<AssignedCell>()
-    /// For what the op under way assigns.
+    /// The spare array for the values that an op assigns.
     @exclusivity(unchecked) var spareAssignments = SpareArray<Assignment>()
     let memory: PageMemory
-    /// Whose files have room for chunks that the budget has no memory for; nil where there are none.
+    /// The storage that holds chunks for which the budget has no memory; `nil` if there is no storage.
     @exclusivity(unchecked) var storage: (any PageStorage)?
     @exclusivity(unchecked) var capacity = PageCapacity.standard
     @exclusivity(unchecked) var mappings = MappingBudget()
-    /// Memory for changes of ordered indexes, kept between drafts.
+    /// The memory for changes of ordered indexes, kept between drafts; `nil` until it is first used.
     @exclusivity(unchecked) private var knownOrderedWork: OrderedWork?
-    /// What has to be there for as long as the pages are.
+    /// An object that must exist as long as the pages do.
     @exclusivity(unchecked) var companion: AnyObject?
 
-    /// - Parameter root: what of a stored space there is; nil for a new one.
+    /// - Parameter root: The facts about a stored space; `nil` for a new one.
     init(_ root: StoredSpace? = nil, budget: MemoryBudget = .standard) {
         memory = PageMemory(budget: budget)
         chunks = Chunks(in: PageMemory.map(Chunks.byteCount))
@@ -87,7 +88,7 @@ final class PageSpace: @unchecked Sendable {
         munmap(live, Self.liveByteCount)
     }
 
-    /// Memory for changes of ordered indexes.
+    /// The memory for changes of ordered indexes.
     var orderedWork: OrderedWork {
         if let knownOrderedWork { return knownOrderedWork }
         let work = OrderedWork()
@@ -97,16 +98,16 @@ final class PageSpace: @unchecked Sendable {
 
     private static let liveByteCount = PageLayout.chunkCountMax * MemoryLayout<UInt16>.stride
 
-    /// A page of `granules` x 16 bytes, its content undefined behind the header.
+    /// Allocates a page of `granules` x 16 bytes. Its content after the header is undefined.
     @inline(__always)
     func allocate(granules: Int, kind: PageKind, birth: UInt64) -> PageRef {
         allocate(tail: UInt64(UInt16(truncatingIfNeeded: granules)) | UInt64(kind.rawValue) << 16, granules: granules, birth: birth)
     }
 
-    /// - Parameter tail: the second half of the header, which says the size and the kind.
+    /// - Parameter tail: The second half of the header, which contains the size and the kind.
     @inline(__always)
     func allocate(tail: UInt64, granules: Int, birth: UInt64) -> PageRef {
-        // SAFETY: a page is at most a chunk, and there is a head for each size up to that.
+        // SAFETY: a page is at most as large as a chunk, and there is a head for each size up to that.
         precondition(granules <= PageLayout.chunkGranules)
         let head = freeHeads[granules]
         let page = head != 0 ? head : carve(granules)
@@ -119,7 +120,8 @@ final class PageSpace: @unchecked Sendable {
         return page
     }
 
-    /// Gives a page back. In a frozen chunk it is only counted. Debug builds poison it and do not use it again, so that a later use shows.
+    /// Releases a page. A page in a frozen chunk is only subtracted from the counts. Debug builds poison the page, and do not reuse it
+    /// unless the space is small, so that a later use shows.
     @inline(__always)
     func release(_ page: PageRef) {
         let pointer = chunks[page]
@@ -131,17 +133,17 @@ final class PageSpace: @unchecked Sendable {
         pointer.storeBytes(of: PageKind.free.rawValue, toByteOffset: PageLayout.kindOffset, as: UInt8.self)
         #if DEBUG
             memset(pointer + PageLayout.header, 0xDB, (granules - 1) * PageLayout.granule)
-            // A space with few chunks would be full at once.
+            // Without reuse, a space with few chunks would be full at once.
             if capacity.chunkCountMax == PageCapacity.standard.chunkCountMax { return }
         #endif
         pointer.storeBytes(of: freeHeads[granules], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
         freeHeads[granules] = page
     }
 
-    /// An empty list of pages. Drafts need two each, which should not be grown from nothing every time.
+    /// Returns an empty list of pages. Each draft needs two lists, which should not grow from nothing every time.
     func takeList() -> PageList { spareLists.popLast() ?? PageList() }
 
-    /// Takes a list back that is no longer needed.
+    /// Keeps the memory of a list, which is no longer needed, for a later draft.
     func giveBack(_ list: inout PageList) {
         guard list.capacity > 0, list.capacity <= Self.spareListCapacityMax, spareLists.count < Self.spareListCountMax else { return }
         list.removeAll()
@@ -149,9 +151,9 @@ final class PageSpace: @unchecked Sendable {
         list = PageList()
     }
 
-    /// As many as a group of transactions may give back before the next ones take theirs.
+    /// The number of lists that a group of transactions may return before the next transactions take theirs.
     private static let spareListCountMax = 256
-    /// Small ones only: a version that is held keeps its list.
+    /// The largest capacity of a list that is kept. It is small, because a version that a reader holds keeps its list.
     private static let spareListCapacityMax = 256
 
     @inline(never)
@@ -197,7 +199,7 @@ final class PageSpace: @unchecked Sendable {
         return chunk
     }
 
-    /// Leaves out new chunks that a graph maps which outlives its store. They are empty chunks of this space, for later.
+    /// Skips new chunks that have another owner: a graph that outlives its store maps them. They become empty chunks of this space later.
     private func skipOwnedChunks() {
         while chunkCount < PageLayout.chunkCountMax, !mayUse(chunkCount) {
             if chunkCount == memories.count { memories.append(.none) }
@@ -206,7 +208,7 @@ final class PageSpace: @unchecked Sendable {
     }
 }
 
-/// Leaves that many groups share because they say nothing: all null, all without a row, all zero.
+/// The leaves that many groups share because they have no content: all null, all without a row, or all zero.
 struct ConstantPages {
     private(set) var null1: PageRef = 0
     private(set) var null2: PageRef = 0
@@ -219,7 +221,8 @@ struct ConstantPages {
 
     init() {}
 
-    /// Where they are in each space: the first pages that are carved in it.
+    /// The constant pages of a stored space. Their references are the same in every space, because they are the first pages that are
+    /// carved.
     static let stored = PageSpace().constants
 
     init(in space: PageSpace) {

@@ -1,7 +1,7 @@
-/// A vector of 32-bit elements in a tree of nodes of 128; an absent node reads as zeros.
+/// A vector of 32-bit elements, stored as a tree of nodes with 128 elements each. An absent node reads as zeros.
 ///
-/// It holds page references (row groups, buckets) or plain numbers (the map of virtual pages). Height 0 is empty; height h
-/// reaches indices below 128^h. Reading and writing one element costs h steps.
+/// It holds page references (row groups, buckets) or plain numbers (the map of virtual pages). A vector of height 0 is empty. Height h
+/// reaches indices below 128^h. Reading or writing one element costs h steps.
 struct RadixVector {
     var root: PageRef
     var height: UInt32
@@ -21,10 +21,10 @@ struct RadixVector {
         return node
     }
 
-    /// More elements than the vector can have: who goes from one to the next more often goes in circles.
+    /// An upper bound of the number of elements. A walk from element to element that takes more steps is cyclic.
     @inline(__always) var elementCountEnd: Int { 1 &<< (Int(min(height, 8)) &* PageLayout.fanOutShift) }
 
-    /// An element that is known to be there: all nodes on the way to it are.
+    /// Returns an element that is known to exist: all nodes on the path to it exist.
     @inline(__always) func existing(_ index: Int, _ chunks: Chunks) -> UInt32 {
         let shift = PageLayout.fanOutShift
         if height == 1 { return Self.element(root, index, chunks) }
@@ -38,9 +38,9 @@ struct RadixVector {
         return level == 0 ? next : existing(index, level - 1, next, chunks)
     }
 
-    /// The first index from `start` on whose element is not 0; nil where there is none.
+    /// Returns the first index of `start` or more whose element is not 0, or `nil` if there is no such index.
     ///
-    /// Complexity: O(nodes of the tree) over all calls that go through it, however far apart the elements are.
+    /// Complexity: O(nodes of the tree) for all calls of one pass through the vector, however far apart the elements are.
     func firstIndex(from start: Int, _ chunks: Chunks) -> Int? {
         var index = start
         while height > 0, root != 0, index >> (Int(height) * PageLayout.fanOutShift) == 0 {
@@ -48,7 +48,7 @@ struct RadixVector {
             var shift = (Int(height) - 1) * PageLayout.fanOutShift
             while true {
                 let element = Self.element(node, index >> shift, chunks)
-                // What is not there has nothing in all of its span.
+                // An absent node or element has only zeros in its whole span.
                 if element == 0 { break }
                 if shift == 0 { return index }
                 node = element
@@ -65,7 +65,7 @@ struct RadixVector {
 }
 
 extension Draft {
-    /// Makes room for an index by growing the tree at its root.
+    /// Grows the tree at its root until the vector can hold an index.
     mutating func grow(_ vector: inout RadixVector, toHold index: Int) {
         while index >> (Int(vector.height) * PageLayout.fanOutShift) != 0 || vector.height == 0 {
             let node = newVectorNode()
@@ -75,7 +75,7 @@ extension Draft {
         }
     }
 
-    /// The address of an element, in a path that this draft owns.
+    /// Returns the address of an element, on a path of nodes that this draft owns.
     @inline(__always)
     mutating func slot(_ vector: inout RadixVector, _ index: Int) -> UnsafeMutablePointer<UInt32> {
         if vector.height == 0 || index &>> (Int(vector.height) &* PageLayout.fanOutShift) != 0 { grow(&vector, toHold: index) }
@@ -93,7 +93,7 @@ extension Draft {
         }
     }
 
-    /// Gives up the nodes on the way to an element, all of them owned, that hold nothing but zeros.
+    /// Discards the nodes on the path to an element that hold only zeros. The draft must own all nodes of the path.
     mutating func prune(_ vector: UnsafeMutablePointer<RadixVector>, _ index: Int) {
         var references = [UnsafeMutableRawPointer(vector).assumingMemoryBound(to: PageRef.self)]
         for level in (1..<max(1, Int(vector.pointee.height))).reversed() {
@@ -115,7 +115,7 @@ extension Draft {
         return page
     }
 
-    /// Releases every node of a vector. What its elements refer to is the caller's.
+    /// Releases every node of a vector. The caller is responsible for the pages that its elements refer to.
     mutating func discard(_ vector: RadixVector) {
         guard vector.root != 0, vector.height > 0 else { return }
         var pending = [(vector.root, vector.height)]

@@ -1,12 +1,12 @@
 import CambiumBytes
 
-/// The memory of one array, for the next op that needs such an array.
+/// The memory of one array, kept for the next op that needs such an array.
 struct SpareArray<Element> {
     private var array: [Element] = []
-    /// The capacity that is kept: that of the ops that are frequent.
+    /// The largest capacity that is kept, which suffices for frequent ops.
     private static var capacityMax: Int { 256 }
 
-    /// An empty array. The caller gives the array back.
+    /// Returns an empty array. The caller returns it with `giveBack`.
     @inline(__always)
     mutating func take() -> [Element] {
         var taken: [Element] = []
@@ -14,7 +14,7 @@ struct SpareArray<Element> {
         return taken
     }
 
-    /// Removes the elements, and keeps the memory of the array.
+    /// Removes the elements and keeps the memory of the array, except if its capacity exceeds `capacityMax`.
     @inline(__always)
     mutating func giveBack(_ used: inout [Element]) {
         guard used.capacity <= Self.capacityMax else { return used = [] }

@@ -2,10 +2,11 @@
     import Glibc
 #endif
 
-/// A leaf of values that differ in length: 128 cells of 4 bytes, then a heap that belongs to the page.
+/// A leaf of values of different lengths: 128 cells of 4 bytes, then a heap that belongs to the page.
 ///
-/// A cell is 0 for null; else the offset of the value in the page (low 16 bits), its length (8 bits), and 1, or 2 where the
-/// value is longer than 255 bytes and the heap holds a reference to a blob and its length instead.
+/// A cell is 0 for null. Otherwise it has the offset of the value in the page (low 16 bits), its length (8 bits), and a tag. Tag 1 means
+/// that the heap holds the value. Tag 2 means that the value is longer than 255 bytes, and the heap holds a reference to a blob and the
+/// length of the value instead.
 enum StringLeaf {
     static let inlineMax = 255
     static let blobEntryByteCount = 12
@@ -39,7 +40,7 @@ enum StringLeaf {
         Int(leaf.load(fromByteOffset: PageLayout.heapGarbageOffset, as: UInt32.self))
     }
 
-    /// Whether cells lie in the heap, which has room for all of them together.
+    /// Whether all cells lie in the heap, and their values together fit into its live part.
     static func isConsistent(_ leaf: UnsafeMutableRawPointer) -> Bool {
         let byteCount = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) * PageLayout.granule
         let (used, garbage) = (heapUsed(leaf), garbage(leaf))
@@ -57,7 +58,7 @@ enum StringLeaf {
         return sum <= used - garbage
     }
 
-    /// Sizes that pages are made in: four for each doubling, so that few sizes are in use and little is wasted.
+    /// Rounds the size of a page up. There are four sizes for each doubling, so that few sizes are in use and little space is wasted.
     static func roundedByteCount(_ byteCount: Int) -> Int {
         let step = max(64, 1 << (Int.bitWidth - (byteCount - 1).leadingZeroBitCount - 3))
         return (byteCount + step - 1) / step * step
@@ -65,7 +66,7 @@ enum StringLeaf {
 }
 
 extension Draft {
-    /// Stores the bytes of a value, or null.
+    /// Stores the bytes of a value, or null if `bytes` is `nil`.
     mutating func setBytes(_ table: Int, _ row: UInt32, _ slot: Int, _ bytes: UnsafeRawBufferPointer?) {
         let group = ownedGroup(table, row)
         let leaf = ownedLeaf(group, slot, .stringLeaf)
@@ -81,7 +82,7 @@ extension Draft {
         }
     }
 
-    /// Clears a cell; what it held becomes garbage of the page, or a superseded blob.
+    /// Clears a cell. Its value becomes garbage of the page, or a superseded blob.
     private mutating func releaseCell(_ leaf: UnsafeMutableRawPointer, _ row: UInt32) {
         let cell = StringLeaf.cell(leaf, row)
         guard cell != 0 else { return }
@@ -89,7 +90,7 @@ extension Draft {
         forgetCell(leaf, row, cell)
     }
 
-    /// Clears a cell whose value stands in another leaf now, blob and all.
+    /// Clears a cell whose value, with its blob if it has one, is now in another leaf.
     mutating func clearMovedCell(_ table: Int, _ row: UInt32, _ slot: Int) {
         let leaf = ownedLeaf(ownedGroup(table, row), slot, .stringLeaf)
         let cell = StringLeaf.cell(leaf, row)
@@ -120,8 +121,8 @@ extension Draft {
         leaf.storeBytes(of: UInt32(used + bytes.count), toByteOffset: PageLayout.heapUsedOffset, as: UInt32.self)
     }
 
-    /// Moves a leaf to a page with room for more, leaving its garbage behind. A leaf grows by half, so that filling it one
-    /// value at a time copies each byte a constant number of times.
+    /// Moves a leaf to a page with more space, without its garbage. A leaf grows by half, so that filling it one value at a time copies
+    /// each byte a constant number of times.
     mutating func repack(
         _ reference: UnsafeMutablePointer<PageRef>, adding byteCount: Int
     ) -> UnsafeMutableRawPointer {

@@ -1,8 +1,10 @@
-/// Where a key of 16 bytes stands in a series: keys that differ in a number only, whose hashes are evenly spaced over all hashes.
+/// The position of a 16-byte key in a series: a set of keys that differ only in a number, with hashes that are evenly spaced over all
+/// hashes.
 ///
-/// The lowest 24 bits of a UUID are the number, the 5 bits above say how many of them count: *b*, 1 to 24. The hash of number *j* is that
-/// of number 0 and *j* / 2^*b* of the range of hashes. So the new UUIDs of a clone lie side by side in an index, whatever its key is.
-/// It helps nobody who wants keys to collide: on average, no part of the range has more keys of a series than of 2^24 random keys.
+/// The lowest 24 bits of a UUID are the number. The 5 bits above state how many of these bits count: *b*, 1 to 24. The hash of number *j*
+/// is the hash of number 0 plus *j* / 2^*b* of the range of hashes. So the new UUIDs of a clone are adjacent in an index, whatever the hash
+/// key is. A series does not help an attacker to make keys collide: on average, no part of the range has more keys of a series than of 2^24
+/// random keys.
 struct UUIDSeries {
     /// The number in the low half of the key; 0 if the key is in no series.
     let number: UInt64
@@ -16,19 +18,20 @@ struct UUIDSeries {
         number = low & ((1 &<< bitCount) &- 1)
     }
 
-    /// The low half of a UUID whose lowest bits are numbers of so many bits, with the number 0.
+    /// Returns the low half of a UUID in a series with this number of number bits, for the number 0.
     static func tagged(_ low: UInt64, bitCount: UInt64) -> UInt64 {
         low & ~((1 &<< (bitCountMax &+ 5)) &- 1) | bitCount &<< bitCountMax
     }
 
-    /// - Parameter first: the hash of number 0.
+    /// - Parameter first: The hash of number 0.
     @inline(__always) func hash(from first: UInt64) -> UInt64 {
-        // Neighbors differ in the three bits that name their block, too.
+        // Neighbours also differ in the three bits that select their block.
         let block = number &>> (bitCount > Self.plainBitCount ? bitCount &- Self.plainBitCount : 0) & UInt64(Bucket.blockCount &- 1)
         // A key in no series has the number 0, which can be shifted by any count.
         return (first &+ number &<< (64 &- bitCount)) ^ block &<< Bucket.fragmentShift
     }
 
-    /// Steps of series with more bits reach the bits that name a block by themselves.
+    /// The largest number of bits for which the steps of a series do not reach the bits that select a block. Longer series reach them by
+    /// themselves.
     private static let plainBitCount: UInt64 = 21
 }

@@ -1,14 +1,14 @@
-/// Memory for chunks that were stored compressed: of the budget, and beyond it a file's, which the system writes and takes out of memory
-/// as it likes.
+/// Memory for chunks that were stored compressed. Beyond the budget it is memory of a file, which the operating system writes and evicts
+/// from memory at will.
 ///
-/// SAFETY: what is handed out stays as long as this does.
+/// SAFETY: memory that was handed out stays mapped as long as this object exists.
 ///
 /// SENDABLE: one thread at a time uses it.
 package final class UnpackedMemory: @unchecked Sendable {
     private let memory: PageMemory
     private let storage: any PageStorage
 
-    /// - Parameter storage: a file that has no name.
+    /// - Parameter storage: A file without a name.
     package init(_ budget: MemoryBudget, beyondIt storage: any PageStorage) {
         memory = PageMemory(budget: budget)
         self.storage = storage

@@ -1,4 +1,4 @@
-/// Indexes have each object with a key once, where it is looked for, and nothing else.
+/// Proves that each index has each object with a key once, at the place of its hash, and nothing else.
 extension GraphProof {
     mutating func proveIndexes() {
         for table in tables {

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Links from both sides.
+/// Proves that the two sides of each link agree.
 extension GraphProof {
     mutating func proveLinks() {
         for link in layout.links where isSound {
@@ -29,7 +29,7 @@ extension GraphProof {
         }
     }
 
-    /// Each link of a many-to-many relationship has an object at both ends.
+    /// Proves that each link of a many-to-many relationship has an object at both ends, and the lower row first if it is its own inverse.
     private mutating func proveEnds(_ number: Int, _ lists: Pair<ListLayout>, _ isSymmetric: Bool) {
         let (edges, first, second) = (tables[number], tables[lists[0].ownerTable], tables[lists[1].ownerTable])
         edges.forEachRow { edge in
@@ -42,9 +42,9 @@ extension GraphProof {
 
     // MARK: Lists
 
-    /// Each member is in its owner's list once, and each list has the members that name its owner.
+    /// Proves that each member is in its owner's list once, and that each list has exactly the members that name its owner.
     ///
-    /// - Parameter isSymmetric: whether the link of an object with itself is in the other list only.
+    /// - Parameter isSymmetric: Whether the link of an object with itself is only in the other list.
     private mutating func proveList(_ list: ListLayout, isSymmetric: Bool) {
         let (owners, members) = (tables[list.ownerTable], tables[list.memberTable])
         var seen = RowSet()
@@ -71,7 +71,7 @@ extension GraphProof {
         if expected != listed { note("Lists of '\(owners.name)' have \(listed) members, and \(expected) name an owner.") }
     }
 
-    /// Returns how many members a list has.
+    /// Proves an unordered list and returns the number of its members.
     private mutating func proveChain(
         _ chain: Draft.Chain, _ list: ListLayout, _ owner: UInt32, _ members: ProvenTable, _ seen: inout RowSet
     ) -> Int {
@@ -95,7 +95,7 @@ extension GraphProof {
         return count
     }
 
-    /// Returns how many members an ordered list has.
+    /// Proves an ordered list and returns the number of its members.
     private mutating func proveTree(_ list: ListLayout, _ owner: UInt32, _ members: ProvenTable, _ seen: inout RowSet) -> Int {
         guard case .tree(let root, let left, let right, let up, let size) = list.shape else { return 0 }
         let table = list.memberTable
@@ -111,7 +111,7 @@ extension GraphProof {
             }
             count += 1
             pending += [(link(table, node, left), node), (link(table, node, right), node)]
-            // Each of the sizes below is looked at, too.
+            // The loop checks the size of each child later.
             let below = [link(table, node, left), link(table, node, right)].reduce(0) { sum, child in
                 sum + (child != noRow && members.isLive(child) ? Int(link(table, child, size)) : 0)
             }

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// From the directory to each leaf.
+/// Proves the pages from the directory to each leaf.
 extension GraphProof {
     mutating func provePages() {
         proveTables()
@@ -11,7 +11,7 @@ extension GraphProof {
         }
     }
 
-    /// The pages of the tables, which have no counts that the pages of the graph cannot hold.
+    /// Proves the pages of the tables, and that no count exceeds what the pages of the graph can hold.
     mutating func proveTables() {
         let size = PageLayout.granules(DirectoryPage.byteCount(layout))
         guard let directory = claim(reader.directory, .directory, granules: size, notAfter: birthMax) else { return }
@@ -28,7 +28,7 @@ extension GraphProof {
         if isSound { proveIndexDirectory(birth) }
     }
 
-    /// The page that the ordered indexes hang from, whose trees are no higher than trees can be.
+    /// Proves the directory page of the ordered indexes, and that no tree is higher than trees can be.
     private mutating func proveIndexDirectory(_ birth: UInt64) {
         let reference = reader.indexDirectoryReference(of: layout)
         if reference == 0 { return }
@@ -66,7 +66,7 @@ extension GraphProof {
             proof.tables[number].groups[index] = group
             proof.proveLeaves(group, table.layout)
         }
-        // What their elements are is looked at with the rows.
+        // The elements of these vectors are checked with the rows.
         for offset in [TablePage.virtualPagesOffset, TablePage.freeOffset] {
             walk(table.vector(offset), notAfter: birth) { _, _, _, _ in }
         }
@@ -92,7 +92,7 @@ extension GraphProof {
         }
     }
 
-    /// The kind that a reference's page says it has, if there may be one.
+    /// Returns the kind that the header at a reference states, or `nil` if there can be no page.
     private func pageKind(_ page: PageRef) -> PageKind? {
         let chunk = Int(page >> 12)
         return chunk < space.chunkCount && space.live[chunk] > 0 ? chunks.kind(page) : nil
@@ -100,7 +100,7 @@ extension GraphProof {
 
     // MARK: Directories of indexes
 
-    /// Each bucket is in as many places as its depth says, side by side, and has no overflow that another one has.
+    /// Proves that each bucket is in as many adjacent places as its depth states, and shares no overflow page with another bucket.
     private mutating func proveDirectory(_ index: IndexLayout, _ table: ProvenTable, _ birth: UInt64) {
         let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
         let bits = table.number(offset + TablePage.indexBitsOffset)
@@ -119,13 +119,13 @@ extension GraphProof {
             }
             (last.reference, last.end) = (reference, place + 1 << (bits - depth))
         }
-        // An index that had no entry yet has no bucket.
+        // An index that never had an entry has no bucket.
         guard count == 1 << bits || count == 0 && bits == 0, count == 0 || last.end == 1 << bits else {
             return note("An index of '\(table.name)' has \(count) places of \(1 << bits).")
         }
     }
 
-    /// Returns the depth of a bucket with all that overflows it; `nil` for what is none.
+    /// Proves a bucket with all its overflow pages and returns its depth. Returns `nil` if a page is not a valid bucket page.
     private mutating func proveBucket(_ reference: PageRef, _ birth: UInt64) -> Int? {
         var (reference, birth) = (reference, birth)
         var depth: Int?

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Rows, serials and values.
+/// Proves rows, serials and values.
 extension GraphProof {
     mutating func proveRows() {
         for number in tables.indices where isSound {
@@ -12,7 +12,7 @@ extension GraphProof {
         }
     }
 
-    /// The bits and counts of live rows.
+    /// Proves the bits and the counts of live rows.
     private mutating func proveLive(_ table: ProvenTable) {
         var liveCount = 0
         var counts = [Int](repeating: 0, count: table.layout.entities.count)
@@ -64,7 +64,8 @@ extension GraphProof {
 
     // MARK: Serials
 
-    /// Each object is found by its serial, which was handed out; groups that were given up are used again, once each.
+    /// Proves that each object is found by its serial, that its serial was handed out, and that each free group is in the list for reuse
+    /// once.
     private mutating func proveSerials(_ table: ProvenTable) {
         let map = table.vector(TablePage.virtualPagesOffset)
         let next = table.field(TablePage.nextSerialOffset)
@@ -96,7 +97,7 @@ extension GraphProof {
         if inUse + table.number(TablePage.freeCountOffset) != table.groups.count { note("'\(table.name)' has lost groups.") }
     }
 
-    /// How many elements of a vector that is proven are not 0.
+    /// Returns the number of elements of a proven vector that are not 0.
     private func count(_ vector: RadixVector) -> Int {
         var (count, next) = (0, 0)
         while let index = vector.firstIndex(from: next, chunks) { (count, next) = (count + 1, index + 1) }
@@ -117,7 +118,7 @@ extension GraphProof {
         }
     }
 
-    /// The list of what is used again has each once, and only what is free.
+    /// Proves that the list of free places has each place at most once, and no place that is in use.
     private mutating func proveFree(_ table: ProvenTable, countMax: Int, where isFree: (Int) -> Bool) {
         let freeCount = table.number(TablePage.freeCountOffset)
         let free = table.vector(TablePage.freeOffset)
@@ -149,7 +150,7 @@ extension GraphProof {
     ) {
         let present = ProvenTable.bits(leaf, PageLayout.presenceOffset)
         guard present & ~live == 0 else { return note("'\(table.name)' has a value of an object that is not there.") }
-        // The serial of the original of a copy is a number of its own.
+        // The column with the serial of a copy's original has no attribute type. It is checked as a whole number, and below.
         let check = StoredValueCheck(table.types[slot] ?? .int64)
         if table.types[slot] == .uuid { return }
         var bits = present
@@ -173,7 +174,7 @@ extension GraphProof {
         }
     }
 
-    /// Rows that are not live have no links, so that the next object there begins without.
+    /// Proves that rows that are not live have no links, so that the next object in such a row begins without links.
     private mutating func proveNumbers(
         _ table: ProvenTable, _ slot: Int, _ kind: ColumnKind, _ leaf: UnsafeMutableRawPointer, _ live: UInt128,
         _ group: UnsafeMutableRawPointer
@@ -209,7 +210,7 @@ extension GraphProof {
 
     // MARK: Names
 
-    /// The name of an object for a sentence.
+    /// Returns the name of an object for a message.
     func object(_ table: ProvenTable, _ group: UnsafeMutableRawPointer, _ place: Int) -> String {
         guard let index = table.groups.firstIndex(of: group) else { return table.name }
         let row = UInt32(index) << PageLayout.rowShift | UInt32(place)

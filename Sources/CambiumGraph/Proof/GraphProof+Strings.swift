@@ -1,8 +1,8 @@
 import CambiumModel
 
-/// Values that differ in length.
+/// Proves values of different lengths.
 extension GraphProof {
-    /// Cells lie in the heap, which has room for all of them together, and hold values of the attribute's type.
+    /// Proves that all cells lie in the heap, which is large enough for all of them together, and hold values of the attribute's type.
     mutating func proveStrings(
         _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
     ) {
@@ -19,7 +19,7 @@ extension GraphProof {
         }
     }
 
-    /// What is wrong with a value in extents of its own, several cells of which may refer to it.
+    /// Returns the flaw of a value in separate extents, or `nil` if it has no flaw. Several cells may refer to the value.
     private mutating func blobFlaw(
         _ leaf: UnsafeMutableRawPointer, _ cell: UInt32, _ type: AttributeType, _ check: inout StoredValueCheck
     ) -> String? {
@@ -62,7 +62,7 @@ extension GraphProof {
         return true
     }
 
-    /// Each blob has as many cells as the vector of shared ones says.
+    /// Proves that each blob has as many cells as the vector of shared blobs states.
     mutating func proveBlobs() {
         let birth = chunks.birth(reader.directory)
         var noted: UInt64 = 0

@@ -1,35 +1,36 @@
 import CambiumModel
 import Synchronization
 
-/// Proves that stored pages are a graph, whatever their bytes are: each reference leads to a page of the right kind and size that nothing
-/// else refers to, each row and count is what the others say, each value is one of its type, each link is there from both sides, and each
-/// index has each object once. What was proven can be read and changed without a check of its own.
+/// Proves that stored pages are a graph, whatever their bytes are. Each reference leads to a page of the right kind and size that nothing
+/// else refers to. All rows and counts agree with each other, and each value is valid for its type. The two sides of each link agree, and
+/// each index has each object once. Readers and drafts use proven pages without further checks.
 ///
-/// It follows nothing that it has not checked, goes to no page twice and no further than the chunks of the graph: so it ends, and
-/// neither traps nor reads beyond its memory. Complexity: O(pages and values).
+/// The proof follows no reference that it has not checked, visits no page twice, and stays within the chunks of the graph. So it ends, and
+/// it neither traps nor reads beyond its memory. Complexity: O(pages and values).
 struct GraphProof {
     let space: PageSpace
     let chunks: Chunks
-    /// Of the graph, or of its register.
+    /// The reader of the graph, or of its register.
     private(set) var reader: Reader
     private(set) var layout: GraphLayout
     let epoch: UInt64
-    /// The directory was not born later.
+    /// The latest permitted birth of the directory.
     private(set) var birthMax: UInt64
     let constants: Set<PageRef>
-    /// What is wrong, in sentences.
+    /// The flaws that were found, as sentences.
     private(set) var flaws: [String] = []
 
-    // For each chunk that was touched, a bit for each granule: whether a page begins there, and whether something has referred to it.
+    // For each chunk that was touched, one bit for each granule: whether a page begins there, and whether a reference to it was found.
     private var starts: [[UInt64]]
     private var claims: [[UInt64]]
-    /// For each chunk, the granules of the pages that were referred to.
+    /// For each chunk, the number of granules of the pages to which a reference was found.
     private var claimed: [Int]
-    /// For each blob, the cells that refer to it beside the first, and the types of the attributes that it was checked for.
+    /// For each blob, the number of cells that refer to it in addition to the first one, and the types of the attributes that it was
+    /// checked for.
     var blobs: [PageRef: (sharerCount: UInt32, types: Set<AttributeType>)] = [:]
     var tables: [ProvenTable] = []
 
-    /// More flaws are not looked for.
+    /// The number of flaws after which the proof stops.
     private static let flawCountMax = 20
 
     init(_ version: Version) {
@@ -46,19 +47,19 @@ struct GraphProof {
         claimed = [Int](repeating: 0, count: chunkCount)
     }
 
-    /// What is wrong with the newest version of a timeline that was opened from a checkpoint and has not been changed since; empty if it is
-    /// a graph.
+    /// Returns the flaws of the newest version of a timeline that was opened from a checkpoint and has not been changed since. The result
+    /// is empty if the version is a graph.
     static func flaws(of version: Version) -> [String] {
         var proof = GraphProof(version)
         proof.proveConstants()
-        // Each step relies on those before.
+        // Each step relies on the preceding steps.
         if proof.isSound { proof.proveContents() }
         if proof.isSound { proof.inRegister { $0.proveContents() } }
         if proof.isSound { proof.proveGranules() }
         return proof.flaws
     }
 
-    /// What is wrong with the tables alone, which all reading begins with.
+    /// Returns the flaws of the tables alone, with which all reading begins.
     static func tableFlaws(of version: Version) -> [String] {
         var proof = GraphProof(version)
         proof.proveTables()
@@ -75,10 +76,10 @@ struct GraphProof {
         if isSound { proveOrderedIndexes() }
     }
 
-    /// Proves the register of a graph, if it has one. The directory of the graph is proven already.
+    /// Runs a proof on the register of a graph, if the graph has one. The directory of the graph must be proven already.
     private mutating func inRegister(_ body: (inout GraphProof) -> Void) {
         guard let register = reader.register(of: layout) else { return }
-        // A page that a directory refers to is not younger.
+        // A page that a directory refers to is not younger than the directory.
         birthMax = chunks.birth(reader.directory)
         (reader, layout) = (register, Register.layout)
         (tables, blobs) = ([], [:])
@@ -90,18 +91,19 @@ struct GraphProof {
 
     mutating func note(_ flaw: String) { if !isFull { flaws.append(flaw) } }
 
-    /// As many elements as the vectors of the graph can have at most.
+    /// The largest number of elements that the vectors of the graph can have.
     var elementCountMax: Int {
         space.liveGranules / PageLayout.granules(PageLayout.vectorNodeByteCount) * PageLayout.fanOut
     }
 
     // MARK: Pages
 
-    /// The address of a page that something refers to, which nothing else may. Returns `nil`, and notes why, if it is no such page.
+    /// Claims a page for a reference, so that no other reference may lead to it, and returns its address. Returns `nil`, and notes the
+    /// reason, if the page is not what the reference requires.
     ///
     /// - Parameters:
-    ///   - granules: its size; `nil` for any that its kind can have.
-    ///   - birth: of the page with the reference, which is not older.
+    ///   - granules: The size of the page; `nil` for any size that its kind can have.
+    ///   - birth: The birth of the page with the reference. The claimed page must not be younger.
     mutating func claim(
         _ page: PageRef, _ kind: PageKind, granules: Int? = nil, notAfter birth: UInt64
     ) -> UnsafeMutableRawPointer? {
@@ -130,7 +132,7 @@ struct GraphProof {
         return pointer
     }
 
-    /// The address of a page; `nil` if none begins there.
+    /// Returns the address of a page, or `nil` if no page begins there.
     private mutating func start(_ page: PageRef) -> UnsafeMutableRawPointer? {
         let chunk = Int(page >> 12)
         guard page != 0, chunk < starts.count, space.live[chunk] > 0 else { return nil }
@@ -145,7 +147,7 @@ struct GraphProof {
         return base + Int(page & 4095) << 4
     }
 
-    /// The address of a chunk that was not touched before; `nil`, with a note, if it is not cut into pages.
+    /// Returns the address of a chunk that was not touched before. Returns `nil`, and notes the flaw, if the chunk is not cut into pages.
     private mutating func supplied(_ chunk: Int) -> UnsafeMutableRawPointer? {
         let (base, flaw) = space.supplied(chunk)
         if let flaw {
@@ -170,7 +172,7 @@ struct GraphProof {
             guard let pointer = claim(node, .vectorNode, granules: size, notAfter: birth) else { continue }
             let own = pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
             for slot in 0..<PageLayout.fanOut {
-                // The last one first, where they are put on the stack.
+                // Children go on the stack in descending order, so that they are visited in ascending order.
                 let slot = level > 0 ? PageLayout.fanOut - 1 - slot : slot
                 let element = pointer.load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self)
                 if element == 0 { continue }
@@ -180,12 +182,12 @@ struct GraphProof {
         }
     }
 
-    /// Enough for as many elements as a reference of 32 bits tells apart.
+    /// The height that suffices for as many elements as a reference of 32 bits can distinguish.
     static let heightMax = (32 + PageLayout.fanOutShift - 1) / PageLayout.fanOutShift
 
     // MARK: What all pages have in common
 
-    /// The pages that stand for leaves without content have to have none.
+    /// Proves that the pages that stand for leaves without content have no content.
     private mutating func proveConstants() {
         let known = space.constants
         for page in known.all {
@@ -215,7 +217,7 @@ struct GraphProof {
         }
     }
 
-    /// Each chunk has as many granules in use as the record says.
+    /// Proves that each chunk has as many granules in use as the checkpoint record states.
     private mutating func proveGranules() {
         for chunk in claimed.indices where claimed[chunk] != Int(space.live[chunk]) {
             note("Chunk \(chunk) has \(claimed[chunk]) granules in use, and \(space.live[chunk]) are noted.")
@@ -224,17 +226,18 @@ struct GraphProof {
 }
 
 extension Timeline {
-    /// What is wrong with the pages of a timeline that was opened from a checkpoint and has not been changed since, in sentences; empty if
-    /// they are a graph. Complexity: O(pages and values).
+    /// Proves the pages of a timeline that was opened from a checkpoint and has not been changed since. Returns the flaws as sentences; the
+    /// result is empty if the pages are a graph. Complexity: O(pages and values).
     package func storedFlaws() -> [String] {
         let flaws = GraphProof.flaws(of: head.version)
         space.isProven = flaws.isEmpty
         return flaws
     }
 
-    /// What is wrong with the tables alone; the rest is checked where it is read. Complexity: O(tables + chunks).
+    /// Returns the flaws of the tables alone. All other pages are checked when they are read. Complexity: O(tables + chunks).
     package func storedTableFlaws() -> [String] {
-        // A draft writes into pages of its own epoch as they are, so what is not proven must not be able to foresee one.
+        // A draft writes into pages of its own epoch in place. So the author of pages that are not proven must not be able to foresee an
+        // epoch.
         Self.epochs.wrappingAdd(UInt64.random(in: 1...UInt64(UInt32.max)), ordering: .relaxed)
         return GraphProof.tableFlaws(of: head.version)
     }

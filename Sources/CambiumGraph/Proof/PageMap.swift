@@ -1,20 +1,20 @@
-/// Where the pages of a chunk begin, read off their headers: from one to the next, because pages fill a chunk without gaps.
+/// The positions at which the pages of a chunk begin. They follow from the headers, because pages fill a chunk without gaps.
 enum PageMap {
     static let wordCount = PageLayout.chunkGranules / 64
 
-    /// Sets a bit for each granule of a chunk that a page begins at.
+    /// Sets a bit for each granule of a chunk at which a page begins.
     ///
     /// - Parameters:
-    ///   - base: the address of the chunk's bytes.
-    ///   - epoch: no page was born later.
-    ///   - words: all zero.
-    /// - Returns: what is wrong with the headers; `nil` for nothing. Complexity: O(pages of the chunk).
+    ///   - base: The address of the chunk's bytes.
+    ///   - epoch: The latest permitted birth of a page.
+    ///   - words: `wordCount` words, all zero.
+    /// - Returns: The flaw in the headers, or `nil` if there is no flaw. Complexity: O(pages of the chunk).
     static func read(
         _ chunk: Int, at base: UnsafeMutableRawPointer, epoch: UInt64, to words: UnsafeMutableBufferPointer<UInt64>
     ) -> String? {
         // Reference 0 stands for no page.
         var granule = chunk == 0 ? 1 : 0
-        // One granule at the end is too little for a page, and has no header.
+        // A single granule at the end is too small for a page, and has no header.
         while granule < PageLayout.chunkGranules - 1 {
             let header = base + granule * PageLayout.granule
             let count = Int(header.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
@@ -39,7 +39,7 @@ enum PageMap {
 }
 
 extension PageKind {
-    /// The size of the smallest page of the kind.
+    /// The number of granules in the smallest page of the kind.
     var granuleCountMin: Int {
         switch self {
         case .free, .blobExtent: 2

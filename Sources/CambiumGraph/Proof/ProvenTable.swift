@@ -1,12 +1,12 @@
 import CambiumModel
 
-/// A table whose pages are proven: where its groups are, and which of its rows are live.
+/// A table whose pages are proven: the positions of its groups, and its live rows.
 struct ProvenTable {
     let layout: TableLayout
     let page: UnsafeMutableRawPointer
-    /// `nil` for a group that was given up.
+    /// The pages of the groups; `nil` for a group that was released.
     var groups: [UnsafeMutableRawPointer?] = []
-    /// What each column holds; `nil` for one that is not an attribute.
+    /// The type of the attribute in each column; `nil` for a column without an attribute.
     let types: [AttributeType?]
 
     init(_ layout: TableLayout, _ page: UnsafeMutableRawPointer, _ schema: Schema) {
@@ -28,7 +28,7 @@ struct ProvenTable {
 
     static func live(_ group: UnsafeMutableRawPointer) -> UInt128 { bits(group, GroupLayout.liveBitsOffset) }
 
-    /// A bit for each row of a group.
+    /// Returns a bit for each row of a group.
     static func bits(_ page: UnsafeMutableRawPointer, _ offset: Int) -> UInt128 {
         let low = page.load(fromByteOffset: offset, as: UInt64.self)
         if PageLayout.fanOut == 64 { return UInt128(low) }

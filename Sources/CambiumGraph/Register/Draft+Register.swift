@@ -1,15 +1,15 @@
 package import CambiumModel
 
 extension Draft {
-    /// Remembers that the transaction under way applied a request. If the store remembers as many as it may, it forgets the oldest.
+    /// Notes that the current transaction applied a request. If the store remembers as many requests as it may, it forgets the oldest one.
     ///
-    /// If the request is known, its first transaction counts, and nothing changes. Throws `.limitExceeded` if the store has applied
-    /// 2^38 requests. Complexity: O(1) expected.
+    /// If the request is known, its first transaction counts, and nothing changes. Throws `.limitExceeded` if the store has applied 2^38 -
+    /// 1 requests. Complexity: O(1) expected.
     package mutating func note(_ request: String, _ digest: RequestDigest?) throws(CambiumError) {
         try note(RegisterEntry(name: request, transaction: TransactionNumber(rawValue: transaction), digest: digest))
     }
 
-    /// As `note(_:_:)`, for a request of an earlier transaction.
+    /// Does the same as `note(_:_:)` for a request of an earlier transaction.
     package mutating func note(_ request: RegisterEntry) throws(CambiumError) {
         if requestCountMax == 0 { return }
         let columns = Register.requests
@@ -25,14 +25,15 @@ extension Draft {
         }
     }
 
-    /// Has a label name a moment, which is not the one that it named before.
+    /// Makes a label name a transaction, which must not be the one that it already names. Throws `.limitExceeded` if labels were set 2^38 -
+    /// 1 times.
     package mutating func setLabel(_ name: String, _ number: TransactionNumber) throws(CambiumError) {
         let columns = Register.labels
         if let register = reader.register(of: layout), register.nextSerial(columns.table.index) > ObjectID.serialMax {
             throw CambiumError(.limitExceeded, "Labels of a store are set at most 2^38 - 1 times.")
         }
         inRegister { draft in
-            // The label that was set last comes last, because names of other bytes may look the same.
+            // The label that was set last must come last, because names with different bytes may be equal strings.
             if let row = draft.reader.row(of: name, in: columns) { draft.erase(ObjectPlace(table: columns.table.index, row: row)) }
             draft.insert(RegisterEntry(name: name, transaction: number, digest: nil), columns)
         }
@@ -49,7 +50,7 @@ extension Draft {
 
     private mutating func forgetOldestRequest() {
         let table = Register.requests.table.index
-        // They are forgotten in the order in which they were noted, so the serials of those that are there follow each other.
+        // Requests are forgotten in the order in which they were noted, so the serials of the remaining requests are consecutive.
         let expected = reader.nextSerial(table) &- UInt64(reader.liveCount(table))
         guard let row = reader.row(table, serial: expected) ?? firstRow(table) else {
             chunks.refuse("a table has fewer rows than it counts")
@@ -57,7 +58,7 @@ extension Draft {
         erase(ObjectPlace(table: table, row: row))
     }
 
-    /// The row with the smallest serial, in pages that somebody else made.
+    /// Returns the row with the smallest serial. Pages that another program made may have gaps between serials.
     private func firstRow(_ table: Int) -> UInt32? {
         let map = reader.vector(table, TablePage.virtualPagesOffset)
         var next = 0
@@ -69,7 +70,7 @@ extension Draft {
         return nil
     }
 
-    /// Lends the draft with the register in place of the graph.
+    /// Runs `body` on the draft with the register in the place of the graph.
     mutating func inRegister(_ body: (inout Draft) -> Void) {
         guard let offset = DirectoryPage.registerOffset(layout) else {
             preconditionFailure("A graph of format 1 gets a register before it is changed.")
@@ -93,10 +94,10 @@ extension Draft {
         if after != before { ownedDirectory().storeBytes(of: after, toByteOffset: offset, as: PageRef.self) }
     }
 
-    /// The directory of a register without requests and labels. Only while its layout is that of the draft.
+    /// Creates the directory of a register without requests and labels. The layout of the draft must be that of the register.
     private mutating func newRegister() -> PageRef { newDirectory(sharedBlobs: .empty, register: 0) { $0.newTable($1) } }
 
-    /// Gives a graph of format 1, whose directory page does not refer to a register, a directory page that does.
+    /// Replaces the directory page of a graph of format 1, which does not refer to a register, by one that does.
     mutating func makeRoomForRegister() {
         let before = reader
         layout = GraphLayout(layout.schema)
@@ -107,9 +108,10 @@ extension Draft {
 }
 
 extension Timeline {
-    /// Gives a graph of format 1 a register. The number of its transaction stays. Nothing if the graph is of a later format.
+    /// Gives a graph of format 1 a register. The transaction number of the graph stays the same. Does nothing if the graph is of a later
+    /// format.
     ///
-    /// - Parameter fill: notes the requests and labels of the checkpoint.
+    /// - Parameter fill: A closure that notes the requests and labels of the checkpoint.
     package func addRegister(_ fill: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
         if head.layout.hasRegister { return }
         var draft = packingDraft()

@@ -1,7 +1,7 @@
 public import CambiumModel
 
 extension Graph {
-    /// The names that moments were given, in the store at this moment. Complexity: O(labels).
+    /// The labels of the store at this moment, with the transactions that they name. Complexity: O(labels x log labels).
     public var labels: [String: TransactionNumber] {
         guard let register = reader.register(of: layout) else { return [:] }
         var labels: [String: TransactionNumber] = [:]
@@ -9,33 +9,33 @@ extension Graph {
         return labels
     }
 
-    /// The request with an id, if the store remembers it. Complexity: O(1) expected.
+    /// Returns the request with an id, or `nil` if the store does not remember it. Complexity: O(1) expected.
     package func request(_ id: String) -> RegisterEntry? {
         guard let register = reader.register(of: layout), let row = register.row(of: id, in: Register.requests) else { return nil }
         return register.entry(row, of: Register.requests)
     }
 
-    /// The requests that the store remembers, oldest first. Complexity: O(requests log requests).
+    /// The requests that the store remembers, oldest first. Complexity: O(requests x log requests).
     package var requests: [RegisterEntry] { reader.register(of: layout)?.entries(of: Register.requests) ?? [] }
 
-    /// How many requests the store remembers.
+    /// The number of requests that the store remembers.
     package var requestCount: Int { reader.register(of: layout)?.liveCount(Register.requests.table.index) ?? 0 }
 }
 
 extension Reader {
-    /// The reference of the register's directory page, or 0 if the graph has no register.
+    /// Returns the reference of the register's directory page, or 0 if the graph has no register.
     func registerReference(of layout: GraphLayout) -> PageRef {
         guard let offset = DirectoryPage.registerOffset(layout) else { return 0 }
         return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)
     }
 
-    /// The requests and labels of a graph; nil if it has none.
+    /// Returns a reader of the register of a graph, or `nil` if the graph has no register.
     func register(of layout: GraphLayout) -> Reader? {
         let page = registerReference(of: layout)
         return page == 0 ? nil : Reader(chunks: chunks, directory: page)
     }
 
-    /// The row of a request or a label, compared by its bytes.
+    /// Returns the row of the request or the label whose name has exactly these bytes, or `nil` if there is no such row.
     func row(of name: String, in columns: Register.TableColumns) -> UInt32? {
         let row = name.utf8Span.span.bytes.withUnsafeBytes {
             self.row(columns.table.index, columns.table.indexes[0], key: .bytes($0))
@@ -51,7 +51,7 @@ extension Reader {
         return RegisterEntry(name: name, transaction: transaction, digest: digest)
     }
 
-    /// In the order in which they were noted.
+    /// Returns the entries in the order in which they were noted.
     func entries(of columns: Register.TableColumns) -> [RegisterEntry] {
         let rows = rows(columns.table.index)
         var found: [(serial: UInt64, row: UInt32)] = []

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The inner graph of each version, which has the requests and the labels of a store. Decision 22.
+/// The inner graph of each version, which contains the requests and the labels of a store. Decision 22.
 enum Register {
     static let layout = GraphLayout(schema, hasRegister: false)
     static let requests = table("Request")
@@ -14,7 +14,7 @@ enum Register {
         let name: Int
         /// The transaction that applied a request, or that a label names.
         let transaction: Int
-        /// A digest of what a request asked for. Labels have no such column.
+        /// The digest of a request's content. Labels have no such column.
         let digest: Int?
     }
 
@@ -52,7 +52,7 @@ enum Register {
 package struct RegisterEntry: Sendable, Equatable {
     package let name: String
     package let transaction: TransactionNumber
-    /// Of what a request asked for; nil if the caller did not say, and for a label.
+    /// The digest of a request's content; `nil` if the caller gave no digest, and for a label.
     package let digest: RequestDigest?
 
     package init(name: String, transaction: TransactionNumber, digest: RequestDigest?) {

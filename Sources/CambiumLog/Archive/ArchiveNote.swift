@@ -1,16 +1,16 @@
 import CambiumBytes
 public import CambiumModel
 
-/// What a store says of the archive that has what was retired of its log. FORMAT.md 1.
+/// The note in a store that names the archive of everything that was retired from its log. FORMAT.md 1.
 ///
-/// It is for who is told that a moment is gone; nothing else depends on it.
+/// The note only helps a user to find a moment that is gone from the store; nothing else depends on it.
 public struct ArchiveNote: Equatable, Sendable {
     static let fileName = "ARCHIVE"
     private static let byteCountMax = 65_536
 
-    /// Where the archive was.
+    /// The path of the archive.
     public let archive: String
-    /// The archive has all that was retired when no later transaction is.
+    /// The archive has everything that was retired, as long as no later transaction than this is retired.
     public let end: TransactionNumber
 
     public init(_ archive: String, upTo end: TransactionNumber) {
@@ -18,15 +18,15 @@ public struct ArchiveNote: Equatable, Sendable {
         self.end = end
     }
 
-    /// That of a store whose lock the caller has.
+    /// Writes the note of a store whose lock the caller has.
     public func write(to volume: any Volume, store: [UInt8]) throws(CambiumError) {
         try volume.replace(Self.fileName, encode(store))
         try volume.syncDirectory("")
     }
 
-    /// Returns `nil` if there is no note, or none that can be believed.
+    /// Reads the note of a store. Returns `nil` if there is no note, or if the note does not verify.
     static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> ArchiveNote? {
-        // Nothing depends on the note, so a link or a directory in its place stops no command.
+        // Nothing depends on the note, so a link or a directory in its place does not stop any command.
         guard try volume.kind(of: fileName) == .regularFile else { return nil }
         let file = try volume.open(fileName, .read)
         defer { file.close() }
@@ -62,7 +62,8 @@ public struct ArchiveNote: Equatable, Sendable {
 }
 
 extension LogReader {
-    /// Where all that was retired was archived; nil where that is not known. Complexity: O(log segments).
+    /// Returns the path of the archive of everything that was retired, or `nil` if it is not known. Complexity: opens O(log n) files, where
+    /// n is the number of segments.
     public func archive() throws(CambiumError) -> String? {
         guard let note = try ArchiveNote.read(volume, store: settings.store) else { return nil }
         let end = try retiredEnd()

@@ -1,12 +1,13 @@
 import CambiumModel
 
-/// The transactions of an archive in order, from whichever of its segments has them. They need not be cut as the log is by now.
+/// Reads the transactions of an archive in order, from any of its segments that have them. The archive may be divided into other segments
+/// than the log.
 struct ArchivedRecords {
     private let volume: any Volume
     /// The segments of the archive, ascending.
     private let listed: [TransactionNumber]
     private var records: SegmentRecords?
-    /// The segments that transactions came from.
+    /// The segments from which transactions were returned.
     private(set) var segments: [TransactionNumber] = []
     /// The last transaction that was returned.
     private var last = TransactionNumber.none
@@ -15,9 +16,9 @@ struct ArchivedRecords {
         (self.volume, self.listed) = (volume, listed)
     }
 
-    /// A transaction, which has to be the one that follows the last one, if there was one.
+    /// Returns a transaction. It must follow the last one that was returned, if there is one.
     ///
-    /// Returns `nil` if no segment has it with what it did. Throws `.damaged` where the segment that should have it does not verify.
+    /// Returns `nil` if no segment has the transaction with its ops. Throws `.damaged` if the segment that should have it does not verify.
     mutating func record(_ number: TransactionNumber) throws(CambiumError) -> LogRecord? {
         if let record = try records?.next() { return note(record) }
         records = nil
@@ -46,15 +47,15 @@ struct ArchivedRecords {
         return record
     }
 
-    /// The checksum of the log after the last transaction that was returned, as far as the archive knows it.
+    /// Returns the checksum of the log after the last transaction that was returned, or `nil` if the archive does not have it.
     ///
-    /// Throws `.damaged` if what follows in the segment does not verify.
+    /// Throws `.damaged` if the bytes that follow in the segment do not verify.
     func checksum() throws(CambiumError) -> UInt32? {
         if let checksum = try endChecksum() ?? records?.checksum(after: last) { return checksum }
         return try records?.jointChecksum()
     }
 
-    /// The same if the segment ends there; `nil` if it goes on.
+    /// Returns the same checksum if the segment ends there, and `nil` otherwise.
     func endChecksum() throws(CambiumError) -> UInt32? {
         guard let records, !records.hasRest, records.sealedEnd ?? last == last else { return nil }
         var following = records

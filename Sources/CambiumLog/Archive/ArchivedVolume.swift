@@ -1,38 +1,38 @@
 public import CambiumModel
 
-/// A store and its archive, read as the store was before anything of its log was retired. Nothing can be written through it.
+/// A store and its archive, read together as the store was before any of its log was retired. No file can be written through it.
 public struct ArchivedVolume: Volume {
     private let store: any Volume
     private let archive: any Volume
-    /// The files that the archive has in the place of the store's.
+    /// The files that are read from the archive instead of the store.
     private let paths: Set<String>
-    /// The segments of the store in whose place those of the archive are.
+    /// The segments of the store that segments of the archive replace.
     private let hidden: Set<String>
     private let reader: LogReader
-    /// The last transaction that was retired of the store.
+    /// The last transaction that was retired from the store.
     private let retiredEnd: TransactionNumber
 
     public var name: String { store.name }
 
-    /// How often the segments of the store are listed again because a writer merges them.
+    /// The greatest number of attempts to list the segments of the store while a writer merges them.
     private static let listingCountMax = 10
 
-    /// Reads what the archive has of what was retired, and compares it with what the store has left of it.
+    /// Reads what was retired from the archive, and compares it with what the store has kept of it.
     ///
-    /// Throws `.notFound` where there is no store or no archive, or transactions are missing there; `.conflict` where the archive is
-    /// another store's; `.damaged` where what it has is not what was retired. Complexity: O(bytes that were retired).
+    /// Throws `.notFound` if there is no store or no archive, or if the archive lacks transactions; `.conflict` if the archive belongs to
+    /// another store; `.damaged` if its content is not what was retired. Complexity: O(bytes that were retired).
     public init(_ store: any Volume, archive: any Volume) throws {
         try self.init(store, SegmentArchive(reading: archive, of: StoreSettings.read(store).store))
     }
 
-    /// Throws `.notFound` and `.damaged` as the other one.
+    /// Throws `.notFound` and `.damaged` as the initializer above.
     public init(_ store: any Volume, _ source: SegmentArchive) throws {
         let reader = try LogReader(store)
         var listed = try reader.segments()
         var end = try reader.retiredEnd()
         var found = Result { try Self.paths(reader, source, listed, end) }
         for _ in 1..<Self.listingCountMax {
-            // A writer may have merged segments.
+            // A writer may have merged segments since they were listed.
             guard case .failure(let error as CambiumError) = found, error.code == .notFound, try reader.segments() != listed else { break }
             (listed, end) = (try reader.segments(), try reader.retiredEnd())
             found = Result { try Self.paths(reader, source, listed, end) }
@@ -44,7 +44,7 @@ public struct ArchivedVolume: Volume {
 
     /// - Parameters:
     ///   - listed: the segments of the store.
-    ///   - end: the last transaction of those that were retired.
+    ///   - end: the last transaction that was retired.
     private static func paths(
         _ reader: LogReader, _ source: SegmentArchive, _ listed: [TransactionNumber], _ end: TransactionNumber
     ) throws -> Set<String> {
@@ -57,7 +57,7 @@ public struct ArchivedVolume: Volume {
         return paths
     }
 
-    /// The segments of the store that the archive stands for. Throws `.damaged` if the archive ends inside of one.
+    /// Returns the segments of the store that the archive replaces. Throws `.damaged` if the archive ends inside one of them.
     private static func hidden(
         by paths: Set<String>, of source: SegmentArchive, _ listed: [TransactionNumber], _ retiredEnd: TransactionNumber
     ) throws -> Set<String> {
@@ -91,14 +91,14 @@ public struct ArchivedVolume: Volume {
 
     private static func isRetired(_ file: any VolumeFile) throws(CambiumError) -> Bool {
         let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
-        // A header that cannot be read is told by who reads the segment.
+        // The reader of the segment reports a header that cannot be read.
         return (try? SegmentHeader.decode(bytes, file: ""))?.header.kind == .retired
     }
 
     public func list(_ directory: String) throws(CambiumError) -> [String] {
         let prefix = directory + "/"
         var names = Set(try store.list(directory).filter { !hidden.contains(prefix + $0) })
-        // A segment that was retired since may have another name.
+        // A segment that was retired since then may have another name.
         if directory == LogReader.directory, try reader.retiredEnd() != retiredEnd { throw isCompacted }
         names.formUnion(paths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

@@ -2,17 +2,17 @@ import CambiumBytes
 public import CambiumModel
 
 extension SegmentArchive {
-    /// Calls `body` with the archive's directories made, and with the lock that a process must have to add to the archive.
+    /// Creates the archive's directories, and calls `body` while this process has the lock that is needed to add to the archive.
     ///
-    /// Throws `.locked`, `.ioFailure`, `.cannotCreate` if the files of the archive would be those of the store itself, and what `body`
-    /// throws. If nothing was archived by then, the file of the lock and the directory that this call made are removed again.
+    /// Throws `.locked`; `.ioFailure`; `.cannotCreate` if the files of the archive would be the store's own files; and the errors of
+    /// `body`. If nothing was archived by then, removes the lock file and the directory that this call created.
     public func withLock<Result>(beside source: any Volume, _ body: () throws -> Result) throws -> Result {
         try volume.createDirectory("")
         let made = try [LogReader.directory, LogWriter.lockFileName].filter { try !volume.exists($0) }
         let lock = try lock(isNew: made.contains(LogWriter.lockFileName))
         defer { lock.unlock() }
         do {
-            // Another process may have begun an archive of another store here since.
+            // Another process may have begun an archive of another store here since the first check.
             try checkPlace()
             try volume.createDirectory(LogReader.directory)
             try volume.syncDirectory("")
@@ -33,15 +33,17 @@ extension SegmentArchive {
         }
     }
 
-    /// - Parameter made: the names in the archive's directory that were not there before.
+    /// Removes the names that this call created, if nothing was archived.
+    ///
+    /// - Parameter made: the names in the archive's directory that did not exist before.
     private func removeIfEmpty(_ made: [String]) {
-        // The next call goes on with names that cannot be removed.
+        // If a name cannot be removed, the next call uses it.
         guard (try? volume.list(LogReader.directory))?.isEmpty == true else { return }
         if made.contains(LogReader.directory) { try? volume.removeDirectory(LogReader.directory) }
         if made.contains(LogWriter.lockFileName) { try? volume.remove(LogWriter.lockFileName) }
     }
 
-    /// Who retires what is in the same directory by another name removes it.
+    /// Throws if the archive is the store's own log under another path: retiring segments would remove their archived files, too.
     private func checkApart(from source: any Volume) throws(CambiumError) {
         let path = LogReader.directory + "/archive" + LogFileName.replacementSuffix
         if try volume.exists(path) { try volume.remove(path) }
@@ -55,19 +57,20 @@ extension SegmentArchive {
 
     /// Makes segments, and the files of their ops, durable in the archive as they are in a log, and reads them there.
     ///
-    /// Compares each transaction that the archive has, and replaces a segment only if it is damaged: the archive may have the
-    /// transactions in other segments, from before the log merged them. Throws `.conflict` where the archive has another history of the
-    /// store, or goes on after the last of the segments; `.damaged` where the log is, `.ioFailure`; then some of it may be in the
-    /// archive. Complexity: O(bytes).
+    /// Compares each transaction that the archive already has. Replaces a segment only if it is corrupt: the archive may have the
+    /// transactions in other segments, from before the log merged them.
     ///
-    /// - Parameter segments: neighbours, ascending.
-    /// - Returns: the segments that were not there in whole, and the bytes of the files that were made.
+    /// Throws `.conflict` if the archive has another history of the store, or continues after the last of the segments; `.damaged` if the
+    /// log is corrupt; `.ioFailure`. After an error, some of the files may be in the archive. Complexity: O(bytes).
+    ///
+    /// - Parameter segments: neighbouring segments, ascending.
+    /// - Returns: the number of segments that the archive did not have in whole, and the bytes of the files that were created.
     public func add(_ segments: [TransactionNumber], from source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {
             let isLast = segment == segments.last
             let files = try files(of: segment, in: source, isLast: isLast)
-            // Who put them there need not have waited for the disk.
+            // The process that put them there may not have waited for the disk.
             for path in files.present { try sync(path) }
             if files.lacking.isEmpty { continue }
             segmentCount += 1
@@ -80,7 +83,8 @@ extension SegmentArchive {
         return (segmentCount, byteCount)
     }
 
-    /// What `add` would do. Throws as that does, but not because the archive goes on after the segments: others may follow them.
+    /// Returns the result that `add` would have. Throws as `add` does, except if the archive continues after the segments: others may
+    /// follow them.
     public func measure(_ segments: [TransactionNumber], of source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {
@@ -97,7 +101,8 @@ extension SegmentArchive {
         try file.sync()
     }
 
-    /// Copies a file, or gives it a second name: files of a log that others follow are never written to again.
+    /// Copies a file, or gives it a second name. A second name is safe, because a file of a log that others follow is never written to
+    /// again.
     private func put(_ path: String, from source: any Volume) throws(CambiumError) -> Int {
         let newPath = path + LogFileName.replacementSuffix
         if try volume.exists(newPath) { try volume.remove(newPath) }
@@ -110,19 +115,20 @@ extension SegmentArchive {
             try volume.rename(newPath, to: path)
             return byteCount
         } catch {
-            if (try? volume.exists(newPath)) == true { try? volume.remove(newPath) }  // Else who adds next removes it.
+            if (try? volume.exists(newPath)) == true { try? volume.remove(newPath) }  // Otherwise the next call removes it.
             throw error
         }
     }
 
-    /// The files of a segment in a log, by whether the archive has what is in them; none where the segment was retired before. Those that
-    /// are present are named as in the archive, where other segments may have the transactions.
+    /// Returns the files of a segment in a log: those whose content the archive lacks, and those whose content it has. Returns no files if
+    /// the segment was already retired. The files that are present have their names in the archive, where other segments may have the
+    /// transactions.
     private func files(
         of segment: TransactionNumber, in source: any Volume, isLast: Bool
     ) throws -> (lacking: [String], present: [String]) {
         var records = try SegmentRecords(source, segment)
         if records.isRetired { return ([], []) }
-        // Nil where the archive lacks something, or has it damaged.
+        // `nil` after the archive was found to lack a transaction, or to be corrupt.
         var archived: ArchivedRecords? = ArchivedRecords(volume, try Self.segments(volume))
         var (lacking, present): ([String], [String]) = ([], [])
         var last = segment
@@ -133,7 +139,7 @@ extension SegmentArchive {
             if try has(file) {
                 present.append(file.path)
             } else {
-                try file.forEachPart { _ in }  // What is damaged is not worth keeping, and not to be retired.
+                try file.forEachPart { _ in }  // Throws if the ops are corrupt: they must not be retired.
                 lacking.append(file.path)
             }
         }
@@ -143,9 +149,9 @@ extension SegmentArchive {
         return (lacking + [LogFileName.path(segment, .segment)], present)
     }
 
-    /// Goes on to a transaction. Returns `nil` where the archive's is damaged or missing.
+    /// Advances to a transaction. Returns `nil` if the archive lacks it, or is corrupt there.
     ///
-    /// - Parameter records: those of the log's segment.
+    /// - Parameter records: the records of the log's segment.
     private func next(_ archived: ArchivedRecords?, _ record: LogRecord, _ records: SegmentRecords) throws -> ArchivedRecords? {
         guard var archived else { return nil }
         var other: LogRecord?
@@ -158,21 +164,21 @@ extension SegmentArchive {
         }
         guard let other else { return nil }
         guard other.isSame(as: record) else { throw conflict(archived.segments.last ?? record.number, record.number) }
-        // Where a segment of the archive ends within the log's, that one was merged of it and others.
+        // A segment of the archive may end inside the log's segment, which was then merged from that segment and others.
         if let checksum, let told = records.checksum(after: record.number), told != checksum {
             throw conflict(archived.segments.last ?? record.number, record.number)
         }
         return archived
     }
 
-    /// Throws `.conflict` if what the archive has is followed by another transaction than the log's segment.
+    /// Throws `.conflict` if the archive, after its last transaction, continues in another way than the log's segment.
     private func checkEnd(_ archived: ArchivedRecords, _ records: SegmentRecords, _ last: TransactionNumber, isLast: Bool) throws {
-        // Whoever reads the archive with the store needs a segment of the store that follows.
+        // A reader of the store with its archive needs a segment of the store that begins after the archive's last one.
         if isLast, try archived.endChecksum() == nil { throw goesOn(archived.segments.last ?? last, after: last) }
         guard try archived.checksum() == records.lastChecksum else { throw conflict(archived.segments.last ?? last, last) }
     }
 
-    /// Throws `.conflict` if a file of the archive has transactions that the one to replace it does not have.
+    /// Throws `.conflict` if a file of the archive has transactions that its replacement does not have.
     private func checkReplaceable(_ segment: TransactionNumber, upTo last: TransactionNumber) throws {
         var end: TransactionNumber?
         guard try volume.exists(LogFileName.path(segment, .segment)) else { return }

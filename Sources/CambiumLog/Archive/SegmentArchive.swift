@@ -1,18 +1,19 @@
 import CambiumBytes
 public import CambiumModel
 
-/// The segments of a store's log as they were before they were retired, in a directory of their own. Docs/ARCHIVE.md.
+/// An archive: a separate directory with the segments of a store's log as they were before they were retired. Docs/ARCHIVE.md.
 ///
-/// A segment is in it with the files of its ops, under the names that they had in the log. It has no other state.
+/// The archive has each segment and the files of its ops, under the names that they had in the log. It has no other state.
 public struct SegmentArchive: Sendable {
     public let volume: any Volume
     let store: [UInt8]
 
-    /// The archive of a store, which need not be there yet.
+    /// Opens the archive of a store to add to it. The archive need not exist yet.
     ///
-    /// Throws `.conflict` where it is another store's, `.cannotCreate` where something else is in the place. Complexity: O(segments).
+    /// Throws `.conflict` if the archive belongs to another store, and `.cannotCreate` if something else is in its place. Complexity:
+    /// O(segments).
     ///
-    /// - Parameter store: 16 bytes.
+    /// - Parameter store: the id of the store, 16 bytes.
     public init(adding volume: any Volume, of store: [UInt8]) throws {
         (self.volume, self.store) = (volume, store)
         try checkPlace()
@@ -33,9 +34,9 @@ public struct SegmentArchive: Sendable {
         }
     }
 
-    /// An archive that is there; a backup that has the same segments is one.
+    /// Opens an existing archive. A backup with the same segments is one, too.
     ///
-    /// Throws `.notFound` where there is none, `.conflict` where it is another store's. Complexity: O(segments).
+    /// Throws `.notFound` if there is no archive, and `.conflict` if it belongs to another store. Complexity: O(segments).
     public init(reading volume: any Volume, of store: [UInt8]) throws {
         (self.volume, self.store) = (volume, store)
         try checkStore()
@@ -49,7 +50,7 @@ public struct SegmentArchive: Sendable {
                 found = try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.store
             } catch {
                 guard error.headerFailure != nil else { throw error }
-                // Of whom it is nobody can tell; it is told when the segment is needed.
+                // The store of this segment cannot be determined. A later call that needs the segment reports that.
                 continue
             }
             if found != store {
@@ -60,7 +61,7 @@ public struct SegmentArchive: Sendable {
         }
     }
 
-    /// What an archive has beside what somebody adds to it.
+    /// The names in an archive's directory, except those that users add.
     private static let names: Set = [LogWriter.lockFileName, LogReader.directory]
 
     static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
@@ -69,7 +70,8 @@ public struct SegmentArchive: Sendable {
         }
     }
 
-    /// The transactions that were retired and that no segment of the archive has, by its name and its index.
+    /// Returns the transactions that were retired and that no segment of the archive has, according to the names and the indexes of its
+    /// segments.
     ///
     /// Complexity: O(files).
     public func missing(of source: any Volume) throws -> [ClosedRange<TransactionNumber>] {
@@ -83,12 +85,12 @@ public struct SegmentArchive: Sendable {
         return next <= retiredEnd ? gaps + [next...retiredEnd] : gaps
     }
 
-    /// What the segments of the archive have, ascending. One that is open, or cannot be read, has all up to the next one.
+    /// Returns the transactions of the archive's segments, ascending. A segment that is open, or cannot be read, counts up to the next one.
     private func ranges() throws -> [ClosedRange<TransactionNumber>] {
         let listed = try Self.segments(volume)
         var ranges: [ClosedRange<TransactionNumber>] = []
         for (place, segment) in listed.enumerated() {
-            // A later call that needs the segment reports the damage.
+            // A later call that needs the segment reports the corruption.
             let records = try? SegmentRecords(volume, segment)
             if records?.isRetired == true { continue }
             let following = place + 1 < listed.count ? TransactionNumber(rawValue: listed[place + 1].rawValue - 1) : nil
@@ -97,9 +99,9 @@ public struct SegmentArchive: Sendable {
         return ranges
     }
 
-    /// The last transaction of the last segment, which is an open one or cannot be read.
+    /// Returns the last transaction of the last segment, which is open or cannot be read.
     ///
-    /// A later call that needs a damaged segment reports the damage.
+    /// A later call that needs a corrupt segment reports the corruption.
     private func end(of records: SegmentRecords?) -> TransactionNumber {
         guard var records else { return TransactionNumber(rawValue: Format.transactionMax) }
         var last = records.first
@@ -109,9 +111,9 @@ public struct SegmentArchive: Sendable {
 
     // MARK: Reading
 
-    /// The files that are to be read in the place of a segment that was retired: each of their transactions is the one whose hash is left.
+    /// Returns the files to read in place of a retired segment. Each of their transactions is the one whose hash the segment has kept.
     ///
-    /// Throws `.notFound` where the archive does not have the transactions, `.damaged` where it, or what it tells, is not what was
+    /// Throws `.notFound` if the archive does not have the transactions; `.damaged` if it is corrupt, or if its content is not what was
     /// retired. Complexity: O(bytes).
     func paths(inPlaceOf segment: TransactionNumber, to end: TransactionNumber, of source: any Volume) throws -> [String] {
         var kept = try SegmentRecords(source, segment)
@@ -126,7 +128,7 @@ public struct SegmentArchive: Sendable {
         func damage(_ message: String) -> CambiumError { CambiumError(.damaged, message, place: .init(file: "\(volume.name)/\(place)")) }
         while let record = try kept.next() {
             guard let other = try whole.record(record.number) else {
-                // The segment that should have it has this name, unless it was cut in another way.
+                // The segment that should have the transaction has this name, unless the archive is divided in another way.
                 place = LogFileName.path(record.number, .segment)
                 throw lost()
             }
@@ -135,12 +137,12 @@ public struct SegmentArchive: Sendable {
                 throw damage("Transaction \(record.number) is not the one that was retired.")
             }
             if case .file(let file) = other.payload { paths.append(file.path) }
-            // A segment of the archive ends here: the retired one, which has all of them, lists where they ended.
+            // A segment of the archive ends here. The retired segment, which contains all of them, lists their checksums.
             if let checksum = try whole.endChecksum(), checksum != kept.checksum(after: record.number) {
                 throw damage("The segment does not end as the one that was retired.")
             }
         }
-        // Checksums go on from those of the header, which so is the same, too.
+        // Each checksum depends on the header, so the header is the same, too.
         guard try whole.checksum() == kept.lastChecksum else { throw damage("The segment does not end as the one that was retired.") }
         return whole.segments.map { LogFileName.path($0, .segment) } + paths
     }

@@ -1,15 +1,16 @@
 import CambiumBytes
 import CambiumModel
 
-/// The transactions of one segment, one at a time. Errors name the volume, because two of them have a file of this name.
+/// Reads the transactions of one segment, one at a time. Its errors name the volume, because a store and its archive may both have a file
+/// of this name.
 struct SegmentRecords {
     private let volume: any Volume
     private var reader: SegmentReader
-    /// What is left of the frame that was read last, backwards.
+    /// The transactions of the last frame that are not returned yet, the next one last.
     private var rest: [LogRecord] = []
     private let begin: TransactionNumber
 
-    /// Throws `.damaged` where the file's header or index does not verify, `.notFound` where there is no such file.
+    /// Opens a segment. Throws `.damaged` if its header or its index does not verify, and `.notFound` if there is no such file.
     ///
     /// - Parameter begin: the first transaction that is returned; `nil` for the first one of the segment.
     init(_ volume: any Volume, _ segment: TransactionNumber, from begin: TransactionNumber? = nil) throws(CambiumError) {
@@ -28,22 +29,23 @@ struct SegmentRecords {
 
     var first: TransactionNumber { reader.header.firstTransaction }
 
-    /// The last transaction of a sealed segment, which is known before it is read; `nil` for an open one.
+    /// The last transaction of a sealed segment, which is known before the segment is read; `nil` for an open segment.
     var sealedEnd: TransactionNumber? { reader.sealedEnd }
 
-    /// What the next segment has to name; known when all was read.
+    /// The checksum that the next segment must name. It is known after all transactions were read.
     var lastChecksum: UInt32 { reader.lastChecksum }
 
-    /// Whether the last frame that was read has transactions that are still to be returned.
+    /// Whether the last frame that was read has transactions that are not returned yet.
     var hasRest: Bool { !rest.isEmpty }
 
-    /// The checksum of the log after a transaction of a sealed segment, as far as the index has it.
+    /// Returns the checksum of the log after a transaction of a sealed segment, or `nil` if the index does not have it.
     func checksum(after transaction: TransactionNumber) -> UInt32? {
         guard transaction >= first else { return nil }
         return reader.index?.checksum(after: transaction.rawValue - first.rawValue + 1)
     }
 
-    /// The checksum of the joint that follows the last transaction in an open segment; `nil` if none does.
+    /// Returns the checksum of the joint after the last transaction in an open segment, or `nil` if no joint follows. A joint is a frame
+    /// without transactions that marks a position of the log.
     func jointChecksum() throws(CambiumError) -> UInt32? {
         guard rest.isEmpty, !reader.isSealed else { return nil }
         var following = reader
@@ -51,7 +53,7 @@ struct SegmentRecords {
         return following.lastChecksum
     }
 
-    /// Nil at the end. Throws `.damaged` where a frame does not verify or something is behind the last one.
+    /// Returns the next transaction, or `nil` at the end. Throws `.damaged` if a frame does not verify, or if bytes follow the last one.
     mutating func next() throws(CambiumError) -> LogRecord? {
         do {
             // A joint has no transactions.

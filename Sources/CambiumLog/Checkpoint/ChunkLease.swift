@@ -1,11 +1,11 @@
 import CambiumBytes
 public import CambiumModel
 
-/// Tells later writers which chunks the graphs map that outlive their store: a file beside the roots that names the chunks, and that is
-/// shared for as long as this lives.
+/// A lease: a file next to the checkpoint records, which informs later writers of the chunks that are mapped by graphs that outlive their
+/// store. The process shares the file as long as this object exists.
 ///
-/// The lock ends with the process, so a file that nobody shares names nothing. It is not synced: a loss of power ends all processes.
-/// Docs/CHECKPOINTS.md has the bytes.
+/// The lock ends with the process, so a lease that is not shared names nothing. It is not synced, because a power failure ends all
+/// processes. Docs/CHECKPOINTS.md has the bytes.
 public final class ChunkLease: Sendable {
     static let suffix = ".lease"
     private static let nameDigitCount = 16
@@ -14,7 +14,7 @@ public final class ChunkLease: Sendable {
     private let path: String
     private let share: any VolumeLock
 
-    /// Makes a lease. The caller must have the lock of the store, so that no writer looks for leases before this one is shared.
+    /// Creates a lease. The caller must have the lock of the store, so that no writer looks for leases before this one is shared.
     ///
     /// Throws `.ioFailure` and `.cannotCreate` if the disk refuses; then there is no lease. Complexity: O(chunks).
     ///
@@ -32,26 +32,26 @@ public final class ChunkLease: Sendable {
             try file.write(LeaseRecord(chunks: chunks).encode(store: store), at: 0)
             share = try volume.share(path)
         } catch {
-            try? volume.remove(path)  // Nobody shares what is left, so the next writer removes it.
+            try? volume.remove(path)  // A file that is left is not shared, so the next writer removes it.
             throw error
         }
     }
 
     deinit {
-        // While it is shared nobody else removes it, so that the name is still that of this lease.
-        try? volume.remove(path)  // Nobody shares what is left, so the next writer removes it.
+        // No other process removes a shared lease, so the name still belongs to this one.
+        try? volume.remove(path)  // A file that is left is not shared, so the next writer removes it.
         share.unlock()
     }
 
     static func isName(_ name: String) -> Bool { name.hasSuffix(suffix) && name.utf8.count == nameDigitCount + suffix.utf8.count }
 }
 
-/// The leases of graphs that outlived their store before the process had the lock: they only get fewer.
+/// The leases of graphs that had outlived their store when this process took the lock. No lease is added later.
 public struct ChunkLeases: Sendable {
-    /// The records by their paths; nil for one that does not verify.
+    /// The records by their paths; `nil` for a lease that does not verify.
     private var records: [String: LeaseRecord?] = [:]
 
-    /// Reads the leases that are shared, and removes those that are not. The caller must have the lock of the store.
+    /// Reads the leases that are shared, and removes the others. The caller must have the lock of the store.
     ///
     /// Throws `.ioFailure` if the disk refuses. Complexity: O(bytes of the leases).
     public init(of volume: any Volume, store: [UInt8]) throws(CambiumError) {
@@ -61,16 +61,16 @@ public struct ChunkLeases: Sendable {
             do throws(CambiumError) {
                 records[path] = .some(try LeaseRecord.read(volume, path, store: store))
             } catch {
-                // The graph that had it ended since.
+                // The graph that had the lease has ended since.
                 guard error.code == .notFound else { throw error }
             }
         }
     }
 
-    /// Whether it is known which chunks the leases name. Otherwise nothing may be written to any file of pages that was there.
+    /// Whether the chunks of all leases are known. Otherwise nothing may be written to any file of pages that existed before.
     public var areReadable: Bool { records.values.allSatisfy { $0 != nil } }
 
-    /// The chunks of a file of pages that the leases name.
+    /// Returns the chunks of a file of pages that the leases name.
     public func chunks(of pageFile: UInt64) -> Set<Int> {
         records.values.reduce(into: []) { $0.formUnion($1?.chunks[pageFile] ?? []) }
     }
@@ -84,14 +84,14 @@ public struct ChunkLeases: Sendable {
         do throws(CambiumError) {
             return try volume.removeUnlessShared(path)
         } catch {
-            // Its graph has removed it.
+            // The graph that had the lease has removed it.
             guard error.code == .notFound else { throw error }
             return true
         }
     }
 }
 
-/// What a lease says.
+/// The content of a lease.
 struct LeaseRecord: Sendable, Equatable {
     /// For each file of pages, the chunks that are mapped, ascending.
     var chunks: [UInt64: [Int]]
@@ -127,7 +127,7 @@ struct LeaseRecord: Sendable, Equatable {
         return runs
     }
 
-    /// Nil if the file is not a lease of this store that verifies.
+    /// Reads a lease. Returns `nil` if the file is not a lease of this store that verifies.
     static func read(_ volume: any Volume, _ path: String, store: [UInt8]) throws(CambiumError) -> LeaseRecord? {
         let file = try volume.open(path, .read)
         defer { file.close() }
@@ -135,7 +135,7 @@ struct LeaseRecord: Sendable, Equatable {
         do throws(DecodingError) { return try decode(bytes, store: store) } catch { return nil }
     }
 
-    /// Throws if the bytes are not a lease of this store.
+    /// Decodes a lease. Throws if the bytes are not a lease of this store.
     static func decode(_ bytes: [UInt8], store: [UInt8]) throws(DecodingError) -> LeaseRecord {
         guard bytes.count >= Format.Lease.magic.count + 4 else { throw .truncated(offset: bytes.count) }
         guard ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4))) else {

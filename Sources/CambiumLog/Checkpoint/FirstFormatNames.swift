@@ -1,7 +1,7 @@
 import CambiumBytes
 public import CambiumModel
 
-/// The requests and the labels that a root record of format 1 has. They are read, and never written into a new record.
+/// The requests and the labels in a checkpoint record of format 1. They are read, and never written into a new record.
 public struct FirstFormatNames: Sendable {
     let requests: Names
     let labels: Names
@@ -19,12 +19,12 @@ public struct FirstFormatNames: Sendable {
         }
     }
 
-    /// Names of transactions, as they stand in a record.
+    /// The names of transactions, as a record stores them.
     struct Names: Sendable {
         let count: UInt32
         let bytes: [UInt8]
 
-        /// Throws if a part of a name is missing, or something follows the last one.
+        /// Decodes names. Throws if a part of a name is missing, or if bytes follow the last one.
         fileprivate init(_ reader: inout ByteReader) throws(DecodingError) {
             count = try reader.read(UInt32.self)
             let byteCount = Int(try reader.read(UInt32.self))
@@ -32,7 +32,7 @@ public struct FirstFormatNames: Sendable {
             try forEach { _, _, _ in }
         }
 
-        /// The bit of a length that says that a digest of what the request asked for follows the name.
+        /// The bit of a length that states that a digest of the request's content follows the name.
         private static let digestBit: UInt32 = 1 << 31
 
         fileprivate func forEach(
@@ -50,10 +50,10 @@ public struct FirstFormatNames: Sendable {
         }
     }
 
-    /// Calls `body` with each request, oldest first. A name that is not UTF-8 is left out: no store has written it.
+    /// Calls `body` with each request, oldest first. Leaves out a name that is not UTF-8: no store has written such a name.
     public func forEachRequest(_ body: (String, TransactionNumber, RequestDigest?) -> Void) { Self.forEach(requests, body) }
 
-    /// Calls `body` with each label, as `forEachRequest`.
+    /// Calls `body` with each label, as `forEachRequest` does.
     public func forEachLabel(_ body: (String, TransactionNumber) -> Void) { Self.forEach(labels) { name, number, _ in body(name, number) } }
 
     private static func forEach(_ names: Names, _ body: (String, TransactionNumber, RequestDigest?) -> Void) {

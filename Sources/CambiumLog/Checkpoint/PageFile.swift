@@ -5,25 +5,27 @@ public import CambiumModel
     import Glibc
 #endif
 
-/// Memory for chunks that are stored in another form than they have in memory.
+/// Memory for chunks whose form in the file differs from their form in memory.
 public protocol ChunkRoom: AnyObject, Sendable {
-    /// 65,536 bytes that stay there as long as this does. One thread at a time.
+    /// Returns 65,536 bytes of memory, which stays valid as long as this object exists. One thread at a time may call this.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer
 }
 
-/// The pages of a stored graph, as its root names them. A chunk is compared with its checksum when it is asked for first.
+/// The pages of a stored graph, as its checkpoint record names them. A chunk is compared with its checksum when it is first requested.
 ///
-/// SAFETY: the mapping, or the memory that a chunk was read into, stays as long as this does; while the root is shared nobody writes into
-/// chunks that it has.
+/// SAFETY: the mapping, and the memory that a chunk was read into, stay valid as long as this object exists; while the record is shared, no
+/// process writes to chunks that the checkpoint has.
 ///
-/// SENDABLE: the root and the mapping do not change, and what was read is under a lock.
+/// SENDABLE: the record and the mapping do not change, and the chunks that were read are under a lock.
 public final class PageFile: @unchecked Sendable {
-    /// The directory of roots has this file where a stored graph was found to be damaged: then each is checked in whole before it is used.
+    /// A file that a process makes when it finds a corrupt stored graph. While it exists, each stored graph is checked in whole before it
+    /// is used.
     static let damageMark = RootRecord.directory + "/DAMAGED"
     public static let chunkByteCount = 65_536
 
     public let root: RootRecord
-    /// Whether all of it was compared with its checksums when it was opened, because it is small or because that was asked for.
+    /// Whether all of the graph was compared with its checksums when it was opened, because it is small or because the caller asked for
+    /// that.
     public let isCheckedInWhole: Bool
     private let volume: any Volume
     private let path: String
@@ -32,39 +34,39 @@ public final class PageFile: @unchecked Sendable {
     private let mapping: FileMapping?
     private let readAhead = Guarded(ReadAhead())
     private let room: (any ChunkRoom)?
-    /// Chunks that are compressed, or of a volume whose files cannot be mapped.
+    /// The memory of chunks that are compressed, or that belong to a volume whose files cannot be mapped.
     private let read = Guarded<[Int: UnsafeMutableRawPointer]>([:])
 
-    /// The name of a file of pages: 16 hexadecimal digits that no file of this store had before.
+    /// Returns the name of a file of pages: 16 hexadecimal digits that no file of this store had before.
     static func path(_ name: UInt64) -> String { prefix + HexText.encode(withUnsafeBytes(of: name.bigEndian) { Array($0) }) }
 
     static let prefix = "pages-"
 
-    /// Bytes that all files of pages take on disk.
+    /// Returns the number of bytes that all files of pages take on disk.
     public static func byteCount(_ volume: any Volume) throws(CambiumError) -> Int {
         var byteCount = 0
         for name in try volume.list("") where isName(name) {
             do throws(CambiumError) {
                 byteCount += try volume.roomByteCount(of: name)
             } catch {
-                // Who writes may have removed it since the directory was listed.
+                // A writer may have removed the file since the directory was listed.
                 guard error.code == .notFound else { throw error }
             }
         }
         return byteCount
     }
 
-    /// Whether a name in the directory of a store is one of a file of pages.
+    /// Whether a name in the directory of a store is the name of a file of pages.
     static func isName(_ name: String) -> Bool {
         name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.utf8.count), radix: 16).map(path) == name
     }
 
-    /// Opens the stored graph of a transaction. Throws `.damaged` where it is none that this program can read, `.notFound` where it
-    /// is gone.
+    /// Opens the stored graph of a transaction. Throws `.damaged` if it is not a graph that this program can read, and `.notFound` if it is
+    /// gone.
     ///
     /// - Parameters:
-    ///   - checkedByteCountMax: the most bytes of chunks that are compared with their checksums at once.
-    ///   - room: where chunks are that are compressed; nil for who does not ask for them.
+    ///   - checkedByteCountMax: the greatest number of bytes of chunks that are all compared with their checksums at once.
+    ///   - room: the memory for chunks that are compressed or cannot be mapped; if it is `nil`, this object allocates that memory.
     public init(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int,
         checkedByteCountMax: Int = LogTuning.standard.checkedByteCountMax, room: (any ChunkRoom)? = nil
@@ -100,7 +102,8 @@ public final class PageFile: @unchecked Sendable {
         if isCheckedInWhole { try checkAll() }
     }
 
-    /// The root of a transaction, and the bytes of its record; nil for one that is damaged. Throws where it cannot be read.
+    /// Returns the checkpoint record of a transaction, and the number of its bytes. Returns `nil` if it is corrupt. Throws if it cannot be
+    /// read.
     public static func root(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
     ) throws(CambiumError) -> (record: RootRecord, byteCount: Int)? {
@@ -112,7 +115,7 @@ public final class PageFile: @unchecked Sendable {
                 return (try root(volume, recorded), bytes.count)
             } catch {
                 guard error.code == .damaged || error.code == .notFound else { throw error }
-                // Nobody shares the root, so who writes may have replaced it and used the chunks of its table again.
+                // The record is not shared, so a writer may have replaced it and used the chunks of its table again.
                 let newer = try Self.bytes(volume, path)
                 if newer == bytes { return nil }
                 bytes = newer
@@ -120,7 +123,8 @@ public final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// The tree over the log up to the transaction of a root; nil if its record is damaged or has none. Throws if it cannot be read.
+    /// Returns the tree over the log up to the transaction of a checkpoint. Returns `nil` if the record is corrupt or has no tree. Throws
+    /// if it cannot be read.
     public static func tree(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
     ) throws(CambiumError) -> MerkleTree? {
@@ -130,7 +134,7 @@ public final class PageFile: @unchecked Sendable {
         return record.tree
     }
 
-    /// What a record says without its table; nil for one that is damaged.
+    /// Returns a record without its table, or `nil` if the record is corrupt.
     static func recorded(_ bytes: [UInt8], store: [UInt8]) throws(CambiumError) -> RecordedRoot? {
         do throws(DecodingError) { return try RecordedRoot(bytes, store: store) } catch { return nil }
     }
@@ -143,14 +147,14 @@ public final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Takes back that each stored graph is checked in whole.
+    /// Removes the mark, so that stored graphs are no longer all checked in whole.
     public static func removeDamageMark(_ volume: any Volume) throws(CambiumError) {
         guard try volume.exists(damageMark) else { return }
         try volume.remove(damageMark)
         try volume.syncDirectory(RootRecord.directory)
     }
 
-    /// What was told when a stored graph was found to be damaged; nil where none was.
+    /// Returns the message of the process that found a corrupt stored graph, or `nil` if there is no such message.
     public static func damageTold(_ volume: any Volume) throws(CambiumError) -> String? {
         guard try volume.exists(damageMark) else { return nil }
         return String(decoding: try volume.bytes(of: damageMark), as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
@@ -161,8 +165,8 @@ public final class PageFile: @unchecked Sendable {
         file.close()
     }
 
-    /// Who writes may have dropped the root meanwhile, or made it again with another file. Where the same root is still there, its file
-    /// was lost.
+    /// Opens the file of a record. A writer may have dropped the record since it was read, or replaced it by one with another file. If the
+    /// same record still exists, its file was lost.
     private static func open(
         _ volume: any Volume, _ path: String, _ record: String, _ recordBytes: [UInt8]
     ) throws(CambiumError) -> any VolumeFile {
@@ -180,18 +184,18 @@ public final class PageFile: @unchecked Sendable {
         return try file.read(at: 0, count: min(try file.byteCount(), Format.Root.byteCountMax))
     }
 
-    /// Whether the pages of two roots are in one file. Then both have the same bytes in each chunk that both have: nobody writes to a chunk
-    /// as long as a graph maps it.
+    /// Whether the pages of two checkpoints are in one file. If so, both have the same bytes in each chunk that both have: no process
+    /// writes to a chunk as long as a graph maps it.
     public func isSameFile(as other: PageFile) -> Bool {
         root.store == other.root.store && root.pageFile == other.root.pageFile && file.isSame(as: other.file)
     }
 
-    /// Lets the root be dropped: for who writes to the store, and knows which chunks are in use.
+    /// Allows the record to be dropped. Only a writer of the store may call this, because it knows which chunks are in use.
     public func giveUpShare() { share.unlock() }
 
     // MARK: Chunks
 
-    /// Compares every chunk with its checksum. Throws `.damaged` with the first that is not what was stored.
+    /// Compares every chunk with its checksum. Throws `.damaged` for the first chunk that is not as it was stored.
     public func checkAll() throws(CambiumError) {
         for chunk in root.chunks.indices where root.chunks[chunk].hasPages {
             if root.chunks[chunk].packedByteCount > 0 {
@@ -202,8 +206,8 @@ public final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// The address of a chunk's bytes, which are what was stored. Where they are not, has the next opening check what is stored in whole,
-    /// and ends the process, as `DamagedPages` says.
+    /// Returns the address of a chunk, after its bytes were compared with the checksum. If they differ, requests that the next opening
+    /// checks stored graphs in whole, and ends the process, as `DamagedPages` describes.
     public func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         do throws(CambiumError) {
             guard index < root.chunks.count, root.chunks[index].hasPages else {
@@ -211,7 +215,7 @@ public final class PageFile: @unchecked Sendable {
             }
             beginReading(index)
             let base = try address(index)
-            // What is compressed was checked before it came there.
+            // A compressed chunk was checked when it was decompressed.
             if root.chunks[index].packedByteCount == 0 { try check(index, base) }
             return base
         } catch {
@@ -219,18 +223,18 @@ public final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Has the next opening check what is stored in whole, and ends the process, as `DamagedPages` says.
+    /// Requests that the next opening checks stored graphs in whole, and ends the process, as `DamagedPages` describes.
     ///
-    /// - Parameter reason: what is wrong with the pages, in words.
+    /// - Parameter reason: the fault of the pages, in words.
     public func refuse(_ reason: String) -> Never { end(flaw(reason)) }
 
     private func end(_ error: CambiumError) -> Never {
-        // If the mark cannot be made, the next opening comes here again, and reports the same.
+        // If the mark cannot be made, the next opening finds the same corruption and reports it again.
         try? volume.replace(Self.damageMark, Array("\(error)\n".utf8))
         DamagedPages.end(error)
     }
 
-    /// The error for pages that have their checksums and are no graph.
+    /// Returns the error for pages whose checksums fit, but which are not a graph.
     public func flaw(_ reason: String) -> CambiumError {
         CambiumError(
             .damaged,
@@ -256,7 +260,7 @@ public final class PageFile: @unchecked Sendable {
             place: .init(file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)"))
     }
 
-    /// The bytes of a chunk that is compressed, as they are in the file.
+    /// Returns the bytes of a compressed chunk, as they are in the file.
     func packed(_ index: Int) throws(CambiumError) -> [UInt8] {
         try file.read(at: index * Self.chunkByteCount, count: Int(root.chunks[index].packedByteCount))
     }
@@ -267,8 +271,8 @@ public final class PageFile: @unchecked Sendable {
         return bytes
     }
 
-    /// Without it the system reads what is around a page that is touched, megabytes where it takes the disk to be fast: then a query
-    /// that needs ten chunks waits for all of the file.
+    /// Asks the kernel to read chunks. Otherwise the kernel also reads the bytes around each touched page, which can be megabytes. Then a
+    /// query that needs ten chunks waits for all of the file.
     private func beginReading(_ index: Int) {
         guard let mapping, let chunks = readAhead.withLock({ $0.chunks(for: index) }) else { return }
         let end = min(chunks.upperBound, mapping.byteCount / Self.chunkByteCount)
@@ -292,7 +296,7 @@ public final class PageFile: @unchecked Sendable {
             let bytes = isPacked ? try unpacked(index) : try file.read(at: index * Self.chunkByteCount, count: Self.chunkByteCount)
             if isPacked { try check(index, bytes) }
             let pointer = room?.memory(ofChunk: index) ?? .allocate(byteCount: 3 * Self.chunkByteCount, alignment: 4096)
-            // What follows the chunk can be read, too, because a page that nobody has proven may say that it goes on there.
+            // The bytes that follow the chunk can be read, too, because a page that was not proven may claim to continue there.
             pointer.initializeMemory(as: UInt8.self, repeating: 0, count: (room == nil ? 3 : 1) * Self.chunkByteCount)
             bytes.withUnsafeBytes { pointer.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(pointer), byteCount: $0.count) }
             read[index] = pointer
@@ -301,15 +305,16 @@ public final class PageFile: @unchecked Sendable {
     }
 }
 
-/// Which chunks are read from the disk when one is touched: it alone, and those that follow while they are touched in order.
+/// Determines which chunks to read from the disk when one is touched: only that chunk, and also those that follow if chunks are touched in
+/// order.
 private struct ReadAhead {
     private var next = 0
-    /// Up to where chunks in order were asked for.
+    /// The end of the chunks that were requested in order.
     private var end = 0
 
     private static let chunkCount = 32
 
-    /// The chunks that the system is asked for; nil where it was asked before.
+    /// Returns the chunks to request from the kernel, or `nil` if they were requested before.
     mutating func chunks(for index: Int) -> Range<Int>? {
         let isInOrder = index == next
         next = index + 1
@@ -324,11 +329,11 @@ private struct ReadAhead {
     }
 }
 
-/// What becomes of a process that meets damaged pages while it reads a graph, where no error can be thrown.
+/// Ends a process that finds corrupt pages while it reads a graph, where no error can be thrown.
 public enum DamagedPages {
     private static let handler = Guarded<(@Sendable (CambiumError) -> Never)?>(nil)
 
-    /// Has the process end in another way than by a trap with the error as its message.
+    /// Replaces the handler that ends the process. Without a handler, the process prints the error and aborts.
     public static func setHandler(_ body: @escaping @Sendable (CambiumError) -> Never) { handler.withLock { $0 = body } }
 
     static func end(_ error: CambiumError) -> Never {

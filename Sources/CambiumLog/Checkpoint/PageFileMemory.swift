@@ -1,16 +1,16 @@
 import CambiumBytes
 import CambiumModel
 
-/// Memory that is a file of pages. The system writes to the file what a writer stores there, and takes it out of memory when others
-/// need it.
+/// Memory that is mapped from a file of pages. The kernel writes the bytes that are stored there to the file, and removes them from memory
+/// when other code needs it.
 ///
-/// The file has one reservation of addresses, its window, in which chunk `c` lies at `c` x 65,536. So the number of mappings does not grow
-/// with the chunks that are used, however often.
+/// One range of addresses is reserved for the file: its window, in which chunk `c` lies at `c` x 65,536. So the number of mappings does not
+/// grow with the number of chunks that are used, however often.
 ///
-/// SAFETY: the file has disk space for a chunk before anybody gets its address, because the system ends a process that writes to a mapping
-/// without space. The window stays mapped as long as this object exists.
+/// SAFETY: the file has disk space for a chunk before any caller gets its address, because the kernel ends a process that writes to a
+/// mapping without space. The window stays mapped as long as this object exists.
 ///
-/// SENDABLE: one thread at a time uses it.
+/// SENDABLE: only one thread at a time uses it.
 public final class PageFileMemory: @unchecked Sendable {
     private let volume: any Volume
     /// `nil` for a file without a name, which ends with the process.
@@ -18,16 +18,16 @@ public final class PageFileMemory: @unchecked Sendable {
     private var file: (any VolumeFile)?
     private var window: FileMapping?
     private var isWindowRefused = false
-    /// Chunks that have disk space, taken ahead of their use.
+    /// The chunks whose disk space was preallocated in advance.
     private var ahead = 0..<0
     private var aheadEnd: Int
 
-    /// New chunks at the end of the file get disk space together: as many as there were, up to 8 MiB.
+    /// New chunks at the end of the file get disk space together: as many as the file has already, up to 8 MiB.
     private static let aheadCountMax = 128
 
     /// - Parameters:
     ///   - pageFile: the file that checkpoints are stored in; `nil` for pages that are never stored.
-    ///   - chunkCount: how many chunks the file has. Those between the chunks of roots get disk space one by one.
+    ///   - chunkCount: the number of chunks in the file. The chunks before that end get disk space one by one.
     public init(_ volume: any Volume, _ pageFile: UInt64?, chunkCount: Int = 0) {
         self.volume = volume
         self.pageFile = pageFile
@@ -36,14 +36,14 @@ public final class PageFileMemory: @unchecked Sendable {
 
     deinit { file?.close() }
 
-    /// Returns `nil` if the disk is full, or if the volume's files cannot be mapped.
+    /// Returns the memory of a chunk, or `nil` if the disk is full or the volume's files cannot be mapped.
     public func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
         guard let window = openedWindow(), (chunk + 1) * PageFile.chunkByteCount <= window.byteCount else { return nil }
         if !ahead.contains(chunk), !takeSpace(from: chunk) { return nil }
         return window.base + chunk * PageFile.chunkByteCount
     }
 
-    /// Takes disk space for a chunk, and for those that follow it if it is a new one.
+    /// Preallocates disk space for a chunk, and also for those that follow it if it is a new one.
     private func takeSpace(from chunk: Int) -> Bool {
         if chunk < aheadEnd { return takeSpace(chunk..<chunk + 1) }
         let chunks = chunk..<chunk + max(1, min(chunk, Self.aheadCountMax))
@@ -62,32 +62,35 @@ public final class PageFileMemory: @unchecked Sendable {
         }
     }
 
-    /// Returns `false` if the disk is full, or if the file cannot take the place of the memory. Then the memory stays as it is.
+    /// Maps a chunk of the file in place of memory. Returns false if the disk is full, or if the file cannot take the place of the memory.
+    /// Then the memory stays as it is.
     public func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool {
         takeSpace(chunk..<chunk + 1) && replace(base, chunks: chunk..<chunk + 1)
     }
 
-    /// Returns `false` if the file cannot take the place of the memory. Then the memory stays as it is.
+    /// Maps chunks of the file in place of memory. Returns false if the file cannot take the place of the memory. Then the memory stays as
+    /// it is.
     public func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool {
         guard let file = try? opened() else { return false }  // Then the memory stays as it is.
         return file.replace(base, offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
     }
 
-    /// Takes note that chunks have no disk space until they are stored or mapped again. Returns what releases it: on any thread, while
-    /// nobody stores or maps the chunks. If the disk cannot release it, the file keeps it.
+    /// Records that chunks have no disk space until they are stored or mapped again. Returns a closure that releases the space, or `nil` if
+    /// there is no space to release. Any thread may call the closure, while no thread stores or maps the chunks. If the disk cannot release
+    /// the space, the file keeps it.
     public func discard(_ chunks: Range<Int>) -> (@Sendable () -> Void)? {
-        // A file without a name that nobody has opened has no disk space.
+        // A file without a name that was not opened has no disk space.
         if chunks.isEmpty || (pageFile == nil && file == nil) { return nil }
         if ahead.overlaps(chunks) { ahead = 0..<0 }
-        // The caller may release the space later. So these chunks get new space one by one, and never ahead of their use.
+        // The caller may release the space later. So these chunks get new space one by one, and never in advance.
         aheadEnd = max(aheadEnd, chunks.upperBound)
-        guard let file = try? opened() else { return nil }  // The file that is not there has no disk space.
+        guard let file = try? opened() else { return nil }  // A file that does not exist has no disk space.
         return {
             try? file.discard(offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
         }
     }
 
-    /// The window is made at its first use. A process whose address space is limited gets a smaller one, or none.
+    /// Returns the window, which is made at its first use. A process whose address space is limited gets a smaller window, or no window.
     private func openedWindow() -> FileMapping? {
         if window != nil || isWindowRefused { return window }
         var byteCount = Format.Lease.chunkCountMax * PageFile.chunkByteCount

@@ -1,19 +1,19 @@
 import CambiumBytes
 public import CambiumModel
 
-/// Stores graphs: writes chunks into a file of pages, and the roots that name them.
+/// Stores graphs: writes chunks into a file of pages, and the checkpoint records that name them.
 public struct PageFileWriter {
     private let volume: any Volume
     private let file: any VolumeFile
-    /// Bytes that were written.
+    /// The number of bytes that were written.
     public private(set) var byteCount = 0
 
-    /// Chunks that are neighbours in the file are written together, up to so many.
+    /// The greatest number of neighbouring chunks that are written together.
     private static let runCountMax = 16
 
-    /// The directory of roots and the file of pages are made where they are not there yet.
+    /// Opens the file of pages. Creates it, and the directory of checkpoint records, if they do not exist.
     ///
-    /// - Parameter isNamed: whether a root names the file, so that its own name is durable.
+    /// - Parameter isNamed: whether a checkpoint record names the file, so that its directory entry is already durable.
     public init(_ volume: any Volume, _ pageFile: UInt64, isNamed: Bool) throws(CambiumError) {
         self.volume = volume
         try volume.createDirectory(RootRecord.directory)
@@ -24,19 +24,19 @@ public struct PageFileWriter {
 
     public func close() { file.close() }
 
-    /// How a chunk gets into the file.
+    /// The way in which a chunk gets into the file.
     public enum Storing: Sendable {
-        /// Its memory is the file's, so it is there.
+        /// The memory of the chunk is the file's, so its bytes are there already.
         case none
         case asItIs
-        /// Where it gets smaller by it.
+        /// The chunk is compressed if it then takes at most 48 KiB.
         case packed
     }
 
-    /// What is known of a chunk in the file.
+    /// The checksum of a chunk in the file, and its compressed length; 0 for a chunk that is not compressed.
     public typealias StoredChunk = (checksum: UInt32, packedByteCount: UInt16)
 
-    /// Writes chunks, which nothing that is stored may have.
+    /// Writes chunks. No stored graph may have any of them.
     ///
     /// - Parameters:
     ///   - chunks: ascending.
@@ -81,31 +81,32 @@ public struct PageFileWriter {
         run.bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Writes a chunk that is compressed, or has a part of a table. What its place has beyond that takes no room on disk.
+    /// Writes a compressed chunk, or a part of a table. The rest of the chunk's place takes no disk space.
     mutating func write(_ packed: [UInt8], as chunk: Int) throws(CambiumError) {
         let offset = chunk * PageFile.chunkByteCount
         if !packed.isEmpty { try file.write(packed, at: offset) }
         let end = (packed.count + Self.blockByteCount - 1) / Self.blockByteCount * Self.blockByteCount
         if end < PageFile.chunkByteCount { try file.discard(offset: offset + end, byteCount: PageFile.chunkByteCount - end) }
-        // A file has whole chunks.
+        // A file always has whole chunks.
         if try file.byteCount() < offset + PageFile.chunkByteCount { try file.truncate(to: offset + PageFile.chunkByteCount) }
         byteCount += packed.count
     }
 
-    /// In which the disk gives room.
+    /// The unit in which the disk allocates space.
     private static let blockByteCount = 4096
 
-    /// Writes the root's table if its record has no room for it, makes what was written durable, and then the root, in the place of the
-    /// one that the transaction has, if there is one.
+    /// Writes the table of a checkpoint if its record has no space for it, and makes everything that was written durable. Then writes the
+    /// record, which replaces the record that the transaction may already have.
     ///
-    /// - Parameter tuning: how the table is stored.
-    /// - Returns: the bytes of the root's record; nil where the transaction has a root that somebody reads, which stays then.
+    /// - Parameter tuning: determines how the table is stored.
+    /// - Returns: the number of bytes of the record; `nil` if the transaction has a record in the same file that a reader shares. That
+    ///   record then stays.
     public mutating func finish(_ root: RootRecord, tuning: LogTuning = .standard) throws(CambiumError) -> Int? {
         let encoded = root.encode(partByteCountMax: tuning.tablePartByteCountMax)
         for part in encoded.parts { try write(part.bytes, as: part.chunk) }
         try file.sync()
         let path = RootRecord.path(root.transaction)
-        // In another file it leaves alone what is read.
+        // A checkpoint in another file does not change the chunks that a reader uses.
         if try volume.exists(path), try isOfSameFile(path, as: root) {
             guard try volume.replaceUnlessShared(path, encoded.record) else { return nil }
         } else {
@@ -123,7 +124,7 @@ public struct PageFileWriter {
 
     // MARK: Dropping
 
-    /// Removes the records, settings and notes whose writing was interrupted. Only while none is being written.
+    /// Removes the records, settings and notes whose writing was interrupted. May be called only while none of them is being written.
     public static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
         for name in try volume.list(RootRecord.directory) where name.hasSuffix(RootRecord.suffix + LogFileName.replacementSuffix) {
             try volume.remove(RootRecord.directory + "/" + name)
@@ -133,7 +134,7 @@ public struct PageFileWriter {
         }
     }
 
-    /// Removes the files of pages that no root names; who has one mapped keeps it.
+    /// Removes the files of pages that no checkpoint record names. A process that has mapped such a file can still use it.
     public static func removeFiles(_ volume: any Volume, except named: Set<UInt64>) throws(CambiumError) {
         let paths = Set(named.map(PageFile.path))
         for name in try volume.list("") where PageFile.isName(name) && !paths.contains(name) { try volume.remove(name) }

@@ -1,9 +1,9 @@
 import CambiumBytes
 import CambiumModel
 
-/// A root as its record has it, whose table may be in chunks of the file of pages.
+/// A checkpoint record as it is stored. Its table may be in chunks of the file of pages.
 struct RecordedRoot {
-    /// Without the schema and the chunks.
+    /// The record without the schema and the chunks.
     private(set) var record: RootRecord
     private let chunkCount: Int
     private let schemaByteCount: Int
@@ -18,7 +18,7 @@ struct RecordedRoot {
         RootTable.byteCount(schemaByteCount: schemaByteCount, chunkCount: chunkCount, isPacked: record.isPacked)
     }
 
-    /// Throws if the bytes are not a record of this store.
+    /// Decodes a record. Throws if the bytes are not a record of this store.
     init(_ bytes: [UInt8], store: [UInt8]) throws(DecodingError) {
         guard bytes.count >= Format.Root.headerByteCount + 12 else { throw .truncated(offset: bytes.count) }
         guard ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4))) else {
@@ -80,11 +80,11 @@ struct RecordedRoot {
         return MerkleTree(leafCount: transaction.rawValue, subtrees: subtrees)
     }
 
-    /// The whole root. Throws `.damaged` if its table does not verify, and the errors of `read`.
+    /// Returns the whole record. Throws `.damaged` if its table does not verify, and the errors of `read`.
     ///
     /// Complexity: O(bytes of the table), which is read only if it is in chunks.
     ///
-    /// - Parameter read: reads a chunk of the file of pages from its beginning on; fewer bytes if the file ends before.
+    /// - Parameter read: reads the beginning of a chunk of the file of pages; returns fewer bytes if the file ends before.
     func resolved(
         _ read: (_ chunk: Int, _ byteCount: Int) throws(CambiumError) -> [UInt8]
     ) throws(CambiumError) -> RootRecord {

@@ -1,29 +1,30 @@
 import CambiumBytes
 public import CambiumModel
 
-/// What makes a stored graph one: where its pages are in the file of pages, and all else that opening needs. Docs/CHECKPOINTS.md has the
-/// bytes.
+/// The record of a checkpoint: the place of its pages in the file of pages, and everything else that an opening needs. Docs/CHECKPOINTS.md
+/// has the bytes.
 public struct RootRecord: Sendable {
     public static let directory = "roots"
     static let suffix = ".root"
 
     public struct Chunk: Sendable, Hashable {
-        /// Granules of 16 bytes in use; 0 if the root does not have the chunk, 65,535 if the chunk has a part of the root's table.
+        /// The granules of 16 bytes in use; 0 if the checkpoint does not have the chunk, 65,535 if the chunk has a part of the checkpoint's
+        /// table.
         public var live: UInt16
-        /// Of its 65,536 bytes; 0 if it has a part of the table, which has its own checksum.
+        /// The checksum of the chunk's 65,536 bytes; 0 if the chunk has a part of the table, which has its own checksum.
         public var checksum: UInt32
-        /// Bytes that it takes in the file, where it is compressed; else 0.
+        /// The number of bytes that the chunk takes in the file if it is compressed; otherwise 0.
         public var packedByteCount: UInt16
 
-        /// A chunk that no root had when the record was written.
+        /// A chunk that no checkpoint had when the record was written.
         public static let unused = Chunk(live: 0, checksum: 1)
-        /// A chunk with a part of the root's table.
+        /// A chunk with a part of the checkpoint's table.
         public static let table = Chunk(live: .max)
 
-        /// Whether pages of the root are in it.
+        /// Whether the chunk has pages of the checkpoint.
         public var hasPages: Bool { live > 0 && !hasTable }
         var hasTable: Bool { live == .max }
-        /// Whether the root has it, for its pages or for its table.
+        /// Whether the checkpoint has the chunk, for its pages or for its table.
         public var isOwned: Bool { live > 0 }
 
         public init(live: UInt16 = 0, checksum: UInt32 = 0, packedByteCount: UInt16 = 0) {
@@ -33,29 +34,29 @@ public struct RootRecord: Sendable {
         }
     }
 
-    /// 16 bytes.
+    /// The id of the store, 16 bytes.
     public var store: [UInt8]
-    /// The last one in it.
+    /// The last transaction in the checkpoint.
     public var transaction: TransactionNumber
-    /// Of that transaction, in microseconds since 1970.
+    /// The time of that transaction, in microseconds since 1970.
     public var time: Int64
-    /// Rows of a group of the page space, as a power of two.
+    /// The number of rows of a group of the page space, as a power of two.
     public var fanOutShift: UInt8
-    /// Whether chunks that get smaller by it are stored compressed.
+    /// Whether chunks are stored compressed if they take less disk space then.
     public var isPacked: Bool
-    /// Of how the schema lies in pages: a program that lays it out in another way cannot use them.
+    /// A hash of the layout of the schema in pages. A program with another layout cannot use the pages.
     public var layout: UInt64
-    /// Where the log goes on after the transaction.
+    /// The position at which the log continues after the transaction.
     public var logPosition: LogPosition
-    /// Which file the pages are in.
+    /// The file of the pages, as the number in its name.
     public var pageFile: UInt64
     public var epoch: UInt64
     public var pageDirectory: UInt32
     public var schema: SchemaCatalog
     public var chunks: [Chunk]
-    /// The tree over the log up to the transaction; nil if the log could not be read that far, and in format 1.
+    /// The tree over the log up to the transaction; `nil` if the log could not be read that far, and in format 1.
     public var tree: MerkleTree?
-    /// What a record of format 1 has beside the pages; later ones have it in their pages.
+    /// The data that a record of format 1 has in addition to the pages. In later formats, the pages contain them.
     public var firstFormat: FirstFormatNames?
 
     public init(
@@ -87,12 +88,12 @@ public struct RootRecord: Sendable {
         return directory + "/" + String(repeating: "0", count: LogFileName.digitCount - digits.count) + digits + suffix
     }
 
-    /// The roots of a store, newest first. What has another name than a root would have is none.
+    /// Returns the checkpoints of a store, newest first. Ignores files with any other name.
     public static func list(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
         try volume.list(directory).compactMap(number).sorted { $0 > $1 }
     }
 
-    /// Whether a name in the directory of roots is that of a root.
+    /// Whether a name in the directory of checkpoint records is the name of a record.
     static func isName(_ name: String) -> Bool { number(name) != nil }
 
     private static func number(_ name: String) -> TransactionNumber? {
@@ -103,15 +104,15 @@ public struct RootRecord: Sendable {
 
     // MARK: Bytes
 
-    /// A record, and the parts of the table that is not in it.
+    /// A record, and the parts of its table if that is not in the record.
     struct Encoded {
         let record: [UInt8]
         let parts: [(chunk: Int, bytes: [UInt8])]
     }
 
-    /// How many chunks the table of a root takes: none if its record has room for it.
+    /// Returns the number of chunks that the table of a checkpoint takes: 0 if the record has enough space for the table.
     ///
-    /// Throws `.limitExceeded` for a schema that no root can have. Complexity: O(chunks of the table).
+    /// Throws `.limitExceeded` for a schema that is too large for a checkpoint. Complexity: O(chunks of the table).
     public static func tableChunkCount(
         _ transaction: TransactionNumber, schema: SchemaCatalog, chunkCount: Int, isPacked: Bool, tuning: LogTuning
     ) throws(CambiumError) -> Int {
@@ -126,14 +127,14 @@ public struct RootRecord: Sendable {
         return RootTable.partCount(byteCount: byteCount, partByteCountMax: tuning.tablePartByteCountMax)
     }
 
-    /// The bytes of the roots of the complete subtrees up to a transaction.
+    /// Returns the number of bytes that the roots of the complete subtrees up to a transaction take.
     static func treeByteCount(_ transaction: TransactionNumber) -> Int {
         transaction.rawValue.nonzeroBitCount * MerkleTree.hashByteCount
     }
 
-    /// The table is in the chunks that are marked for it, or in the record if there is none.
+    /// Encodes the record. The table is in the chunks that are marked for it, or in the record if no chunk is marked.
     ///
-    /// - Parameter partByteCountMax: the bytes that are used of a chunk with a part of the table.
+    /// - Parameter partByteCountMax: the number of bytes that are used of a chunk with a part of the table.
     func encode(partByteCountMax: Int = PageFile.chunkByteCount) -> Encoded {
         let op = OpCodec.encode([.schema(schema)])
         let table = RootTable.encode(schemaOp: op, chunks, isPacked: isPacked)
@@ -176,7 +177,7 @@ public struct RootRecord: Sendable {
         return kind
     }
 
-    /// The store that a record belongs to, if its checksum fits; otherwise nil.
+    /// Returns the store that a record belongs to, or `nil` if its checksum does not fit.
     static func store(in bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count >= Format.Root.headerByteCount + 12, bytes.starts(with: Format.Root.magic),
             ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4)))

@@ -1,10 +1,10 @@
 import CambiumBytes
 import CambiumModel
 
-/// The table of a root: the schema's op, and an entry for each chunk. It stands in the record if the record has room for it, and otherwise
-/// in chunks of the file of pages that the root owns. Docs/CHECKPOINTS.md has the bytes.
+/// The table of a checkpoint: the schema's op, and an entry for each chunk. The table is in the checkpoint record if that has enough space,
+/// and otherwise in chunks of the file of pages that the checkpoint owns. Docs/CHECKPOINTS.md has the bytes.
 enum RootTable {
-    /// A piece of a table in a chunk, from the chunk's beginning on.
+    /// A part of a table, which begins at the beginning of a chunk.
     struct Part: Equatable {
         let chunk: Int
         let byteCount: Int
@@ -18,7 +18,7 @@ enum RootTable {
             checksum = CRC32C.checksum(bytes)
         }
 
-        /// Throws if no chunk has such a part.
+        /// Decodes the reference to a part. Throws if no chunk can have such a part.
         init(_ reader: inout ByteReader, chunkCount: Int) throws(DecodingError) {
             (chunk, byteCount) = (Int(try reader.read(UInt32.self)), Int(try reader.read(UInt32.self)))
             checksum = try reader.read(UInt32.self)
@@ -34,7 +34,7 @@ enum RootTable {
         }
     }
 
-    /// The head of a table in chunks begins with the number of the other parts, and names them.
+    /// Returns the number of bytes in the head that precede the table: the number of the other parts, and the reference to each of them.
     private static func headByteCount(partCount: Int) -> Int { 4 + (partCount - 1) * Part.byteCount }
 
     static func byteCount(schemaByteCount: Int, chunkCount: Int, isPacked: Bool) -> Int {
@@ -53,7 +53,8 @@ enum RootTable {
         return writer.bytes
     }
 
-    /// What `encode` wrote. Throws if it is not a schema and entries of chunks, of which those in `owned`, and no others, have the table.
+    /// Decodes a table. Throws if the bytes are not a schema and entries of chunks. Throws also unless exactly the chunks in `owned` are
+    /// marked as parts of the table.
     static func decode(
         _ bytes: ArraySlice<UInt8>, schemaByteCount: Int, chunkCount: Int, isPacked: Bool, owned: [Int]
     ) throws(DecodingError) -> (schema: SchemaCatalog, chunks: [RootRecord.Chunk]) {
@@ -75,7 +76,7 @@ enum RootTable {
             chunks.append(chunk)
         }
         try reader.finish()
-        // The chunks of the parts ascend, so none of them counts twice.
+        // The chunks of the parts ascend, so no chunk counts twice.
         guard ownedCount == owned.count, owned.allSatisfy({ chunks[$0] == .table }) else {
             throw .invalid("a table in other chunks than it says", offset: reader.offset)
         }
@@ -84,18 +85,18 @@ enum RootTable {
 
     // MARK: Parts
 
-    /// How many chunks a table takes.
+    /// Returns the number of chunks that a table takes.
     ///
-    /// - Parameter partByteCountMax: of a chunk, the bytes that are used.
+    /// - Parameter partByteCountMax: the number of bytes that are used of a chunk.
     static func partCount(byteCount: Int, partByteCountMax: Int) -> Int {
         var count = 1
         while max(0, partByteCountMax - headByteCount(partCount: count)) + (count - 1) * partByteCountMax < byteCount { count += 1 }
         return count
     }
 
-    /// The parts of a table in chunks, the head first.
+    /// Returns the parts of a table in chunks, the head first.
     ///
-    /// - Parameter chunks: ascending, at least as many as `partCount` says.
+    /// - Parameter chunks: ascending, at least as many as `partCount` returns.
     static func parts(of table: [UInt8], in chunks: [Int], partByteCountMax: Int) -> [(chunk: Int, bytes: [UInt8])] {
         var rest = table[...]
         func take(_ count: Int) -> ArraySlice<UInt8> {
@@ -113,11 +114,12 @@ enum RootTable {
         return [(chunks[0], head.bytes)] + others
     }
 
-    /// The bytes of a table in chunks, and these chunks. Throws a `DecodingError` if they are not a table, and the errors of `read`.
+    /// Reads a table in chunks. Returns its bytes and these chunks. Throws a `DecodingError` if the bytes are not a table, and the errors
+    /// of `read`.
     ///
     /// - Parameters:
-    ///   - byteCount: of the table.
-    ///   - read: reads a chunk from its beginning on; fewer bytes if the file ends before.
+    ///   - byteCount: the length of the table.
+    ///   - read: reads the beginning of a chunk; returns fewer bytes if the file ends before.
     static func read(
         _ head: Part, byteCount: Int, chunkCount: Int, _ read: (_ chunk: Int, _ byteCount: Int) throws(CambiumError) -> [UInt8]
     ) throws -> (bytes: [UInt8], chunks: [Int]) {
@@ -139,7 +141,7 @@ enum RootTable {
             }
             parts.append(part)
         }
-        // Nothing is read for a table that would be longer or shorter than the record says.
+        // Reads no part of a table that would be longer or shorter than the record states.
         guard parts.dropFirst().reduce(reader.remaining, { $0 + $1.byteCount }) == byteCount else {
             throw DecodingError.invalid("a table of another length", offset: reader.offset)
         }

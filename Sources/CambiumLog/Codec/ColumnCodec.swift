@@ -1,7 +1,7 @@
 import CambiumBytes
 import CambiumModel
 
-/// Serials and the columns of a block. FORMAT.md 4, "serials" and "column".
+/// The codec of serials, and of the columns of a block. FORMAT.md 4, "serials" and "column".
 enum ColumnCodec {
     static func encode(_ serials: SerialRuns, to writer: inout ByteWriter) {
         writer.writeVarint(serials.runs.count)
@@ -102,7 +102,7 @@ enum ColumnCodec {
         return AttributeColumn(property: PropertyNumber(rawValue: number), presence: presence, content: content)
     }
 
-    /// What is null has no bytes, or zeros.
+    /// Throws if a null has bytes other than zeros.
     private static func checkNulls(
         _ content: AttributeColumn.Content, _ presence: [UInt64], _ count: Int, _ offset: Int
     ) throws(DecodingError) {
@@ -172,10 +172,10 @@ enum ColumnCodec {
     }
 }
 
-/// Text of lower-case hexadecimal digits, two digits in a byte.
+/// The packed form of text that consists of lower-case hexadecimal digits: two digits in a byte.
 enum HexPacking {
     static let digits = Array("0123456789abcdef".utf8)
-    /// The value of each character; 255 for those that are none.
+    /// The value of each character; 255 for a character that is not such a digit.
     static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }

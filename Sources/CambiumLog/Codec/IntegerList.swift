@@ -1,8 +1,8 @@
 import CambiumBytes
 
-/// A list of numbers of one width, in whichever encoding takes the fewest bytes. FORMAT.md 4, "list".
+/// The codec of a list of numbers of one width, which uses the encoding that takes the fewest bytes. FORMAT.md 4, "list".
 enum IntegerList {
-    /// - Parameter width: 1, 2, 4 or 8 bytes; the numbers are zero-extended from it.
+    /// - Parameter width: the bytes of a number: 1, 2, 4 or 8. The values are zero-extended from this width.
     static func encode(_ values: [UInt64], width: Int, to writer: inout ByteWriter) {
         guard let first = values.first else { return }
         let plan = Plan(values, width: width)
@@ -78,7 +78,7 @@ enum IntegerList {
         guard !overflow else { throw .truncated(offset: reader.offset) }
         let bytes = try reader.readBytes(byteCount)
         return bytes.withUnsafeBytes { source in
-            // SAFETY: `source` has exactly `count` numbers of `width` bytes; each read is inside of it.
+            // SAFETY: `source` has exactly `count` numbers of `width` bytes; each read lies inside it.
             [UInt64](unsafeUninitializedCapacity: count) { buffer, done in
                 for index in 0..<count { buffer[index] = load(source, index * width, width) }
                 done = count

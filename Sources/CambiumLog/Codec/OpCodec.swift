@@ -1,23 +1,23 @@
 import CambiumBytes
 import CambiumModel
 
-/// Ops and payloads. FORMAT.md 4, "Ops". Encoding the ops that were decoded gives the same bytes.
+/// The codec of ops and payloads. FORMAT.md 4, "Ops". Decoding ops and encoding them again yields the same bytes.
 public enum OpCodec {
-    /// The canonical bytes of a transaction's ops.
+    /// Returns the canonical bytes of a transaction's ops.
     public static func encode(_ ops: [Op]) -> [UInt8] {
         var writer = ByteWriter(capacity: 64)
         for op in ops { encode(op, to: &writer) }
         return writer.bytes
     }
 
-    /// The bytes of an op with a schema. O(1).
+    /// Returns the number of bytes of an op with a schema. Complexity: O(1).
     static func byteCount(ofSchema schema: SchemaCatalog) -> Int {
         var length = ByteWriter(capacity: 10)
         length.writeVarint(schema.json.count)
         return 1 + length.count + schema.json.count
     }
 
-    /// Throws a `DecodingError` with the offset at which the bytes are not what an encoder writes.
+    /// Decodes the ops of a payload. Throws a `DecodingError` with the offset at which the bytes are not those that an encoder writes.
     public static func decode(_ payload: ArraySlice<UInt8>) throws(DecodingError) -> [Op] {
         var reader = ByteReader(payload)
         var ops: [Op] = []
@@ -25,9 +25,9 @@ public enum OpCodec {
         return ops
     }
 
-    /// Calls `body` with each op, one of which is in memory at a time: a few bytes can stand for a block of many objects.
+    /// Calls `body` with each op. Only one op at a time is in memory, because a few bytes can stand for a block of many objects.
     ///
-    /// Throws as `decode`, after `body` was called with the ops before; and what `body` throws.
+    /// Throws as `decode`, after `body` was called with the preceding ops; and the errors of `body`.
     public static func forEach(in payload: ArraySlice<UInt8>, _ body: (Op) throws -> Void) throws {
         var reader = ByteReader(payload)
         while reader.remaining > 0 { try body(try decodeOp(&reader)) }
@@ -168,7 +168,7 @@ public enum OpCodec {
         return UpsertBlock(entity: entity, kind: kind, serials: serials, identity: identity, columns: columns)
     }
 
-    /// - Parameter max: the most columns, so that what they hold has a limit too: one without values takes three bytes.
+    /// - Parameter max: the greatest number of columns, which limits their memory, too: a column without values takes only three bytes.
     private static func decodeColumns(_ count: Int, max: Int, _ reader: inout ByteReader) throws(DecodingError) -> [AttributeColumn] {
         let columnCount = try reader.readCount(max: min(reader.remaining, max, 65_536), "columns")
         var columns: [AttributeColumn] = []

@@ -1,13 +1,13 @@
 import CambiumBytes
 import CambiumModel
 
-/// What stands in a segment for a transaction's ops.
+/// The ops of a transaction, as a segment stores them.
 enum StoredPayload: Equatable {
     /// The canonical bytes of the ops.
     case present(ArraySlice<UInt8>)
-    /// They are in a file of their own.
+    /// The ops are in a separate file.
     case file(OpsFileReference)
-    /// They were removed. 32 bytes.
+    /// The ops were removed. The commitment has 32 bytes.
     case redacted(commitment: [UInt8])
 
     init(_ payload: Payload) {
@@ -19,9 +19,9 @@ enum StoredPayload: Equatable {
     }
 }
 
-/// The strings of a segment that are written once and named by number afterwards. FORMAT.md 4, "interned".
+/// The strings that a segment stores once, and then refers to by number. FORMAT.md 4, "interned".
 struct InternTable {
-    /// By their bytes: texts that mean the same to a reader are not the same in a log.
+    /// The number of each string, by its bytes: strings that compare as equal may have different bytes in a log.
     private var numbers: [[UInt8]: UInt64] = [:]
     private var strings: [String] = []
 
@@ -46,7 +46,7 @@ struct InternTable {
 
     var count: Int { strings.count }
 
-    /// Forgets what came after the first `count` strings.
+    /// Removes the strings after the first `count` ones.
     mutating func cut(to count: Int) {
         while strings.count > count { numbers[Array(strings.removeLast().utf8)] = nil }
     }
@@ -58,16 +58,17 @@ struct InternTable {
     }
 }
 
-/// The state that transactions of a segment are encoded and decoded with, one after the other. FORMAT.md 4.
+/// The state with which the transactions of a segment are encoded or decoded, one after the other. FORMAT.md 4.
 struct TransactionCodec {
     private var interned = InternTable()
-    /// Of the last transaction, in microseconds since 1970.
+    /// The time of the last transaction, in microseconds since 1970.
     private(set) var time: Int64
 
-    /// - Parameter time: the creation time of the segment, or the time of a joint, in microseconds since 1970.
+    /// - Parameter time: the creation time of the segment, or the time of a joint (a frame without transactions that marks a position of
+    ///   the log), in microseconds since 1970.
     init(time: Int64) { self.time = time }
 
-    /// What encoding changes, to go back to.
+    /// The state that encoding changes, so that a writer can roll back to it.
     struct Mark {
         fileprivate let internedCount: Int
         fileprivate let time: Int64
@@ -75,13 +76,13 @@ struct TransactionCodec {
 
     var mark: Mark { Mark(internedCount: interned.count, time: time) }
 
-    /// Forgets the transactions that were encoded since the mark was taken.
+    /// Rolls back the transactions that were encoded since the mark was taken.
     mutating func goBack(to mark: Mark) {
         interned.cut(to: mark.internedCount)
         time = mark.time
     }
 
-    /// Appends a transaction; its time must not be before that of the one before.
+    /// Appends a transaction. Its time must not be earlier than that of the preceding one.
     mutating func encode(_ metadata: TransactionMetadata, _ payload: StoredPayload, salt: [UInt8]?, to writer: inout ByteWriter) {
         let newTime = metadata.time.microsecondsSince1970
         precondition(newTime >= time, "The times of transactions do not go backwards.")
@@ -99,7 +100,7 @@ struct TransactionCodec {
         }
         writer.writeByte(flags)
         if metadata.requestDigest != nil { writer.writeByte(Format.MoreFlag.requestDigest) }
-        // The difference of two times is a number of 64 bits, though not always one of 63 and a sign.
+        // The difference of two times always fits an unsigned number of 64 bits, but not always a signed one.
         writer.writeVarint(UInt64(bitPattern: newTime &- time))
         time = newTime
         if metadata.clockLag > .zero { writer.writeVarint(metadata.clockLagMicroseconds) }
@@ -115,15 +116,15 @@ struct TransactionCodec {
         }
     }
 
-    /// Reads a transaction into a record that has no metadata and no salt yet.
+    /// Decodes a transaction into a record that has no metadata and no salt yet.
     ///
-    /// - Returns: what stands for its ops.
+    /// - Returns: the stored form of its ops.
     mutating func decode(_ reader: inout ByteReader, _ record: inout LogRecord) throws(DecodingError) -> StoredPayload {
         let offset = reader.offset
         let flags = try reader.readByte()
         let places = flags & (Format.Flag.redacted | Format.Flag.opsFile)
         let more = flags & Format.Flag.more == 0 ? nil : try reader.readByte()
-        // A digest is that of a request; a second byte says something, or is not there.
+        // A request digest needs a request id. A second byte of flags has at least one flag.
         guard places & (places &- 1) == 0, more != 0, (more ?? 0) & ~Format.MoreFlag.all == 0,
             more == nil || flags & Format.Flag.requestID != 0
         else { throw .invalid("unknown flags of a transaction", offset: offset) }
@@ -150,7 +151,7 @@ struct TransactionCodec {
 }
 
 extension TransactionMetadata {
-    /// The lag as the log has it.
+    /// The lag in microseconds, as the log stores it.
     var clockLagMicroseconds: UInt64 {
         get {
             let (seconds, attoseconds) = clockLag.components

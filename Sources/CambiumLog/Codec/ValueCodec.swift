@@ -2,7 +2,7 @@ import CambiumBytes
 import CambiumModel
 import FoundationEssentials
 
-/// Ids, values and assignments. FORMAT.md 4.
+/// The codec of ids, values and assignments. FORMAT.md 4.
 enum ValueCodec {
     static func encode(_ id: ObjectID, to writer: inout ByteWriter) {
         writer.writeVarint(UInt64(id.root.rawValue))
@@ -17,7 +17,7 @@ enum ValueCodec {
         return ObjectID(root: root, serial: serial)
     }
 
-    /// A number of an entity or a property.
+    /// Decodes the number of an entity or a property.
     static func decodeNumber(_ reader: inout ByteReader) throws(DecodingError) -> UInt16 {
         let offset = reader.offset
         guard let number = UInt16(exactly: try reader.readVarint()) else { throw .invalid("a number of more than 16 bits", offset: offset) }

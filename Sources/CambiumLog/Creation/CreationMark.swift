@@ -1,7 +1,7 @@
 import CambiumBytes
 import CambiumModel
 
-/// Names the files that a creation makes, so that a later creation removes these files and no others. FORMAT.md 1, "CREATING".
+/// The names of the files that a creation makes, so that a later creation removes these files and no others. FORMAT.md 1, "CREATING".
 struct CreationMark: Equatable {
     static let fileName = "CREATING"
     static let byteCountMax = 64 << 20
@@ -10,13 +10,13 @@ struct CreationMark: Equatable {
     private(set) var names: Set<String> = []
     /// Whether the store was complete and durable when the creation ended.
     private(set) var isFinished = false
-    /// The CRC of the header or of the last entry, from which that of the next entry goes on.
+    /// The CRC of the header or of the last entry, from which the CRC of the next entry continues.
     private var checksum: UInt32 = 0
 
-    /// What a file of this name is.
+    /// The content of a file that has the name of the mark.
     enum Content: Equatable {
         case mark(CreationMark)
-        /// The first write of a mark did not reach the disk. The creation had made nothing else by then.
+        /// The first write of a mark did not reach the disk. The creation had made no other file by then.
         case torn
         /// The file is not a mark.
         case foreign
@@ -26,7 +26,7 @@ struct CreationMark: Equatable {
 
     // MARK: Writing
 
-    /// A mark without names, and its bytes.
+    /// Returns a mark without names, and its bytes.
     static func begin(store: [UInt8]) -> (mark: CreationMark, bytes: [UInt8]) {
         var writer = ByteWriter(capacity: Format.CreationMark.headerByteCount)
         writer.write(start)
@@ -43,7 +43,7 @@ struct CreationMark: Equatable {
         return entry(name)
     }
 
-    /// Notes that the store is complete. Returns the bytes of the entry.
+    /// Marks the store as complete. Returns the bytes of the entry.
     mutating func finish() -> [UInt8] {
         isFinished = true
         return entry("")
@@ -86,12 +86,13 @@ struct CreationMark: Equatable {
         } catch { return beginning(bytes) }
     }
 
-    /// Bytes without a valid header: each of those that are known beforehand is as it was written, or a zero that the disk had there.
+    /// Judges bytes without a valid header. They are a torn mark if each byte that is known in advance is as it was written, or is a zero
+    /// that the disk had there.
     private static func beginning(_ bytes: [UInt8]) -> Content {
         zip(bytes, start).allSatisfy { $0 == $1 || $0 == 0 } ? .torn : .foreign
     }
 
-    /// Returns false at the end, and at the first entry that does not verify.
+    /// Reads the next entry. Returns false at the end, and at the first entry that does not verify.
     private mutating func readEntry(_ reader: inout ByteReader) -> Bool {
         var next = reader
         do throws(DecodingError) {
@@ -109,7 +110,7 @@ struct CreationMark: Equatable {
         return true
     }
 
-    /// Whether a path is one that a creation can make: a mark that names anything else is not one of ours.
+    /// Whether a creation can make a file with this path. A mark that names any other path is not the mark of a creation.
     private static func isName(_ path: String) -> Bool {
         let suffix = LogFileName.replacementSuffix
         let base = path.hasSuffix(suffix) ? String(path.dropLast(suffix.utf8.count)) : path

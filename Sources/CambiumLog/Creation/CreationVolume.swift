@@ -3,7 +3,7 @@ import CambiumModel
 
 /// The directory of a store that is being created. The mark names each file, durably, before the file is made.
 ///
-/// The mark itself is not visible here, and the lock is the one that the creation has.
+/// The mark itself is not visible through this volume, and the lock is the one that the creation has.
 final class CreationVolume: Volume {
     private let base: any Volume
     private let state: Guarded<State>
@@ -12,13 +12,13 @@ final class CreationVolume: Volume {
         var mark: CreationMark
         let file: any VolumeFile
         var byteCount: Int
-        /// The length of the mark without the entry that ends it.
+        /// The length of the mark without the entry that completes it.
         var namesByteCount: Int
     }
 
-    /// Writes the mark. The directory has nothing but its lock.
+    /// Writes the mark. The directory contains only its lock file.
     ///
-    /// - Parameter names: files that the creation is known to make, so that they cost one sync together.
+    /// - Parameter names: the files that the creation is known to make, so that one sync suffices for all of them.
     init(_ base: any Volume, store: [UInt8], expecting names: [String]) throws(CambiumError) {
         self.base = base
         var (mark, bytes) = CreationMark.begin(store: store)
@@ -34,7 +34,7 @@ final class CreationVolume: Volume {
 
     // MARK: The mark
 
-    /// Names a file before it is made.
+    /// Adds the name of a file to the mark, before the file is made.
     private func note(_ path: String) throws(CambiumError) {
         try state.withLock { state throws(CambiumError) in
             if state.mark.names.contains(path) { return }
@@ -46,7 +46,7 @@ final class CreationVolume: Volume {
         }
     }
 
-    /// Notes that the store is complete, and takes the mark away. From here on the directory is a store.
+    /// Marks the store as complete, and removes the mark. From then on, the directory is a store.
     func finish() throws(CambiumError) {
         try state.withLock { state throws(CambiumError) in
             let entry = state.mark.finish()
@@ -54,12 +54,12 @@ final class CreationVolume: Volume {
             state.byteCount += entry.count
             try state.file.sync()
         }
-        // A mark that says so does no harm: the next opening for writing removes it.
+        // A mark with its last entry does no harm: the next opening for writing removes it.
         try? base.remove(CreationMark.fileName)
         try? base.syncDirectory("")
     }
 
-    /// The names in the mark, which does not say any more that the store is complete.
+    /// Removes the entry that completes the mark, if it was written, and returns the mark.
     func reopenedMark() throws(CambiumError) -> CreationMark {
         try state.withLock { state throws(CambiumError) in
             if state.byteCount > state.namesByteCount || state.mark.isFinished {
@@ -116,7 +116,7 @@ final class CreationVolume: Volume {
     func roomByteCount(of path: String) throws(CambiumError) -> Int { try base.roomByteCount(of: path) }
 }
 
-/// Stands for the lock of the directory, which the creation has until it ends.
+/// A stand-in for the lock of the directory, which the creation has until it ends.
 private final class HeldLock: VolumeLock {
     func unlock() {}
 }

@@ -1,22 +1,22 @@
 import CambiumBytes
 public import CambiumModel
 
-/// The one way to create a store: in a directory that has nothing else, all of it or nothing.
+/// The only way to create a store: as a whole or not at all, in a directory that contains nothing else.
 ///
-/// A mark names the files before they are made. It is taken away when the store is complete and durable, and until then the directory is
-/// not a store. If the process ends before, the next creation in the directory removes the files that the mark names, and nothing else.
+/// A mark names the files before they are made. It is removed when the store is complete and durable. Until then, the directory is not a
+/// store. If the process ends before that, the next creation in the directory removes the files that the mark names, and nothing else.
 public enum StoreCreation {
     /// Creates a store.
     ///
-    /// Throws `.cannotCreate` if the directory has anything but what an interrupted creation made, `.locked` if another process creates a
-    /// store there; then nothing was changed. Throws what `body` throws, after it removed what `body` made.
+    /// Throws `.cannotCreate` if the directory has anything except the files of an interrupted creation, and `.locked` if another process
+    /// creates a store there; then nothing was changed. Throws the errors of `body`, after the removal of the files that `body` made.
     ///
     /// - Parameters:
-    ///   - target: the directory, which has to be there.
+    ///   - target: the directory, which must exist.
     ///   - store: the id of the new store, 16 bytes.
-    ///   - names: files that `body` is known to make. Each other file costs a sync of its own.
-    ///   - body: makes the store's files through the volume that it gets, and makes them durable. The first transaction has to be there.
-    /// - Returns: what `body` returns, and the lock of the new store, which the caller has to give up.
+    ///   - names: the files that `body` is known to make. Each other file costs a separate sync.
+    ///   - body: creates the store's files through the volume that it receives, and makes them durable, including the first transaction.
+    /// - Returns: the result of `body`, and the lock of the new store, which the caller must release.
     public static func make<Result>(
         in target: any Volume, store: [UInt8], expecting names: [String] = [], _ body: (any Volume) throws -> Result
     ) throws -> (result: Result, lock: any VolumeLock) {
@@ -24,7 +24,7 @@ public enum StoreCreation {
         let hasLock = try target.exists(LogWriter.lockFileName)
         let lock = try lock(target)
         do {
-            // Another process may have created a store since.
+            // Another process may have created a store since the first check.
             try Place(target).clear()
         } catch {
             lock.unlock()
@@ -33,7 +33,7 @@ public enum StoreCreation {
         do {
             return (try make(in: target, store, names, body), lock)
         } catch {
-            if !hasLock { try? removeLock(target) }  // The file of a lock is no obstacle to the next creation.
+            if !hasLock { try? removeLock(target) }  // A lock file does not prevent the next creation.
             lock.unlock()
             throw error
         }
@@ -60,7 +60,7 @@ public enum StoreCreation {
         }
     }
 
-    /// Each store has these.
+    /// The files that each store has.
     private static let files = [
         LogFileName.path(TransactionNumber(rawValue: 1), .segment), Head.fileName, StoreSettings.fileName,
         StoreSettings.fileName + LogFileName.replacementSuffix,
@@ -91,8 +91,8 @@ public enum StoreCreation {
 
     /// Throws `.notFound` if a creation in the directory was interrupted, or is under way. Complexity: one look at the directory.
     ///
-    /// A process may have died between writing the last entry of the mark and syncing it. So whoever finds that entry makes it durable:
-    /// otherwise a loss of power could turn a store that was used since into an interrupted creation.
+    /// A process may have died after it wrote the last entry of the mark and before it synced the entry. So each process that finds the
+    /// entry makes it durable. Otherwise a power failure could turn a store that was used since into an interrupted creation.
     static func checkComplete(_ volume: any Volume) throws(CambiumError) {
         guard case .mark(let mark)? = try read(volume) else { return }
         if mark.isFinished { return try syncMark(volume) }
@@ -102,7 +102,7 @@ public enum StoreCreation {
                 + "Run the command again that creates it.")
     }
 
-    /// Removes the mark of a creation that was complete, for the process that has the store's lock.
+    /// Removes the mark of a creation that was complete. The caller has the store's lock.
     public static func removeFinishedMark(_ volume: any Volume) throws(CambiumError) {
         guard case .mark(let mark)? = try read(volume), mark.isFinished else { return }
         try syncMark(volume)
@@ -110,7 +110,7 @@ public enum StoreCreation {
         try volume.syncDirectory("")
     }
 
-    /// Makes the content of the mark durable, if there still is one.
+    /// Makes the content of the mark durable, if the mark still exists.
     private static func syncMark(_ volume: any Volume) throws(CambiumError) {
         do throws(CambiumError) {
             let file = try volume.open(CreationMark.fileName, .read)
@@ -121,7 +121,7 @@ public enum StoreCreation {
         }
     }
 
-    /// Returns `nil` if there is no file of the mark's name.
+    /// Reads the mark. Returns `nil` if there is no file of its name.
     static func read(_ volume: any Volume) throws(CambiumError) -> CreationMark.Content? {
         guard try volume.kind(of: CreationMark.fileName) == .regularFile else { return nil }
         do throws(CambiumError) {
@@ -141,20 +141,20 @@ public enum StoreCreation {
             try volume.syncDirectory(directory)
             try volume.removeDirectory(directory)
         }
-        // A file must not come back once the mark that names it is gone.
+        // A removed file must not reappear after the mark that names it is gone.
         try volume.syncDirectory("")
         try volume.remove(CreationMark.fileName)
         try volume.syncDirectory("")
     }
 }
 
-/// A directory in which a store can be created: an empty one, or one that has only what an interrupted creation made.
+/// A directory in which a store can be created: it is empty, or has only the files of an interrupted creation.
 private struct Place {
     private let volume: any Volume
-    /// What an interrupted creation left; `nil` if the directory is empty.
+    /// The mark of an interrupted creation; `nil` if the directory is empty.
     private var content: CreationMark.Content?
 
-    /// Throws `.cannotCreate` if there is anything else in the directory.
+    /// Throws `.cannotCreate` if anything else is in the directory.
     init(_ volume: any Volume) throws(CambiumError) {
         self.volume = volume
         var names = Set(try volume.list(""))
@@ -186,7 +186,7 @@ private struct Place {
         return CambiumError(.cannotCreate, "\(what); choose another place. Nothing was changed.")
     }
 
-    /// The file of a lock is empty, or has the number of a process.
+    /// Whether the lock file is that of a store: it is empty, or has a process id.
     private static func isOurLock(_ volume: any Volume) throws(CambiumError) -> Bool {
         guard try volume.kind(of: LogWriter.lockFileName) == .regularFile else { return false }
         let file = try volume.open(LogWriter.lockFileName, .read)
@@ -194,7 +194,7 @@ private struct Place {
         return LockHolder.isOne(try file.read(at: 0, count: LockHolder.byteCount + 1))
     }
 
-    /// Removes what an interrupted creation left.
+    /// Removes the files that an interrupted creation left.
     func clear() throws(CambiumError) {
         guard let content else { return }
         if case .mark(let mark) = content {

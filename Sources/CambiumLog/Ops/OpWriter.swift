@@ -1,44 +1,44 @@
 import CambiumBytes
 public import CambiumModel
 
-/// Encodes the ops of a transaction as they come. Those of a large one go into a file of their own, so that all of them need not
-/// be in memory at once.
+/// Encodes the ops of a transaction as they arrive. The ops of a large transaction go into a separate file, so that they need not all be in
+/// memory at once.
 public struct OpWriter {
     private var writer = ByteWriter()
     public private(set) var opCount = 0
     private let log: LogWriter?
     private let transaction: TransactionNumber
-    /// One object, however often the writer is moved.
+    /// An object, so that it stays the same one when the writer is moved.
     private var overflow: Overflow?
 
-    /// What is kept of a transaction that is too large for memory.
+    /// The state of a transaction that is too large for memory.
     private final class Overflow {
-        /// Nil where it could not be made or written.
+        /// The file of the ops; `nil` if it could not be created or written.
         var file: OpsFileWriter?
-        /// Ops that are in the file.
+        /// The number of ops in the file.
         var opCount = 0
-        /// Why there is no file.
+        /// The reason why there is no file.
         var failure: CambiumError?
     }
 
-    /// Throws `.ioFailure` if the file of ops could not be written: the ops are lost then.
+    /// Throws `.ioFailure` if the file of ops could not be written; the ops are then lost.
     public func check() throws(CambiumError) {
         if let failure = overflow?.failure { throw failure }
     }
 
-    /// For a store that has no log: the ops are counted only.
+    /// Creates a writer for a store that has no log. It only counts the ops.
     public init() {
         log = nil
         transaction = .none
     }
 
-    /// - Parameter transaction: the number of the transaction that the ops are of.
+    /// - Parameter transaction: the number of the transaction that the ops belong to.
     init(log: LogWriter, _ transaction: TransactionNumber) {
         self.log = log
         self.transaction = transaction
     }
 
-    /// Where the ops' file cannot be written, `finish` tells.
+    /// Appends an op. If the file of ops cannot be written, `finish` throws.
     public mutating func append(_ op: Op) {
         opCount += 1
         guard let log else { return }
@@ -48,7 +48,7 @@ public struct OpWriter {
         relieve(log)
     }
 
-    /// Moves what is in memory to the file.
+    /// Moves the ops in memory to the file.
     private mutating func relieve(_ log: LogWriter) {
         let overflow = self.overflow ?? Overflow()
         do throws(CambiumError) {
@@ -65,9 +65,9 @@ public struct OpWriter {
         writer.removeAll(keepingAtMost: log.tuning.largeByteCount)
     }
 
-    /// What is to be staged. What is in a file is durable when this returns.
+    /// Returns the ops for staging. If they are in a file, its content is durable when this returns.
     ///
-    /// Throws `.ioFailure` where the file cannot be written, `.limitExceeded` where one op is too large for it.
+    /// Throws `.ioFailure` if the file cannot be written, and `.limitExceeded` if one op is too large for it.
     public consuming func finish() throws(CambiumError) -> EncodedOps {
         guard let overflow else { return EncodedOps(payload: .present(writer.bytes[...]), file: nil) }
         try check()
@@ -77,7 +77,7 @@ public struct OpWriter {
     }
 }
 
-/// The ops of a transaction that is about to be staged. A file of them that is not staged is removed.
+/// The ops of a transaction that is about to be staged. If they are not staged, their file is removed.
 public struct EncodedOps: Sendable {
     public let payload: Payload
     let file: OpsFileWriter?
@@ -87,6 +87,6 @@ public struct EncodedOps: Sendable {
         self.file = file
     }
 
-    /// Ops that are in memory.
+    /// Creates a value from the bytes of ops in memory.
     public init(_ bytes: [UInt8]) { self.init(payload: .present(bytes[...]), file: nil) }
 }

@@ -1,13 +1,13 @@
 import CambiumBytes
 import CambiumModel
 
-/// What the log says of a file with the ops of a large transaction. FORMAT.md 4, "file".
+/// The reference of the log to a file with the ops of a large transaction. FORMAT.md 4, "file".
 struct OpsFileReference: Hashable, Sendable {
-    /// Bytes of the ops.
+    /// The number of bytes of the ops.
     var payloadByteCount: Int
     var fileByteCount: Int
     var headerChecksum: UInt32
-    /// The CRC of the checksums of its frames.
+    /// The CRC of the checksums of the file's frames.
     var checksum: UInt32
 
     func encode(to writer: inout ByteWriter) {
@@ -25,13 +25,13 @@ struct OpsFileReference: Hashable, Sendable {
             checksum: try reader.read(UInt32.self))
     }
 
-    /// The checksum goes on with that of the next frame.
+    /// Continues a checksum with that of the next frame.
     static func checksum(_ frame: UInt32, from checksum: UInt32) -> UInt32 {
         withUnsafeBytes(of: frame.littleEndian) { CRC32C.checksum($0, from: checksum) }
     }
 }
 
-/// The ops of a large transaction, in a file of their own.
+/// The ops of a large transaction, in a separate file.
 public final class OpsFile: Sendable, Equatable {
     private let volume: any Volume
     private let store: [UInt8]
@@ -51,10 +51,10 @@ public final class OpsFile: Sendable, Equatable {
 
     var path: String { LogFileName.path(transaction, .ops) }
 
-    /// Calls `body` with the ops, a frame of them at a time.
+    /// Calls `body` with the ops, one frame at a time.
     ///
-    /// Each frame is verified before `body` sees it. Throws `.damaged` where the file is missing, is not the one that the log
-    /// names, or does not verify, `.notFound` where it was retired since; and what `body` throws.
+    /// Each frame is verified before `body` receives it. Throws `.damaged` if the file is missing, is not the one that the log names, or
+    /// does not verify; `.notFound` if it was retired since; and the errors of `body`.
     func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         var frames = try opened()
         var offset = Format.Segment.headerByteCount

@@ -1,11 +1,11 @@
 import CambiumBytes
 import CambiumModel
 
-/// Writes the ops of a large transaction into a file of their own, which no frame of the log names yet.
+/// Writes the ops of a large transaction into a separate file, which no frame of the log names yet.
 ///
-/// A file that is not kept is removed when its writer goes away: nothing is left of a transaction that did not happen.
+/// A file that is not kept is removed when its writer is released: nothing remains of a transaction that did not happen.
 ///
-/// SENDABLE: who owns the writer lets one thread at a time use it.
+/// SENDABLE: the owner of the writer lets only one thread at a time use it.
 final class OpsFileWriter: @unchecked Sendable {
     private let volume: any Volume
     private let store: [UInt8]
@@ -16,17 +16,17 @@ final class OpsFileWriter: @unchecked Sendable {
     private var offset: Int
     private var reference: OpsFileReference
     private var isKept = false
-    /// The last frame; kept for its memory.
+    /// The last frame. The buffer is kept for its memory.
     private var frame = ByteWriter()
 
-    /// Makes the file. Throws `.ioFailure`.
+    /// Creates the file. Throws `.ioFailure`.
     init(_ volume: any Volume, header: SegmentHeader) throws(CambiumError) {
         self.volume = volume
         store = header.store
         transaction = header.firstTransaction
         path = LogFileName.path(transaction, .pending)
         let bytes = header.encode()
-        // One of a transaction that had this number and was not committed.
+        // A transaction that had this number and was not committed may have left a file.
         if try volume.exists(path) { try volume.remove(path) }
         file = try volume.open(path, .create)
         headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
@@ -37,12 +37,12 @@ final class OpsFileWriter: @unchecked Sendable {
 
     deinit {
         file.close()
-        if !isKept { try? volume.remove(path) }  // What cannot be removed is removed by the next opening.
+        if !isKept { try? volume.remove(path) }  // If this fails, the next opening removes the file.
     }
 
-    /// Writes whole ops as a frame.
+    /// Writes whole ops as one frame.
     ///
-    /// Throws `.ioFailure`, and `.limitExceeded` where a frame cannot hold them.
+    /// Throws `.ioFailure`, and `.limitExceeded` if a frame cannot hold the ops.
     func append(_ ops: [UInt8], opCount: Int) throws(CambiumError) {
         guard ops.count <= Format.Frame.payloadByteCountMax else {
             throw CambiumError(
@@ -59,14 +59,14 @@ final class OpsFileWriter: @unchecked Sendable {
         reference.checksum = OpsFileReference.checksum(checksum, from: reference.checksum)
     }
 
-    /// Makes what was written durable. The directory is not: `publish` has to follow.
+    /// Makes everything that was written durable, except the directory: `publish` must follow.
     func finish() throws(CambiumError) -> OpsFile {
         reference.fileByteCount = offset
         try file.sync()
         return OpsFile(volume: volume, store: store, transaction: transaction, reference: reference)
     }
 
-    /// Gives the file the name that the log is going to name.
+    /// Gives the file the name by which the log refers to it, durably.
     func publish() throws(CambiumError) {
         let newPath = LogFileName.path(transaction, .ops)
         try volume.rename(path, to: newPath)
@@ -74,6 +74,6 @@ final class OpsFileWriter: @unchecked Sendable {
         try volume.syncDirectory(LogReader.directory)
     }
 
-    /// The log names the file, or may do so: it stays.
+    /// Keeps the file, because the log names it or may name it.
     func keep() { isKept = true }
 }

@@ -1,19 +1,20 @@
 import CambiumBytes
 public import CambiumModel
 
-/// Neighbouring segments that get no more frames and become one.
+/// Neighbouring segments that get no more frames, and that become one.
 public struct SegmentRun: Sendable, Equatable {
-    /// By their first transactions, ascending.
+    /// The segments, as their first transactions, ascending.
     public private(set) var segments: [TransactionNumber]
     public private(set) var byteCount: Int
-    /// Whether they are retired segments.
+    /// Whether the segments are retired.
     public let isRetired: Bool
 
     init(_ segment: TransactionNumber, byteCount: Int, isRetired: Bool) {
         (segments, self.byteCount, self.isRetired) = ([segment], byteCount, isRetired)
     }
 
-    /// Adds the segment before the first one if it has at most twice the bytes of those that there are. Returns false if it does not.
+    /// Adds the segment before the first one. Returns false, and adds nothing, if the segment differs in `isRetired` or has more than twice
+    /// the bytes of the run. Returns false, too, if the run would exceed `byteCountMax`.
     mutating func add(_ segment: TransactionNumber, byteCount: Int, isRetired: Bool, byteCountMax: Int) -> Bool {
         guard isRetired == self.isRetired, byteCount <= 2 * self.byteCount, byteCount + self.byteCount <= byteCountMax else { return false }
         segments.insert(segment, at: 0)
@@ -23,15 +24,15 @@ public struct SegmentRun: Sendable, Equatable {
 }
 
 extension SegmentSealer {
-    /// The open segments before one, ascending, with their bytes. Complexity: O(segments) files are looked at.
+    /// Returns the open segments before a segment, ascending, with their bytes. Complexity: opens O(segments) files.
     public func openSegments(before end: TransactionNumber) throws -> [(segment: TransactionNumber, byteCount: Int)] {
         try closed(before: end).filter { $0.kind == .open }.map { ($0.segment, $0.byteCount) }
     }
 
-    /// The runs of segments to merge, the newest one first. Segments that could not be sealed stay by themselves.
+    /// Returns the runs of segments to merge, the newest one first. A segment that could not be sealed is in no run.
     ///
     /// From the newest segment backwards, a segment joins the run if it has at most twice the bytes of the run so far. So each byte is
-    /// written again O(log n) times, and n small segments become O(log n). Complexity: O(segments) files are looked at.
+    /// rewritten O(log n) times, and n small segments become O(log n) segments. Complexity: opens O(segments) files.
     public func mergeableRuns(before end: TransactionNumber) throws -> [SegmentRun] {
         if mergedByteCountMax <= 0 { return [] }
         var runs: [SegmentRun] = []
@@ -59,12 +60,13 @@ extension SegmentSealer {
         return found
     }
 
-    /// Makes one segment of several, under the name of the first one.
+    /// Merges segments into one, under the name of the first one.
     ///
-    /// The index lists the checksum of each joint, and of the end of each segment, so checkpoints fit as before. Throws as `seal`. A crash
-    /// leaves the segments as they were, or the merged one and some that it covers. Complexity: O(bytes), memory for one frame.
+    /// The index lists the checksum of each joint (a frame without transactions that marks a position of the log) and of the end of each
+    /// segment. So checkpoints fit as before. Throws as `seal`. A crash leaves the segments as they were, or the merged one and some that
+    /// it covers. Complexity: O(bytes), with memory for one frame.
     ///
-    /// - Returns: the bytes that the one takes less than the others.
+    /// - Returns: the number of bytes by which the merged segment is smaller than the others together.
     @discardableResult
     public func merge(_ run: SegmentRun) throws -> Int {
         guard let first = run.segments.first, let last = run.segments.last, first < last else { return 0 }

@@ -2,13 +2,15 @@ import CambiumBytes
 public import CambiumModel
 
 extension SegmentSealer {
-    /// Makes two sealed segments of one, so that the second one begins after a transaction. Does nothing if another segment does.
+    /// Splits a segment into two sealed ones, so that the second one begins after a transaction. Does nothing if a segment begins there
+    /// already.
     ///
-    /// A joint has to follow the transaction. Throws as `seal`. A crash leaves the segment, perhaps beside the second part, which it
-    /// covers, or both parts. Covered segments have to be removed before.
+    /// A joint (a frame without transactions that marks a position of the log) must follow the transaction. Throws as `seal`. A crash
+    /// leaves either the segment, perhaps with the second part, which it covers, or both parts. Covered segments must be removed before
+    /// this call.
     ///
-    /// - Parameter segment: the number of its first transaction. Another segment must follow it.
-    /// - Returns: the bytes that the two segments take less than the one; 0 if nothing was done.
+    /// - Parameter segment: its first transaction. Another segment must follow it.
+    /// - Returns: the number of bytes by which the two segments are smaller than the one; 0 if nothing was done.
     public func split(_ segment: TransactionNumber, after last: TransactionNumber) throws -> Int {
         if try LogReader.segments(volume).contains(last.next) { return 0 }
         let before = try LogReader.byteCount(volume, segment)
@@ -31,11 +33,11 @@ extension SegmentSealer {
         return try before - LogReader.byteCount(volume, segment) - LogReader.byteCount(volume, last.next)
     }
 
-    /// Removes segments whose transactions the sealed segment before them has, too: an interrupted splitting or merging left them.
+    /// Removes segments whose transactions the sealed segment before them also has. An interrupted split or merge leaves such segments.
     ///
-    /// Throws `.damaged` if they are not the same there. Complexity: O(segments) if there are none.
+    /// Throws `.damaged` if the transactions differ there. Complexity: O(segments) if no segment is covered.
     ///
-    /// - Parameter end: the segment that is written to, by its first transaction. It and those after it are left alone.
+    /// - Parameter end: the segment that is written to, as its first transaction. This segment and those after it are not touched.
     public func removeCovered(before end: TransactionNumber) throws {
         var segments = try LogReader.segments(volume).filter { $0 < end }[...]
         while let segment = segments.popFirst(), !segments.isEmpty {
@@ -47,7 +49,7 @@ extension SegmentSealer {
         }
     }
 
-    /// Removes segments that another one has, too, after the comparison with it.
+    /// Compares segments with the one that covers them, and removes them.
     private func remove(_ covered: [TransactionNumber], coveredBy segment: TransactionNumber) throws {
         for other in covered {
             let reader = try reader(of: other)
@@ -62,9 +64,9 @@ extension SegmentSealer {
         try removeNow(covered)
     }
 
-    /// Removes segments, the last one first, so that those that are left are neighbours.
+    /// Removes segments, the last one first, so that the remaining ones are neighbours.
     func removeNow(_ covered: [TransactionNumber]) throws {
-        // The name of the segment that has their transactions must not be lost with theirs.
+        // The name of the segment that has their transactions must be durable before their names are removed.
         try volume.syncDirectory(LogReader.directory)
         for other in covered.reversed() { try volume.remove(LogFileName.path(other, .segment)) }
         try volume.syncDirectory(LogReader.directory)

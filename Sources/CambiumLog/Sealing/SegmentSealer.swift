@@ -1,9 +1,9 @@
 import CambiumBytes
 public import CambiumModel
 
-/// Writes segments that get no more frames again: in larger blocks, with an index, several as one. FORMAT.md 2, "Segments".
+/// Rewrites segments that get no more frames: in larger frames, with an index, and several as one. FORMAT.md 2, "Segments".
 ///
-/// It needs no lock but that of the store, and no writer to wait: each transaction stays what it is.
+/// The sealer needs no lock except the store's, and no writer waits for it: each transaction stays the same.
 public struct SegmentSealer: Sendable {
     let volume: any Volume
     let store: [UInt8]
@@ -19,22 +19,22 @@ public struct SegmentSealer: Sendable {
 
     /// Replaces a segment by a sealed one with the same transactions.
     ///
-    /// Throws `.damaged` where the segment does not verify to its end, or is not followed by the next one, `.ioFailure`; then it is as
-    /// it was. Complexity: O(bytes), memory for one frame.
+    /// Throws `.damaged` if the segment does not verify to its end, or if no segment follows it; `.ioFailure`. After an error, the segment
+    /// is as it was. Complexity: O(bytes), with memory for one frame.
     ///
-    /// - Parameter segment: the number of its first transaction. Another segment must follow it.
-    /// - Returns: the bytes before and after; nil where it was sealed already.
+    /// - Parameter segment: its first transaction. Another segment must follow it.
+    /// - Returns: the bytes before and after; `nil` if the segment was already sealed or retired.
     @discardableResult
     public func seal(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
         try replace(segment, by: .sealed)
     }
 
-    /// Replaces a segment by one in which of each transaction only who made it, when and why is left, and the hash of what it did, so that
-    /// its place in the tree can still be proven. Then removes the files of its ops.
+    /// Replaces a segment by a retired one, which has only the envelope of each transaction and the hash of its payload. So the
+    /// transaction's place in the tree can still be proven. Then removes the files of its ops.
     ///
-    /// A checkpoint has to stand for the transactions, and another segment must follow. Throws as `seal`.
+    /// A checkpoint must stand for the transactions, and another segment must follow. Throws as `seal`.
     ///
-    /// - Returns: the bytes before and after, those of files of ops too; nil where it was retired already.
+    /// - Returns: the bytes before and after, including files of ops; `nil` if the segment was already retired and no files were left.
     @discardableResult
     public func retire(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
         let replaced = try replace(segment, by: .retired)
@@ -43,7 +43,7 @@ public struct SegmentSealer: Sendable {
         return ((replaced?.before ?? 0) + opsByteCount, replaced?.after ?? 0)
     }
 
-    /// Removes the files of ops of a segment that was retired, none of whose transactions names one any more. Returns their bytes.
+    /// Removes the files of ops of a retired segment, whose transactions no longer name them. Returns the number of their bytes.
     private func removeOpsFiles(_ segment: TransactionNumber) throws -> Int {
         let range = try range(of: reader(of: segment))
         var byteCount = 0
@@ -64,7 +64,7 @@ public struct SegmentSealer: Sendable {
 
     // MARK: Looking
 
-    /// A segment under its name. Throws `.damaged` if the file is another store's or another segment.
+    /// Opens a segment by its name. Throws `.damaged` if the file belongs to another store, or is another segment.
     func reader(of segment: TransactionNumber) throws(CambiumError) -> SegmentReader {
         let reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
         guard reader.header.firstTransaction == segment, reader.header.store == store else {
@@ -73,7 +73,7 @@ public struct SegmentSealer: Sendable {
         return reader
     }
 
-    /// The transactions of a segment. Complexity: O(1) for a sealed one, otherwise O(bytes).
+    /// Returns the transactions of a segment. Complexity: O(1) for a sealed segment, otherwise O(bytes).
     func range(of segment: SegmentReader) throws(CambiumError) -> ClosedRange<TransactionNumber> {
         var reader = segment
         if !reader.isSealed { while try reader.nextFrame() != nil {} }
@@ -82,7 +82,7 @@ public struct SegmentSealer: Sendable {
         return first...last
     }
 
-    /// Throws `.damaged` unless the log goes on after a transaction with a segment that names its checksum.
+    /// Throws `.damaged` unless a segment that names the checksum follows the transaction.
     private func checkFollowed(_ last: TransactionNumber, _ checksum: UInt32) throws {
         let path = LogFileName.path(last.next, .segment)
         guard try volume.exists(path), try FrameReader(volume, path: path).header.previousChecksum == checksum else {
@@ -93,10 +93,11 @@ public struct SegmentSealer: Sendable {
 
     // MARK: Writing
 
-    /// Makes a segment of transactions of neighbouring segments, and gives it its name when it is durable and says the same as they do.
+    /// Writes a segment with transactions of neighbouring segments. Gives it its name after it is durable and was compared with these
+    /// segments.
     ///
-    /// - Parameter header: of the new segment, except its kind and version.
-    /// - Returns: the bytes of the file.
+    /// - Parameter header: the header of the new segment, except its kind and version.
+    /// - Returns: the number of bytes of the file.
     func write(
         _ segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>, _ header: SegmentHeader, _ kind: Format.FileKind
     ) throws -> Int {
@@ -129,7 +130,7 @@ public struct SegmentSealer: Sendable {
         return try writer.finish(joints: joints, checksum: checksum)
     }
 
-    /// Throws if the new file does not say the same as the segments whose place it is to take. Returns the checksum of its end.
+    /// Throws if the new file differs from the segments that it is to replace. Returns the checksum of its end.
     private func compare(
         _ newPath: String, with segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>, _ kind: Format.FileKind
     ) throws -> UInt32 {
@@ -152,7 +153,7 @@ public struct SegmentSealer: Sendable {
 }
 
 extension LogRecord {
-    /// The same without what it did.
+    /// Returns the same record, with the commitment in place of its ops.
     func retired() throws -> LogRecord {
         if case .redacted = payload { return self }
         var commitment = Leaf.Commitment(salt: salt.bytes(number))
@@ -162,7 +163,7 @@ extension LogRecord {
         return record
     }
 
-    /// Whether the two are the same transaction, wherever they lie.
+    /// Whether two records are the same transaction, whatever files contain them.
     func isSame(as other: LogRecord) -> Bool {
         let texts = [metadata.actor, metadata.message, metadata.requestID]
         let others = [other.metadata.actor, other.metadata.message, other.metadata.requestID]

@@ -1,24 +1,25 @@
 import CambiumBytes
 
-/// Transactions that were committed together, and how they lie in a segment. FORMAT.md 3.
+/// Transactions that were committed together, and their place in a segment. FORMAT.md 3.
 struct Frame {
-    /// Counted from the beginning of the file.
+    /// The offset of the frame from the beginning of the file.
     let offset: Int
     let byteCount: Int
     let checksum: UInt32
-    /// The offset up to which the writer knew the segment to be durable; 0 for none of it.
+    /// The offset up to which the writer knew the segment to be durable when it wrote the frame; 0 if it knew of no durable part.
     let durableOffset: Int
     let transactionCount: Int
-    /// The transactions, uncompressed. If the file does not have them compressed, it is a part of what was read of the file at once.
+    /// The transactions, uncompressed. If the file stores them uncompressed, this is a slice of the bytes that were read from the file at
+    /// once.
     let region: ArraySlice<UInt8>
 
     var end: Int { offset + byteCount }
 
     // MARK: Encoding
 
-    /// Writes a frame for an offset into an empty buffer.
+    /// Encodes a frame for an offset into an empty buffer.
     ///
-    /// - Returns: its checksum.
+    /// - Returns: the checksum of the frame.
     static func encode(
         region: [UInt8], transactionCount: Int, at offset: Int, durableOffset: Int, headerChecksum: UInt32,
         to frame: inout ByteWriter
@@ -53,7 +54,7 @@ struct Frame {
 
     // MARK: Decoding
 
-    /// What a frame's first bytes say before its body is read.
+    /// The fields of a frame that are read before its body.
     struct Start {
         let lengthByteCount: Int
         let bodyByteCount: Int
@@ -62,14 +63,15 @@ struct Frame {
         var headerByteCount: Int { lengthByteCount + Format.Frame.checksumByteCount }
         var byteCount: Int { headerByteCount + bodyByteCount }
 
-        /// Reads the first bytes of a frame, and as many after them as there are. `nil` if the bytes cannot be the beginning of a frame.
+        /// Decodes the first bytes of a frame, which any number of bytes may follow. Returns `nil` if the bytes cannot be the beginning of
+        /// a frame.
         init?(_ bytes: UnsafeRawBufferPointer) {
             var (count, end, isComplete) = (0, 0, false)
             while !isComplete {
                 guard end < min(bytes.count, Format.Frame.lengthByteCountMax) else { return nil }
                 count |= Int(bytes[end] & 0x7F) << (7 * end)
                 isComplete = bytes[end] < 0x80
-                // As in `ByteReader.readVarint`, each number has one spelling.
+                // As in `ByteReader.readVarint`, each number has exactly one encoding.
                 if isComplete, bytes[end] == 0, end > 0 { return nil }
                 end += 1
             }
@@ -78,7 +80,7 @@ struct Frame {
             else { return nil }
             lengthByteCount = end
             bodyByteCount = count
-            // SAFETY: the checksum lies within the bytes.
+            // SAFETY: the guard above ensures that the checksum lies within the bytes.
             checksum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self))
         }
 
@@ -91,14 +93,14 @@ struct Frame {
         }
     }
 
-    /// The offset up to which a frame says that the log was durable; nil where the body cannot be one.
+    /// Returns the offset up to which the log was durable according to a frame, or `nil` if the body cannot be the body of a frame.
     static func durableOffset(_ body: ArraySlice<UInt8>, at offset: Int) -> Int? {
         var reader = ByteReader(body)
-        guard let distance = try? reader.readVarint(), distance <= UInt64(offset) else { return nil }  // Nil says it all.
+        guard let distance = try? reader.readVarint(), distance <= UInt64(offset) else { return nil }  // The reason does not matter.
         return offset - Int(distance)
     }
 
-    /// A frame whose checksum was verified. Throws where its body is not what an encoder writes all the same.
+    /// Decodes a frame whose checksum was verified. Throws if its body is nevertheless not one that an encoder writes.
     static func decode(_ start: Start, _ body: ArraySlice<UInt8>, at offset: Int) throws(DecodingError) -> Frame {
         var reader = ByteReader(body)
         let distance = try reader.readVarint()
@@ -113,9 +115,9 @@ struct Frame {
     }
 }
 
-/// A region cut into blocks of 1 MiB, each compressed where that makes it smaller.
+/// A region that is cut into blocks of 1 MiB. Each block is compressed if that makes it smaller.
 enum Blocks {
-    /// Nil where compression does not make the region smaller.
+    /// Returns `nil` if compression does not make the region smaller.
     static func encode(_ region: [UInt8]) -> [UInt8]? {
         var writer = ByteWriter(capacity: region.count / 2)
         writer.writeVarint(region.count)
@@ -133,7 +135,7 @@ enum Blocks {
     static func decode(_ bytes: ArraySlice<UInt8>) throws(DecodingError) -> [UInt8] {
         var reader = ByteReader(bytes)
         let count = try reader.readCount(max: Format.Frame.regionByteCountMax, "bytes of a region")
-        // LZ4 shrinks to no less than a 255th, so a count that the bytes cannot hold is refused before it is allocated.
+        // LZ4 shrinks data to no less than a 255th. A count that the bytes cannot hold is refused before memory is allocated for it.
         guard count / 256 <= bytes.count else { throw .truncated(offset: reader.offset) }
         var region: [UInt8] = []
         region.reserveCapacity(count)

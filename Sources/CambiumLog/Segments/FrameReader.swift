@@ -1,31 +1,31 @@
 import CambiumBytes
 import CambiumModel
 
-/// Reads the frames of one file, verifying each before it is used.
+/// Reads the frames of one file and verifies each frame before it is used.
 struct FrameReader {
     let path: String
     let header: SegmentHeader
     let headerChecksum: UInt32
-    /// The length of the file when it was last looked at.
+    /// The length of the file when the reader was made or last refreshed.
     private(set) var byteCount: Int
-    /// Why the header in the file is not the one that is used.
+    /// The reason why a mended header is used instead of the one in the file; `nil` if the header in the file verifies.
     let mendedHeader: CambiumError?
     private let file: any VolumeFile
     private var window: [UInt8] = []
     private var windowOffset = 0
-    /// Up to where the frames of the window were verified that `findEnd` went through.
+    /// The end of the frames in the window that `findEnd` has verified.
     private var verifiedEnd = 0
 
-    /// How often the window was filled.
+    /// The number of times that the window was filled.
     private(set) var windowCount = 0
 
-    /// The bytes that are read at once: more after a frame that is larger, because such frames mostly follow one another.
+    /// The number of bytes that are read at once. A larger frame increases it, because such frames mostly follow one another.
     private var windowByteCount = Self.windowByteCount
 
     static let windowByteCount = 256 << 10
     private static let windowByteCountMax = 4 << 20
 
-    /// Throws as `SegmentHeader.read`.
+    /// Opens a file and reads its header. Throws as `SegmentHeader.read`.
     ///
     /// - Parameter salvages: whether a header with one corrupt byte is mended.
     init(_ volume: any Volume, path: String, salvages: Bool = false) throws(CambiumError) {
@@ -43,10 +43,10 @@ struct FrameReader {
         }
     }
 
-    /// Makes what was written to the file so far durable.
+    /// Makes everything that was written to the file so far durable.
     func sync() throws(CambiumError) { try file.sync() }
 
-    /// Forgets what was read, because another process may have written since.
+    /// Discards the bytes that were read, because another process may have written since.
     mutating func refresh() throws(CambiumError) {
         byteCount = try file.byteCount()
         window = []
@@ -54,9 +54,9 @@ struct FrameReader {
         verifiedEnd = 0
     }
 
-    /// The frame at an offset; nil where none verifies there.
+    /// Returns the frame at an offset, or `nil` if no frame verifies there.
     ///
-    /// Throws `.damaged` for a frame that verifies and cannot be decoded all the same.
+    /// Throws `.damaged` if a frame verifies but cannot be decoded.
     mutating func frame(at offset: Int) throws(CambiumError) -> Frame? {
         guard let start = try verified(at: offset, endingBy: byteCount) else { return nil }
         let place = offset - windowOffset
@@ -67,9 +67,9 @@ struct FrameReader {
         }
     }
 
-    /// Verifies the frames from an offset on that end within so many bytes, or one that is longer, and reads no byte twice for that.
+    /// Verifies the frames from `offset` that end within `count` bytes. The first frame may be longer. Reads no byte twice for that.
     ///
-    /// - Returns: where the last of them ends; `offset` if no frame verifies there.
+    /// - Returns: the end of the last of them; `offset` if no frame verifies there.
     mutating func findEnd(from offset: Int, within count: Int) throws(CambiumError) -> Int {
         let limit = min(offset + count, byteCount)
         if limit > windowOffset + window.count { window = [] }
@@ -84,7 +84,7 @@ struct FrameReader {
             .damaged, "The frame at \(offset) verifies and cannot be decoded (\(error)).", place: .init(file: path), underlying: error)
     }
 
-    /// Leaves a frame in the window; nil where none verifies that ends by `limit`.
+    /// Loads a frame into the window and verifies it. Returns `nil` if no frame that ends by `limit` verifies at the offset.
     private mutating func verified(at offset: Int, endingBy limit: Int) throws(CambiumError) -> Frame.Start? {
         guard offset < limit else { return nil }
         try fill(offset, min(Format.Frame.headerByteCountMax, byteCount - offset))
@@ -100,7 +100,7 @@ struct FrameReader {
         } ? start : nil
     }
 
-    /// Lets the window have bytes of the file, fewer if the file is shorter by now.
+    /// Ensures that the window contains bytes of the file; fewer if the file is shorter by now.
     private mutating func fill(_ offset: Int, _ count: Int) throws(CambiumError) {
         if offset >= windowOffset, offset + count <= windowOffset + window.count { return }
         if count > windowByteCount { windowByteCount = min(2 * count, Self.windowByteCountMax) }
@@ -110,7 +110,7 @@ struct FrameReader {
         verifiedEnd = 0
     }
 
-    /// Bytes of the file, fewer at its end.
+    /// Returns bytes of the file; fewer at its end.
     mutating func bytes(at offset: Int, count: Int) throws(CambiumError) -> ArraySlice<UInt8> {
         let end = min(offset + count, byteCount)
         guard offset < end else { return [] }
@@ -119,7 +119,7 @@ struct FrameReader {
         return window[start..<min(end - windowOffset, window.count)]
     }
 
-    /// Whether nothing but zeros is behind an offset.
+    /// Whether only zeros follow an offset.
     mutating func hasOnlyZeros(behind offset: Int) throws(CambiumError) -> Bool {
         var position = offset
         while position < byteCount {
@@ -130,7 +130,8 @@ struct FrameReader {
         return true
     }
 
-    /// How far a frame behind `offset` says that the log was durable; 0 where none says so beyond it. Memory for the bytes there.
+    /// Returns the greatest offset up to which the log was durable according to a frame after `offset`. Returns 0 if no frame states an
+    /// offset beyond `offset`. Needs memory for all bytes from `offset` to the end of the file.
     func durableOffsetTold(behind offset: Int) throws(CambiumError) -> Int {
         let tail = try file.read(at: offset, count: byteCount - offset)
         return TailSearch(tail, at: offset, headerChecksum: headerChecksum).durableOffsetTold()

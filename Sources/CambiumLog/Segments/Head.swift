@@ -1,25 +1,25 @@
 import CambiumBytes
 public import CambiumModel
 
-/// How far a log was known durable: a hint that is rewritten now and then, in two slots. FORMAT.md 1, "HEAD".
+/// The position up to which a log was known to be durable. It is a hint, which is rewritten now and then in two slots. FORMAT.md 1, "HEAD".
 public struct Head: Equatable, Sendable {
     public static let fileName = "HEAD"
 
     public var sequence: UInt64
-    /// The first transaction of the segment that the position is in.
+    /// The first transaction of the segment that holds the position.
     public var segment: TransactionNumber
-    /// In bytes.
+    /// The durable position in the segment, in bytes.
     public var position: UInt64
     public var lastTransaction: TransactionNumber
     public var isClosed: Bool
-    /// The root of the tree over the first transactions of the log; nil if no tree is known.
+    /// The root of the tree over the first transactions of the log; `nil` if no tree is known.
     public var tree: Tree?
-    /// Whether it was read from slots of version 1, in which no other slot may be written.
+    /// Whether the head was read from slots of version 1. A slot of another version must not be written into such a file.
     var isOfOldestFormat = false
 
-    /// What is known of a tree.
+    /// The tree over the transactions up to one of them, as far as HEAD describes it.
     public struct Tree: Equatable, Sendable {
-        /// The last transaction in it.
+        /// The last transaction in the tree.
         public let transaction: TransactionNumber
         /// 32 bytes.
         public let root: [UInt8]
@@ -47,7 +47,7 @@ public struct Head: Equatable, Sendable {
 
     private static let noRoot = [UInt8](repeating: 0, count: MerkleTree.hashByteCount)
 
-    /// Throws if the bytes are not a slot of this version, or of version 1 if they have its length.
+    /// Decodes a slot of this version, or of version 1 if the bytes have its length. Throws if the bytes are not a valid slot.
     static func decode(_ bytes: ArraySlice<UInt8>, store: [UInt8]) throws(DecodingError) -> Head {
         let isOldest = bytes.count == Format.Head.oldestSlotByteCount
         guard isOldest || bytes.count == Format.Head.slotByteCount else { throw .truncated(offset: bytes.count) }
@@ -87,7 +87,7 @@ public struct Head: Equatable, Sendable {
         return transaction == .none ? nil : Tree(transaction, root)
     }
 
-    /// The HEAD of a volume. A slot that another process was just writing is looked at once more.
+    /// Reads the HEAD of a volume. Repeats that up to twice if a slot is not valid, because another process may be writing it.
     static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> (head: Head?, flaws: [String]) {
         var found: (head: Head?, flaws: [String]) = (nil, ["is missing"])
         for _ in 0..<3 {
@@ -99,10 +99,10 @@ public struct Head: Equatable, Sendable {
         return found
     }
 
-    /// The newest valid slot of a HEAD file, and what is wrong with the others.
+    /// Returns the newest valid slot of a HEAD file, and the flaws of the other slots.
     static func newest(_ bytes: [UInt8], store: [UInt8]) -> (head: Head?, flaws: [String]) {
         let oldest = newest(bytes, store, slotByteCount: Format.Head.oldestSlotByteCount)
-        // A slot of one version does not verify as one of the other.
+        // A slot of one version does not verify as a slot of the other version.
         if oldest.head != nil { return oldest }
         return newest(bytes, store, slotByteCount: Format.Head.slotByteCount)
     }
@@ -114,7 +114,7 @@ public struct Head: Equatable, Sendable {
             let start = min(slot * slotByteCount, bytes.count)
             let end = min(start + slotByteCount, bytes.count)
             do {
-                // A piece of a slot of this version may have the length of one of version 1.
+                // A part of a slot of this version may have the length of a slot of version 1.
                 guard end - start == slotByteCount else { throw DecodingError.truncated(offset: end - start) }
                 let head = try decode(bytes[start..<end], store: store)
                 if head.sequence % 2 == UInt64(slot) {

@@ -1,15 +1,15 @@
 import CambiumBytes
 import CambiumModel
 
-/// A frame without transactions, at which a reader can begin. FORMAT.md 3, "Joints".
+/// A frame without transactions that marks a position of the log. A reader can begin there. FORMAT.md 3, "Joints".
 ///
-/// It says what the frames before it say: the last transaction, and its time.
+/// A joint repeats what the frames before it state: the last transaction, and its time.
 struct Joint: Equatable {
     let transaction: TransactionNumber
     /// Microseconds since 1970.
     let time: Int64
 
-    /// The region of its frame.
+    /// The region of the joint's frame.
     var region: [UInt8] {
         var writer = ByteWriter(capacity: Format.Joint.regionByteCount)
         writer.write(transaction.rawValue)
@@ -22,7 +22,7 @@ struct Joint: Equatable {
         self.time = time
     }
 
-    /// Throws if the region has another length.
+    /// Decodes the region of a joint. Throws if the region has another length.
     init(region: ArraySlice<UInt8>) throws(DecodingError) {
         var reader = ByteReader(region)
         transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
@@ -35,7 +35,7 @@ struct Joint: Equatable {
 public struct LogPosition: Sendable, Equatable {
     /// The offset of the joint in its segment; 0 if the position is the beginning of a segment.
     public let jointOffset: Int
-    /// The checksum of the joint, or of the last frame before the segment.
+    /// The checksum of the joint. If the position is the beginning of a segment, the checksum of the last frame before it.
     public let checksum: UInt32
 
     public init(jointOffset: Int = 0, checksum: UInt32) {

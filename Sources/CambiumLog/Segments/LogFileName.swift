@@ -1,17 +1,17 @@
 import CambiumModel
 
-/// The names of the files in `log`: 20 digits of a transaction's number, and what the file is. FORMAT.md 1.
+/// The names of the files in `log`: the number of a transaction, in 20 digits, and the kind of the file. FORMAT.md 1.
 enum LogFileName {
     enum Suffix: String, CaseIterable {
         case segment = ".log"
         /// The ops of a large transaction.
         case ops = ".ops"
-        /// Those of one that is not committed.
+        /// The ops of a transaction that is not committed.
         case pending = ".pending"
     }
 
     static let digitCount = 20
-    /// What is added to the name of a file while another one takes its place.
+    /// The suffix of a new file, until it takes the place of the file that has the name without the suffix.
     static let replacementSuffix = ".new"
 
     static func name(_ number: TransactionNumber, _ suffix: Suffix) -> String {
@@ -21,7 +21,7 @@ enum LogFileName {
 
     static func path(_ number: TransactionNumber, _ suffix: Suffix) -> String { LogReader.directory + "/" + name(number, suffix) }
 
-    /// What a name tells; nil for one that is none of these.
+    /// Returns the number and the suffix in a name, or `nil` if the name is not one of these.
     static func parse(_ name: String) -> (number: TransactionNumber, suffix: Suffix)? {
         for suffix in Suffix.allCases where name.hasSuffix(suffix.rawValue) {
             guard let digits = UInt64(name.dropLast(suffix.rawValue.utf8.count)), digits > 0 else { return nil }

@@ -1,32 +1,32 @@
 import CambiumBytes
 public import CambiumModel
 
-/// A transaction as it lies in the log.
+/// A transaction as the log stores it.
 public struct LogRecord: Sendable {
     public let number: TransactionNumber
     public internal(set) var metadata: TransactionMetadata
     public internal(set) var payload: Payload
-    /// 16 bytes: the salt that the log has for this transaction alone. Without one, the salt follows from the seed of its segment.
+    /// 16 bytes: the salt that the log stores for this transaction alone. If it is `nil`, the salt follows from the seed of the segment.
     var ownSalt: [UInt8]?
     let source: LogSource
-    /// Where its frame is in the file that holds it.
+    /// The offset of the transaction's frame in the file that contains it.
     public let frameOffset: Int
-    /// Bytes of the log that are its own: those of its frame, where it is the only one in it, else its share of them; and those of
-    /// the file that has its ops.
+    /// The number of bytes of the log that belong to the transaction: its share of its frame, and the file that has its ops, if there is
+    /// one.
     public internal(set) var byteCount: Int
 
-    /// Bytes of its ops in memory; 0 if a file has them, or nothing has.
+    /// The number of bytes of its ops in memory; 0 if a file has the ops, or if the ops were removed.
     var opsByteCount = 0
-    /// Bytes of the file that has its ops; 0 if it has none.
+    /// The number of bytes of the file that has its ops; 0 if there is no such file.
     var fileByteCount = 0
 
     /// The file that holds it.
     public var file: String { source.file }
     var salt: Salt { ownSalt.map { .explicit($0) } ?? .seed(source.saltSeed) }
 
-    /// Calls `body` with each of the ops. At most those of one frame are in memory.
+    /// Calls `body` with each of the ops. At most the ops of one frame are in memory.
     ///
-    /// Throws `.damaged` where they cannot be decoded, `.notFound` where they were redacted or retired; and what `body` throws.
+    /// Throws `.damaged` if the ops cannot be decoded, `.notFound` if they were redacted or retired, and the errors of `body`.
     public func forEachOp(_ body: (Op) throws -> Void) throws {
         switch payload {
         case .present(let bytes): try forEachOp(in: bytes, body)
@@ -47,23 +47,23 @@ public struct LogRecord: Sendable {
         }
     }
 
-    /// All of the ops. Throws as `forEachOp`.
+    /// Returns all of the ops. Throws as `forEachOp`.
     public func ops() throws -> [Op] {
         var ops: [Op] = []
         try forEachOp { ops.append($0) }
         return ops
     }
 
-    /// 16 bytes: what the payload is hashed with.
+    /// 16 bytes: the salt with which the payload is hashed.
     public var saltBytes: [UInt8] { salt.bytes(number) }
 
-    /// 32 bytes: the transaction's leaf in the tree. Throws `.damaged` and `.ioFailure` where a file of ops cannot be read.
+    /// Returns the transaction's leaf in the tree, 32 bytes. Throws `.damaged` or `.ioFailure` if a file of ops cannot be read.
     public func leafHash() throws -> [UInt8] {
         Leaf.hash(number, metadata, commitment: try commitment())
     }
 
-    /// 32 bytes: the hash of the salt and the ops, which no other transaction has, of this log or any other. A copy of the transaction in
-    /// another log has it too. Throws as `leafHash`.
+    /// Returns the hash of the salt and the ops, 32 bytes. No other transaction has this hash, in this log or any other; only a copy of the
+    /// transaction in another log has it too. Throws as `leafHash`.
     public func commitment() throws -> [UInt8] {
         if case .redacted(let commitment) = payload { return commitment }
         var commitment = Leaf.Commitment(salt: salt.bytes(number))
@@ -73,7 +73,7 @@ public struct LogRecord: Sendable {
 }
 
 extension LogRecord {
-    /// Begins a record whose metadata and ops are to be decoded.
+    /// Begins a record whose metadata and ops are still to be decoded.
     init(number: TransactionNumber, source: LogSource, frameOffset: Int, byteCount: Int) {
         self.number = number
         self.source = source
@@ -84,7 +84,7 @@ extension LogRecord {
     }
 }
 
-/// What transactions have in common that were read from a file at once.
+/// The data that transactions have in common if they were read from a file at once.
 final class LogSource: Sendable {
     let file: String
     /// 16 bytes.
@@ -96,21 +96,21 @@ final class LogSource: Sendable {
     }
 }
 
-/// What a record holds of a transaction's ops.
+/// The ops of a transaction, as far as a record holds them.
 public enum Payload: Sendable, Equatable {
     /// The canonical bytes of the ops.
     case present(ArraySlice<UInt8>)
-    /// They are in a file of their own.
+    /// The ops are in a separate file.
     case file(OpsFile)
-    /// The ops were removed; what proves that they are the ones that were removed is left. 32 bytes.
+    /// The ops were removed. The commitment (32 bytes) proves which ops were removed.
     case redacted(commitment: [UInt8])
 
-    /// Bytes of the file that the ops are in; 0 where they are in none.
+    /// The number of bytes of the file that has the ops; 0 if the ops are not in a file.
     public var fileByteCount: Int { if case .file(let file) = self { file.reference.fileByteCount } else { 0 } }
 
     /// Calls `body` with the parts of the payload, each of which holds whole ops.
     ///
-    /// Throws `.damaged` where they do not verify, `.notFound` where they were redacted or retired; and what `body` throws.
+    /// Throws `.damaged` if the parts do not verify, `.notFound` if the ops were redacted or retired, and the errors of `body`.
     public func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         switch self {
         case .present(let bytes): try body(bytes)
@@ -119,7 +119,7 @@ public enum Payload: Sendable, Equatable {
         }
     }
 
-    /// All of it. Throws as `forEachPart`.
+    /// Returns the whole payload. Throws as `forEachPart`.
     public func bytes() throws -> [UInt8] {
         var bytes: [UInt8] = []
         try forEachPart { bytes += $0 }
@@ -127,7 +127,7 @@ public enum Payload: Sendable, Equatable {
     }
 }
 
-/// What a payload is hashed with, so that its hash gives nothing of it away.
+/// The salt with which a payload is hashed, so that the hash reveals nothing about the payload.
 enum Salt: Sendable, Equatable {
     case seed([UInt8])
     case explicit([UInt8])

@@ -17,7 +17,7 @@ struct SealedSegmentWriter {
     private var firstTime: Int64
     private var lastFirstTime: Int64
 
-    /// - Parameter frameByteCount: the bytes of transactions from which on a frame is written.
+    /// - Parameter frameByteCount: the number of bytes of transactions that completes a frame.
     init(_ file: any VolumeFile, header: SegmentHeader, frameByteCount: Int) throws(CambiumError) {
         let bytes = header.encode()
         self.file = file
@@ -65,9 +65,9 @@ struct SealedSegmentWriter {
         count = 0
     }
 
-    /// Writes the index, and syncs the file. Returns the bytes of the file.
+    /// Writes the index and syncs the file. Returns the length of the file in bytes.
     ///
-    /// - Parameter checksum: the one that the segment after this one names.
+    /// - Parameter checksum: the checksum that the next segment names.
     mutating func finish(joints: [SegmentIndex.Joint], checksum: UInt32) throws(CambiumError) -> Int {
         try writeFrame()
         index.joints = joints

@@ -1,22 +1,23 @@
 import CambiumBytes
 import CambiumModel
 
-/// The 96 bytes that a segment begins with. FORMAT.md 2.
+/// The first 96 bytes of a segment. FORMAT.md 2.
 struct SegmentHeader: Equatable {
     var version = Format.version
     var kind = Format.FileKind.open
     /// 16 bytes.
     var store: [UInt8]
-    /// In a file of ops: the transaction that they are of.
+    /// The first transaction of the segment. In a file of ops, the transaction that the ops belong to.
     var firstTransaction: TransactionNumber
     /// Microseconds since 1970.
     var creationTime: Int64
     /// 16 bytes.
     var saltSeed: [UInt8]
-    /// The checksum of the last frame of the segment before.
+    /// The checksum of the last frame of the preceding segment.
     var previousChecksum: UInt32
 
-    /// Whether the segment may have joints, and salt seeds in its frames if it is sealed.
+    /// Whether the segment may have joints (frames without transactions that mark positions of the log). If it is sealed, its frames then
+    /// also have salt seeds.
     var hasJoints: Bool { version > Format.oldestVersion }
 
     func encode() -> [UInt8] {
@@ -35,10 +36,10 @@ struct SegmentHeader: Equatable {
         return writer.bytes
     }
 
-    /// The header that a file begins with, and its checksum.
+    /// Reads the header at the beginning of a file. Returns the header and its checksum.
     ///
-    /// Throws `.damaged`, with a `HeaderFailure` as the reason, if the file does not begin with a header; `.unsupportedFormat` if the
-    /// header is of a later format; `.ioFailure`.
+    /// Throws `.damaged`, with a `HeaderFailure` as the underlying error, if the file does not begin with a header; `.unsupportedFormat` if
+    /// the header is of a later format; `.ioFailure`.
     static func read(_ file: any VolumeFile, path: String) throws(CambiumError) -> (header: SegmentHeader, checksum: UInt32) {
         let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
         do {
@@ -52,9 +53,9 @@ struct SegmentHeader: Equatable {
         }
     }
 
-    /// The header and its checksum.
+    /// Decodes a header. Returns the header and its checksum.
     ///
-    /// Throws a `DecodingError` where the bytes are not those of a header, `.unsupportedFormat` where they are those of a later one.
+    /// Throws a `DecodingError` if the bytes are not a header, and `.unsupportedFormat` if the header is of a later format.
     static func decode(_ bytes: [UInt8], file: String) throws -> (header: SegmentHeader, checksum: UInt32) {
         guard bytes.count >= Format.Segment.headerByteCount else { throw DecodingError.truncated(offset: bytes.count) }
         let content = Array(bytes[0..<Format.Segment.checksumOffset])
@@ -89,9 +90,10 @@ struct SegmentHeader: Equatable {
 }
 
 extension SegmentHeader {
-    /// The header that one byte of these is missing from, and its checksum. Returns `nil` if more than one byte is corrupt.
+    /// Mends the one corrupt byte of a header. Returns the header and its checksum, or `nil` if more than one byte is corrupt.
     ///
-    /// The checksum leads to the byte: it differs in the same way for no other one. Complexity: O(1), some 23,000 checksums.
+    /// The checksum identifies the byte: no other change of one byte changes the checksum in the same way. Complexity: O(1), about 23,000
+    /// checksums.
     static func mended(_ bytes: [UInt8], file: String) -> (header: SegmentHeader, checksum: UInt32)? {
         guard bytes.count == Format.Segment.headerByteCount else { return nil }
         let content = Array(bytes[..<Format.Segment.checksumOffset])
@@ -102,9 +104,9 @@ extension SegmentHeader {
             // Only the checksum is corrupt.
             let checksum = difference ^ stored
             for place in 0..<4 { mended[Format.Segment.checksumOffset + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * place)) }
-            return try? decode(mended, file: file)  // What cannot be decoded cannot be mended.
+            return try? decode(mended, file: file)  // Bytes that cannot be decoded cannot be mended.
         }
-        // What a changed byte does to the checksum does not depend on the other bytes.
+        // The effect of a changed byte on the checksum does not depend on the other bytes.
         let zeros = [UInt8](repeating: 0, count: content.count)
         let none = CRC32C.checksum(zeros)
         for place in content.indices {
@@ -121,18 +123,18 @@ extension SegmentHeader {
 }
 
 extension ByteReader {
-    /// A u32 at an offset that lies inside of the bytes.
+    /// Returns the u32 at an offset, which must lie inside the bytes.
     static func peek(_ bytes: [UInt8], at offset: Int) -> UInt32 {
         (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[offset + $1]) << UInt32(8 * $1) }
     }
 }
 
-/// Why the first bytes of a file of the log are not a header.
+/// The reason why the first bytes of a file of the log are not a header.
 struct HeaderFailure: Error {
     let reason: DecodingError
 }
 
 extension CambiumError {
-    /// Why a file of the log does not begin with a header; `nil` if the error is another one.
+    /// The reason why a file of the log does not begin with a header; `nil` for any other error.
     var headerFailure: DecodingError? { (underlying as? HeaderFailure)?.reason }
 }

@@ -1,35 +1,37 @@
 import CambiumBytes
 import CambiumModel
 
-/// What a sealed segment has behind its frames: where each of them is, and what is in it. FORMAT.md 3, "Index".
+/// The index of a sealed segment, which follows its frames: the place of each frame, and its content. FORMAT.md 3, "Index".
 struct SegmentIndex: Equatable {
     struct Entry: Equatable {
-        /// Of the frame in the file.
+        /// The length of the frame in the file.
         var byteCount: Int
         var transactionCount: Int
-        /// Microseconds from the first transaction of the frame before, or from the segment's creation time, to its own first one.
+        /// The microseconds from the first transaction of the preceding frame, or from the segment's creation time, to the first one of
+        /// this frame.
         var interval: UInt64
     }
 
-    /// A place between two transactions, or after the last one, at which a checkpoint or a reader may go on.
+    /// A position between two transactions, or after the last one, at which a checkpoint or a reader may continue.
     struct Joint: Equatable {
-        /// The transactions of the segment that stand before it; 1 or more.
+        /// The number of transactions of the segment before the joint; 1 or more.
         var transactionCount: UInt64
-        /// The checksum of the log up to there, before the segment was sealed.
+        /// The checksum of the log up to the joint, before the segment was sealed.
         var checksum: UInt32
     }
 
-    /// The checksum of the last frame of the segment before it was sealed.
+    /// The checksum that the segment's last frame had before the segment was sealed.
     var previousChecksum: UInt32
     var entries: [Entry] = []
-    /// Ascending; `nil` in a segment of version 1, which has none.
+    /// The joints, ascending; `nil` in a segment of version 1, which cannot have joints.
     var joints: [Joint]?
 
-    /// The offset behind the last of the frames, where the index itself is.
+    /// The end of the last frame, which is the offset of the index.
     var offset: Int { entries.reduce(Format.Segment.headerByteCount) { $0 + $1.byteCount } }
     var transactionCount: UInt64 { entries.reduce(0) { $0 + UInt64($1.transactionCount) } }
 
-    /// The frame with a transaction; frames and transactions are counted from 0 in the segment. Nil where it has fewer.
+    /// Returns the frame with a transaction. Frames and transactions are counted from 0 in the segment. Returns `nil` if the segment has
+    /// fewer transactions.
     func frame(with transaction: UInt64) -> (number: Int, offset: Int, firstTransaction: UInt64)? {
         var offset = Format.Segment.headerByteCount
         var first: UInt64 = 0
@@ -41,7 +43,7 @@ struct SegmentIndex: Equatable {
         return nil
     }
 
-    /// The checksum of the log after so many transactions of the segment, as far as the index has it.
+    /// Returns the checksum of the log after `transactionCount` transactions of the segment, or `nil` if the index does not have it.
     func checksum(after transactionCount: UInt64) -> UInt32? {
         if transactionCount == self.transactionCount { return previousChecksum }
         return joints?.first { $0.transactionCount == transactionCount }?.checksum
@@ -49,7 +51,7 @@ struct SegmentIndex: Equatable {
 
     // MARK: Bytes
 
-    /// The index as a frame at its offset, and the bytes behind it.
+    /// Encodes the index as a frame at its offset, and the bytes that follow it.
     func encode(headerChecksum: UInt32) -> [UInt8] {
         var region = ByteWriter(capacity: 16 + 12 * entries.count)
         region.write(previousChecksum)
@@ -84,7 +86,7 @@ struct SegmentIndex: Equatable {
         return writer.bytes
     }
 
-    /// The index of the sealed segment that a reader reads. Throws `.damaged` where it does not verify.
+    /// Reads the index of the sealed segment that `reader` reads. Throws `.damaged` if the index does not verify.
     static func read(_ reader: inout FrameReader) throws(CambiumError) -> SegmentIndex {
         func damage(_ what: String, _ offset: Int) -> CambiumError {
             CambiumError(.damaged, "The index of the sealed segment \(what).", place: .init(file: reader.path + " offset \(offset)"))
@@ -92,7 +94,7 @@ struct SegmentIndex: Equatable {
         let trailerOffset = max(Format.Segment.headerByteCount, reader.byteCount - Format.Index.trailerByteCount)
         let bytes = Array(try reader.bytes(at: trailerOffset, count: Format.Index.trailerByteCount))
         var trailer = ByteReader(bytes[...])
-        // Nil says it all: what does not lead to a frame is no trailer.
+        // An offset that cannot be read counts as 0, which leads to no frame.
         let told = (try? trailer.read(UInt64.self)).flatMap { Int(exactly: $0) } ?? 0
         guard bytes == Self.trailer(told, reader.headerChecksum) else {
             throw damage("is not led to by the end of the file", trailerOffset)

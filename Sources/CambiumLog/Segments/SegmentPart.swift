@@ -1,24 +1,25 @@
 import CambiumBytes
 import CambiumModel
 
-/// Reads the transactions that become one sealed segment: all or some of a segment, or those of several neighbours.
+/// Reads the transactions that become one sealed segment: all or some of a segment, or all of several neighbouring segments.
 struct SegmentPart {
     private let volume: any Volume
-    /// The segments that were not opened yet, the next one last.
+    /// The segments that are not open yet, the next one last.
     private var following: [TransactionNumber]
     private let range: ClosedRange<TransactionNumber>
     private var reader: SegmentReader?
     /// The time of the last transaction that was read, and the store of its segment.
     private var before: (time: Int64, store: [UInt8])?
-    /// The transactions of the last frame that are still to be returned, the next one last.
+    /// The transactions of the last frame that are not returned yet, the next one last.
     private var rest: [LogRecord] = []
-    /// The last transaction before each joint, and the joint's checksum: of joints, and of the ends of segments.
+    /// For each joint (a frame without transactions that marks a position of the log) and each end of a segment: the last transaction
+    /// before it, and its checksum.
     private(set) var joints: [(transaction: TransactionNumber, checksum: UInt32)] = []
-    /// The bytes of the segments that were read.
+    /// The number of bytes of the segments that were read.
     private(set) var byteCount = 0
 
     /// - Parameters:
-    ///   - segments: neighbours, ascending.
+    ///   - segments: neighbouring segments, ascending.
     ///   - range: the transactions that are returned.
     init(_ volume: any Volume, _ segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>) {
         self.volume = volume
@@ -26,8 +27,8 @@ struct SegmentPart {
         following = segments.reversed()
     }
 
-    /// Returns `nil` after the last transaction. Throws `.damaged` if a segment does not verify to its end, or does not follow the one
-    /// before it.
+    /// Returns the next transaction, or `nil` after the last one. Throws `.damaged` if a segment does not verify to its end, or does not
+    /// follow the one before it.
     mutating func next() throws(CambiumError) -> LogRecord? {
         while rest.isEmpty {
             guard reader != nil || !following.isEmpty else { return nil }
@@ -73,9 +74,9 @@ struct SegmentPart {
         if joints.last?.transaction != transaction { joints.append((transaction, checksum)) }
     }
 
-    /// The joints for the index of the new segment, and the checksum of its end. Known when all transactions were read.
+    /// Returns the joints for the index of the new segment, and the checksum of its end. They are known after all transactions were read.
     ///
-    /// Throws `.damaged` if the range does not end where the log can be cut.
+    /// Throws `.damaged` if the log has no joint at the end of the range, so that it cannot be cut there.
     func index() throws(CambiumError) -> (joints: [SegmentIndex.Joint], end: UInt32) {
         guard let end = joints.first(where: { $0.transaction == range.upperBound }) else {
             throw CambiumError(.damaged, "The log has no joint after transaction \(range.upperBound), so it cannot be cut there.")

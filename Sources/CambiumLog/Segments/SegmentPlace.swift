@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A place between two frames of an open segment, from which a later reading goes on. Such a segment has no index that leads there.
+/// A position between two frames of an open segment, at which a later read continues. Such a segment has no index that leads there.
 public struct SegmentPlace: Sendable {
     fileprivate let headerChecksum: UInt32
     fileprivate let offset: Int
@@ -12,7 +12,7 @@ public struct SegmentPlace: Sendable {
 }
 
 extension SegmentReader {
-    /// Where the segment is read on; `nil` for a sealed segment.
+    /// The position at which the segment is read further; `nil` for a sealed segment.
     var place: SegmentPlace? {
         if isSealed { return nil }
         return SegmentPlace(
@@ -20,10 +20,10 @@ extension SegmentReader {
             codec: codec, jointOffset: jointOffset)
     }
 
-    /// Goes to a place if it is one of this segment, which is not sealed, and not after a transaction. A frame there verifies only if it is
-    /// the one that was there.
+    /// Moves to a place if it belongs to this segment, the segment is not sealed, and the place is not after a transaction. A frame at the
+    /// place verifies only if it is the frame that was there before.
     ///
-    /// - Returns: false if the reader stays where it is.
+    /// - Returns: false if the reader does not move.
     mutating func goOn(at place: SegmentPlace, notAfter transaction: TransactionNumber) -> Bool {
         guard !isSealed, place.headerChecksum == headerChecksum, place.offset <= byteCount, place.next <= transaction else { return false }
         goOn(

@@ -1,35 +1,36 @@
 import CambiumBytes
 import CambiumModel
 
-/// Goes through the transactions of one segment, frame by frame.
+/// Reads the transactions of one segment, frame by frame.
 struct SegmentReader {
     private var frames: FrameReader
     private let volume: any Volume
     private(set) var offset = Format.Segment.headerByteCount
     /// The checksum of the last frame that was read.
     private(set) var lastFrameChecksum: UInt32 = 0
-    /// The greatest offset up to which a frame that was read says that the segment was durable.
+    /// The greatest offset up to which the segment was durable according to a frame that was read.
     private(set) var durableOffset = 0
     private(set) var next: TransactionNumber
     private(set) var codec: TransactionCodec
-    /// The joint that the frames before `offset` end with, by its offset; `nil` if they end with transactions.
+    /// The offset of the joint (a frame without transactions that marks a position of the log) with which the frames before `offset` end.
+    /// It is `nil` if they end with transactions.
     private(set) var jointOffset: Int?
-    /// What a sealed segment has behind its frames; nil in an open one, and where it is lost.
+    /// The index of a sealed segment; `nil` for an open segment, and if the index is corrupt.
     let index: SegmentIndex?
-    /// Why a sealed segment is read without its index.
+    /// The reason why a sealed segment is read without its index.
     let lostIndex: CambiumError?
-    /// Where the index is.
+    /// The offset of the index.
     private let indexOffset: Int
-    /// How many frames of a sealed segment are before `offset`, and when the first transaction of the last of them was.
+    /// The number of frames of a sealed segment before `offset`, and the time of the first transaction in the last of them.
     private var told: (frameCount: Int, time: Int64)
-    /// Of the frames that do not come from another segment, and that were read from the file at once.
+    /// The source of the transactions that do not come from another segment, and that were read from the file at once.
     private var source: LogSource
     private var sourceWindow = 0
 
-    /// Throws as `SegmentHeader.read`, and `.damaged` if the file is not a segment.
+    /// Opens a segment. Throws as `SegmentHeader.read`, and `.damaged` if the file is not a segment.
     ///
-    /// - Parameter salvages: whether a segment whose header has one corrupt byte is read, and a sealed one whose index is damaged as far
-    ///   as its frames verify.
+    /// - Parameter salvages: whether a segment is read if one byte of its header is corrupt, and a sealed segment with a corrupt index as
+    ///   far as its frames verify.
     init(_ volume: any Volume, path: String, salvages: Bool = false) throws(CambiumError) {
         self.volume = volume
         frames = try FrameReader(volume, path: path, salvages: salvages)
@@ -58,7 +59,7 @@ struct SegmentReader {
         }
     }
 
-    /// Where the frames with transactions end.
+    /// Returns the end of the frames with transactions.
     private static func endWithoutIndex(_ frames: inout FrameReader) throws(CambiumError) -> Int {
         var offset = Format.Segment.headerByteCount
         while let frame = try frames.frame(at: offset), frame.transactionCount > 0 { offset = frame.end }
@@ -66,7 +67,7 @@ struct SegmentReader {
     }
 
     var path: String { frames.path }
-    /// What is damaged, and passed over.
+    /// The corruption that the reader has passed over.
     var flaws: [CambiumError] { [frames.mendedHeader, lostIndex].compactMap { $0 } }
     var header: SegmentHeader { frames.header }
     var headerChecksum: UInt32 { frames.headerChecksum }
@@ -77,30 +78,29 @@ struct SegmentReader {
     /// The last transaction before `offset`.
     var last: TransactionNumber { TransactionNumber(rawValue: next.rawValue - 1) }
 
-    /// The last transaction of a sealed segment; `nil` for an open one, and for one that has lost its index.
+    /// The last transaction of a sealed segment; `nil` for an open segment, and for one without its index.
     var sealedEnd: TransactionNumber? {
         index.map { TransactionNumber(rawValue: header.firstTransaction.rawValue + $0.transactionCount - 1) }
     }
     var isAtEnd: Bool { offset == (isSealed ? indexOffset : byteCount) }
 
-    /// What the next segment has to name: the checksum of the last frame, as it was when the segment was appended to.
+    /// The checksum that the next segment must name: the checksum of the last frame, as it was when the segment was still open.
     var lastChecksum: UInt32 {
         index?.previousChecksum ?? (lastFrameChecksum == 0 ? header.previousChecksum : lastFrameChecksum)
     }
 
-    /// Makes what was written so far durable.
+    /// Makes everything that was written so far durable.
     func sync() throws(CambiumError) { try frames.sync() }
 
-    /// Looks at the file again: another process may have written since.
+    /// Looks at the file again, because another process may have written since.
     mutating func refresh() throws(CambiumError) { try frames.refresh() }
 
-    /// The offset after the last of the frames from here on that verify one after the other and end within so many bytes; the first of
-    /// them may be longer.
+    /// Returns the end of the consecutive frames from `offset` that verify and end within `byteCount` bytes. The first frame may be longer.
     mutating func findEnd(within byteCount: Int) throws(CambiumError) -> Int {
         offset < indexOffset ? try frames.findEnd(from: offset, within: byteCount) : offset
     }
 
-    /// Goes to the frame with a transaction, as far as the segment has an index that leads there.
+    /// Moves to the frame with a transaction, if the segment has an index.
     mutating func skip(to transaction: TransactionNumber) {
         guard let index, transaction > header.firstTransaction else { return }
         let wanted = transaction.rawValue - header.firstTransaction.rawValue
@@ -110,7 +110,7 @@ struct SegmentReader {
         told = (found.number, index.entries[..<found.number].reduce(header.creationTime) { $0 &+ Int64(bitPattern: $1.interval) })
     }
 
-    /// Goes to the transactions that follow a position of the log, which lies inside of the segment or at its end.
+    /// Moves to the transactions that follow a position of the log, which lies inside the segment or at its end.
     ///
     /// - Returns: false if the segment has no such position. Throws as `nextFrame`.
     mutating func begin(after base: LogReader.Prefix) throws(CambiumError) -> Bool {
@@ -136,7 +136,7 @@ struct SegmentReader {
         return true
     }
 
-    /// Goes to a place that the segment was read up to.
+    /// Moves to a place up to which the segment was read before.
     mutating func goOn(
         offset: Int, lastFrameChecksum: UInt32, durableOffset: Int, next: TransactionNumber, codec: TransactionCodec, jointOffset: Int?
     ) {
@@ -151,7 +151,7 @@ struct SegmentReader {
         durableOffset = max(durableOffset, frame.durableOffset)
     }
 
-    /// The records of the next frame, which are none if it is a joint; nil where no frame verifies at `offset`, and at the end.
+    /// Returns the records of the next frame; no records if it is a joint. Returns `nil` at the end, and if no frame verifies at `offset`.
     ///
     /// Throws as `nextFrame(into:)`.
     mutating func nextFrame() throws(CambiumError) -> [LogRecord]? {
@@ -163,7 +163,7 @@ struct SegmentReader {
     ///
     /// Throws `.damaged` for a frame that verifies and cannot be decoded all the same. Then nothing is appended.
     ///
-    /// - Returns: false where no frame verifies at `offset`, and at the end.
+    /// - Returns: false at the end, and if no frame verifies at `offset`.
     mutating func nextFrame(into records: inout [LogRecord]) throws(CambiumError) -> Bool {
         guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return false }
         let first = records.count
@@ -190,14 +190,14 @@ struct SegmentReader {
         return true
     }
 
-    /// Throws unless a joint says what the transactions before it say, and follows one of them.
+    /// Throws unless a joint agrees with the transactions before it, and directly follows one of them.
     private func check(_ joint: Joint) throws(DecodingError) {
         guard next > header.firstTransaction, jointOffset == nil, joint == Joint(transaction: last, time: codec.time) else {
             throw .invalid("a joint that does not fit the transactions before it", offset: 0)
         }
     }
 
-    /// Passes over a frame of a sealed segment that does not verify, as the index describes it.
+    /// Uses the index of a sealed segment to pass over a frame that does not verify.
     ///
     /// - Returns: false if the segment is not sealed, has lost its index, or has no further frame.
     mutating func skipFrame() -> Bool {
@@ -241,7 +241,7 @@ struct SegmentReader {
         let share = frame.byteCount / frame.transactionCount
         for place in records.count..<records.count + frame.transactionCount {
             records.append(LogRecord(number: next, source: source, frameOffset: frame.offset, byteCount: share))
-            // In its place: a record is large to copy.
+            // Decodes into the array, because a record is large to copy.
             let payload = try codec.decode(&reader, &records[place])
             switch payload {
             case .present(let bytes):
@@ -258,9 +258,10 @@ struct SegmentReader {
         try reader.finish()
     }
 
-    /// Whether nothing but zeros is behind `offset`: room that a writer kept for more.
+    /// Whether only zeros follow `offset`: space that a writer preallocated.
     mutating func isRoomBehind() throws(CambiumError) -> Bool { try frames.hasOnlyZeros(behind: offset) }
 
-    /// How far a frame behind `offset` says that the log was durable; 0 where none says so beyond it. Memory for the bytes there.
+    /// Returns the greatest offset up to which the log was durable according to a frame after `offset`. Returns 0 if no frame states an
+    /// offset beyond `offset`. Needs memory for all bytes from `offset` to the end of the file.
     func durableOffsetToldBehind() throws(CambiumError) -> Int { try frames.durableOffsetTold(behind: offset) }
 }

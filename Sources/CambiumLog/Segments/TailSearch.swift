@@ -1,21 +1,21 @@
 import CambiumBytes
 
-/// Looks for frames in bytes that begin with none: any of them could begin one.
+/// Searches for frames in bytes that do not begin with a frame. Any of the bytes could be the first byte of one.
 ///
-/// A frame's checksum follows from checksums of the bytes up to where its body begins and ends, so that trying each byte does not
-/// mean going through all of the bytes behind it. It takes the memory of the bytes and a sixteenth more.
+/// The checksum of a frame follows from the checksums of the bytes up to the beginning and up to the end of its body. So a trial at one
+/// byte does not read all bytes that follow. The search takes the memory of the bytes and a sixteenth more.
 struct TailSearch {
-    /// Bytes between two checksums that are kept.
+    /// The number of bytes between two checksums that are kept.
     private static let stride = 64
 
     private let bytes: [UInt8]
-    /// Where the bytes begin in the segment.
+    /// The offset of the bytes in the segment.
     private let offset: Int
     private let headerChecksum: UInt32
-    /// For each stride the checksum of all bytes before it.
+    /// For each stride, the checksum of all bytes before it.
     private let prefixes: [UInt32]
 
-    /// - Parameter offset: where the bytes, which go to the end of the segment's file, begin in it.
+    /// - Parameter offset: the offset of the bytes in the segment's file. The bytes extend to the end of the file.
     init(_ bytes: [UInt8], at offset: Int, headerChecksum: UInt32) {
         self.bytes = bytes
         self.offset = offset
@@ -33,14 +33,14 @@ struct TailSearch {
         }
     }
 
-    /// How far the frames say that the segment was durable, of those that say so beyond `offset`; 0 where none does.
+    /// Returns the greatest offset beyond `offset` up to which the segment was durable according to a frame; 0 if no frame states one.
     ///
     /// Complexity: O(bytes log bytes).
     func durableOffsetTold() -> Int {
         var told = 0
         bytes.withUnsafeBytes { all in
             for place in all.indices where all[place] != 0 {
-                // Most bytes begin no frame.
+                // Most bytes do not begin a frame.
                 guard let start = Frame.Start(UnsafeRawBufferPointer(rebasing: all[place...])) else { continue }
                 let bodyStart = place + start.headerByteCount
                 let end = bodyStart + start.bodyByteCount
@@ -56,7 +56,7 @@ struct TailSearch {
         return told
     }
 
-    /// The checksum of the first bytes.
+    /// Returns the checksum of the first `count` bytes.
     private func prefix(_ count: Int) -> UInt32 {
         let kept = count / Self.stride
         return bytes.withUnsafeBytes { bytes in

@@ -1,9 +1,9 @@
 import CambiumBytes
 import CambiumModel
 
-/// What the tree commits to of one transaction. FORMAT.md 5.
+/// The leaf of a transaction in the tree. FORMAT.md 5.
 enum Leaf {
-    /// 32 bytes.
+    /// Returns the hash of the leaf, 32 bytes.
     static func hash(_ number: TransactionNumber, _ metadata: TransactionMetadata, commitment: [UInt8]) -> [UInt8] {
         var envelope = ByteWriter(capacity: 128)
         envelope.writeByte(0)
@@ -21,7 +21,7 @@ enum Leaf {
         return ContentHash.hash(envelope.bytes[...])
     }
 
-    /// What stands for a payload in its leaf: the hash of the salt and all of its parts.
+    /// The commitment that stands for a payload in its leaf: the hash of the salt and all parts of the payload.
     struct Commitment {
         private var hash = ContentHash()
 
@@ -29,11 +29,11 @@ enum Leaf {
 
         mutating func add(_ part: ArraySlice<UInt8>) { hash.add(part) }
 
-        /// 32 bytes.
+        /// Returns the commitment, 32 bytes.
         func finish() -> [UInt8] { hash.finish() }
     }
 
-    /// The salt of a transaction that brings none of its own.
+    /// Returns the salt of a transaction that does not have one of its own.
     static func salt(seed: [UInt8], _ number: TransactionNumber) -> [UInt8] {
         var writer = ByteWriter(capacity: 24)
         writer.write(seed)

@@ -1,14 +1,16 @@
 import CambiumBytes
 
-/// The tree of RFC 6962, section 2.1, built leaf by leaf; it keeps the roots of complete subtrees only, O(log n) of them.
+/// The tree of RFC 6962, section 2.1, built leaf by leaf. It keeps only the roots of complete subtrees, O(log n) of them.
 public struct MerkleTree: Sendable, Equatable {
-    /// Of the complete subtrees, the largest one first: one for each bit of the number of leaves. 32 bytes each.
+    /// The roots of the complete subtrees, the largest subtree first: one for each bit that is 1 in the number of leaves. Each has 32
+    /// bytes.
     private(set) var subtrees: [[UInt8]] = []
     public private(set) var leafCount: UInt64 = 0
 
     public init() {}
 
-    /// A tree that is gone on with; nil if no tree of so many leaves has so many complete subtrees.
+    /// Creates a tree that continues an earlier one. Returns `nil` if a tree with this number of leaves cannot have these complete
+    /// subtrees.
     init?(leafCount: UInt64, subtrees: [[UInt8]]) {
         guard subtrees.count == leafCount.nonzeroBitCount, subtrees.allSatisfy({ $0.count == Self.hashByteCount }) else { return nil }
         (self.leafCount, self.subtrees) = (leafCount, subtrees)
@@ -16,16 +18,18 @@ public struct MerkleTree: Sendable, Equatable {
 
     static let hashByteCount = 32
 
+    /// Appends a leaf.
+    ///
     /// - Parameter leafHash: 32 bytes, the hash of the leaf with its prefix of zero.
     mutating func append(leafHash: [UInt8]) {
         var hash = leafHash
-        // Each subtree that is as high as the new one becomes a part of it.
+        // Each subtree as high as the new one becomes a part of the new one.
         for _ in 0..<leafCount.trailingOneBitCount { hash = Self.node(subtrees.removeLast(), hash) }
         subtrees.append(hash)
         leafCount += 1
     }
 
-    /// 32 bytes. That of a tree without leaves is the hash of nothing.
+    /// The root of the tree, 32 bytes. For a tree without leaves, the root is the hash of no bytes.
     var root: [UInt8] {
         guard var hash = subtrees.last else { return ContentHash().finish() }
         for subtree in subtrees.dropLast().reversed() { hash = Self.node(subtree, hash) }
@@ -48,7 +52,7 @@ extension UInt64 {
     fileprivate var trailingOneBitCount: Int { (~self).trailingZeroBitCount }
 }
 
-/// Bytes as text, for people.
+/// Bytes as text of lower-case hexadecimal digits.
 public enum HexText {
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
@@ -59,7 +63,7 @@ public enum HexText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil where the text is not pairs of lower-case hexadecimal digits.
+    /// Decodes such text. Returns `nil` if the text does not consist of pairs of lower-case hexadecimal digits.
     public static func decode(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count % 2 == 0, digits.allSatisfy({ HexPacking.values[Int($0)] < 16 }) else { return nil }

@@ -1,6 +1,6 @@
-/// What stands in the file of a lock: the number of the process that has it, for messages only.
+/// The content of a lock file: the id of the process that has the lock, for messages only.
 ///
-/// The file is never truncated, so the text always has the same length, filled up with spaces.
+/// The file is never truncated, so the text always has the same length; spaces fill it up.
 enum LockHolder {
     static let byteCount = 21
 
@@ -9,7 +9,8 @@ enum LockHolder {
         return Array((digits + String(repeating: " ", count: max(0, byteCount - 1 - digits.utf8.count)) + "\n").utf8)
     }
 
-    /// Whether bytes are those of such a file, also of one that a loss of power left. Anything else is not overwritten.
+    /// Whether bytes can be the content of a lock file. This includes bytes that a power failure left incomplete. Other content is not
+    /// overwritten.
     static func isOne(_ bytes: [UInt8]) -> Bool {
         bytes.count <= byteCount
             && bytes.allSatisfy {
@@ -17,7 +18,7 @@ enum LockHolder {
             }
     }
 
-    /// The number in such a file; `nil` if there is none.
+    /// Returns the process id in the content of a lock file, or `nil` if there is no id.
     static func process(_ bytes: [UInt8]) -> Int32? {
         let digits = bytes.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return isOne(bytes) ? Int32(String(decoding: digits, as: UTF8.self)) : nil

@@ -1,7 +1,7 @@
 import CambiumBytes
 public import CambiumModel
 
-/// Files that live and end with the value: for stores that are never on disk, and for tests.
+/// Files that exist only in memory, for as long as the volume does: for stores that are never on disk, and for tests.
 public final class MemoryVolume: Volume {
     private let files = Guarded<[String: MemoryFile]>([:])
     private let isLocked = Guarded(false)
@@ -11,10 +11,10 @@ public final class MemoryVolume: Volume {
 
     public init() {}
 
-    /// The files as they are: paths and bytes.
+    /// The current files: the bytes of each path.
     public var contents: [String: [UInt8]] { files.withLock { $0.mapValues(\.bytes) } }
 
-    /// A volume with these files.
+    /// Creates a volume with these files.
     public init(contents: [String: [UInt8]]) {
         files.withLock { $0 = contents.mapValues { MemoryFile(bytes: $0) } }
     }
@@ -103,7 +103,8 @@ final class MemoryFile: VolumeFile {
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         content.withLock { bytes in
             let start = min(offset, bytes.count)
-            // An array of all bytes would share their memory, which a writer goes on in as soon as it is the only one that has it.
+            // An array of all bytes would share the storage of the file, which a writer changes in place as soon as it has the only
+            // reference.
             return bytes.withUnsafeBufferPointer { [UInt8](UnsafeBufferPointer(rebasing: $0[start..<min(start + count, $0.count)])) }
         }
     }
@@ -127,13 +128,13 @@ final class MemoryFile: VolumeFile {
     func close() {}
 }
 
-/// Who shares which files of a volume in memory.
+/// The number of locks that share each file of a volume in memory.
 public final class SharedFiles: Sendable {
     private let counts = Guarded<[String: Int]>([:])
 
     public init() {}
 
-    /// What `Volume.share` promises.
+    /// Shares a file, as `Volume.share` promises.
     public func share(_ path: String, on volume: any Volume) throws(CambiumError) -> any VolumeLock {
         counts.withLock { $0[path, default: 0] += 1 }
         let share = MemoryLock { [self] in counts.withLock { $0[path, default: 1] -= 1 } }
@@ -142,17 +143,17 @@ public final class SharedFiles: Sendable {
         throw CambiumError(.notFound, "There is no file '\(path)'.")
     }
 
-    /// What `Volume.isShared` promises.
+    /// Whether a file is shared, as `Volume.isShared` promises.
     public func isShared(_ path: String) -> Bool { counts.withLock { $0[path, default: 0] > 0 } }
 
-    /// What `Volume.removeUnlessShared` promises.
+    /// Removes a file, as `Volume.removeUnlessShared` promises.
     public func removeUnlessShared(_ path: String, from volume: any Volume) throws(CambiumError) -> Bool {
         if isShared(path) { return false }
         try volume.remove(path)
         return true
     }
 
-    /// What `Volume.renameUnlessShared` promises.
+    /// Renames a file, as `Volume.renameUnlessShared` promises.
     public func renameUnlessShared(_ path: String, to newPath: String, on volume: any Volume) throws(CambiumError) -> Bool {
         if isShared(newPath) { return false }
         try volume.rename(path, to: newPath)

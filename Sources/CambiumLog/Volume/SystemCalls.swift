@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// The calls that read, write and sync files, so that tests can have them do what the system may do and hardly ever does.
+/// The calls that read, write and sync files. Tests replace them to provoke results that the kernel may return, but hardly ever does.
 struct SystemCalls: Sendable {
     var pread = { @Sendable in Glibc.pread($0, $1, $2, $3) }
     var pwrite = { @Sendable in Glibc.pwrite($0, $1, $2, $3) }
@@ -13,7 +13,7 @@ struct SystemCalls: Sendable {
 
     static let system = SystemCalls()
 
-    /// Makes a call again for as long as a signal interrupts it. Returns its error number; 0 where it succeeded.
+    /// Repeats a call for as long as a signal interrupts it. Returns its error number, or 0 if the call succeeded.
     static func uninterrupted(_ call: () -> Int32) -> Int32 {
         while call() != 0 {
             let code = errno

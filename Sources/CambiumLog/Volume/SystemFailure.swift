@@ -4,7 +4,7 @@ import CambiumModel
     import Glibc
 #endif
 
-/// What the system said, as an error that people understand.
+/// Turns the error numbers of system calls into errors that people understand.
 enum SystemFailure {
     static func error(_ call: String, _ path: String, _ code: Int32, isCreation: Bool = false) -> CambiumError {
         let reason = String(cString: strerror(code))
@@ -12,7 +12,9 @@ enum SystemFailure {
         return CambiumError(kind, "The system could not \(call) '\(path)': \(reason).", underlying: SystemError(code: code))
     }
 
-    /// The error of a store in which a link, a device, a FIFO, a socket or a directory has the name of a file.
+    /// Returns the error for a path of a store where something other than the expected kind of file was found, such as a link or a device.
+    ///
+    /// - Parameter kind: the kind that the store expects: "regular file" or "directory".
     static func irregular(_ path: String, _ kind: String) -> CambiumError {
         CambiumError(.damaged, "'\(path)' is not a \(kind), so it is not the store's. Move it away, or restore the store from a backup.")
     }
@@ -24,12 +26,12 @@ public struct SystemError: Error, Hashable, Sendable {
 
     public init(code: Int32) { self.code = code }
 
-    /// Whether the disk, or what the user may have of it, is full, or the file as long as the system lets the process make one
-    /// (`RLIMIT_FSIZE`; the process has to ignore `SIGXFSZ`).
+    /// Whether no space is left. The disk or the user's quota is full, or the file has the greatest length that the process may give it
+    /// (`RLIMIT_FSIZE`; the process must ignore `SIGXFSZ`).
     public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 }
 
 extension CambiumError {
-    /// Whether the system refused because there is no space left.
+    /// Whether the operating system refused the call because no space is left.
     var isOutOfSpace: Bool { (underlying as? SystemError)?.isOutOfSpace ?? false }
 }

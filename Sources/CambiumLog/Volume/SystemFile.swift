@@ -6,12 +6,12 @@ import CambiumModel
     import Glibc
 #endif
 
-/// An open file of the system.
+/// An open file of the operating system.
 ///
-/// SENDABLE: the descriptor is a number; who owns the file lets one thread at a time use it.
+/// SENDABLE: the descriptor is a number; the owner of the file ensures that the file is not closed while another thread uses it.
 final class SystemFile: VolumeFile, @unchecked Sendable {
     private var descriptor: Int32
-    /// Why a sync failed; 0 while none has.
+    /// The error number of the sync that failed, or 0 if no sync has failed.
     private let syncCode = Guarded<Int32>(0)
     private let path: String
     private let calls: SystemCalls
@@ -32,7 +32,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
     func byteCount() throws(CambiumError) -> Int { Int(try status().st_size) }
 
-    /// Which file this is, without a look at its times.
+    /// Returns the identity of the file, and does not ask for its times: that would slow down the next sync.
     func identity() throws(CambiumError) -> cmachine_identity_t {
         var identity = cmachine_identity_t()
         if cmachine_identity(descriptor, nil, &identity) != 0 { throw SystemFailure.error("look at", path, errno) }
@@ -40,7 +40,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func isSame(as other: any VolumeFile) -> Bool {
-        // A file that the system does not identify is compared with no other one.
+        // A file that the operating system does not identify is never the same as another one.
         guard let other = other as? SystemFile, let own = try? identity(), let identity = try? other.identity() else { return false }
         return FileIdentity(own) == FileIdentity(identity)
     }
@@ -50,7 +50,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {
-                // SAFETY: what is read lies between what was read and the end of the buffer.
+                // SAFETY: `pread` writes between the bytes that were read before and the end of the buffer.
                 let got = calls.pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset + done))
                 if got > 0 {
                     done += got
@@ -71,12 +71,12 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         var failure: Int32 = 0
         bytes.withUnsafeBytes { buffer in
             while done < buffer.count {
-                // SAFETY: what is written lies between what was written and the end of the buffer.
+                // SAFETY: `pwrite` reads between the bytes that were written before and the end of the buffer.
                 let put = calls.pwrite(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
                 if put > 0 {
                     done += put
                 } else if put == 0 {
-                    // Nothing says that the next call would write something.
+                    // It is not certain that another call would ever write anything.
                     failure = EIO
                     break
                 } else if errno != EINTR {
@@ -96,7 +96,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     func beginSync(at offset: Int, count: Int) { cmachine_begin_sync(descriptor, Int64(offset), Int64(count)) }
 
     func sync() throws(CambiumError) {
-        // The system tells a failure once: of two threads that sync at the same time one would take it from the other.
+        // The kernel reports a failure once. If two threads synced at the same time, only one of them would learn of it.
         let code = syncCode.withLock { code in
             if code == 0 { code = SystemCalls.uninterrupted { calls.fdatasync(descriptor) } }
             return code
@@ -111,7 +111,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
-        // Pages that nobody has proven may say that they go on after the last one: what is read there is zero.
+        // A page that was not verified may claim to continue beyond the last one. The memory there reads as zero.
         let whole = byteCount + Self.slackByteCount
         guard let base = mmap(nil, whole, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), base != MAP_FAILED else {
             throw SystemFailure.error("map", path, errno)
@@ -127,7 +127,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     private static let slackByteCount = 2 * PageFile.chunkByteCount
 
     func takeRoom(offset: Int, byteCount: Int) throws(CambiumError) {
-        // It returns its error, and leaves `errno` alone.
+        // `posix_fallocate` returns its error number and does not set `errno`.
         var code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount))
         while code == EINTR { code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount)) }
         if code != 0 { throw SystemFailure.error("take room for", path, code) }

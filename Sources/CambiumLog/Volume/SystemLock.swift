@@ -5,18 +5,18 @@ import CambiumModel
     import Glibc
 #endif
 
-/// A lock that the system gives up when its file is closed, at the latest with the process.
+/// A lock that the kernel releases when its file is closed, at the latest when the process ends.
 ///
-/// The file has the number of the process, for messages. A file that has anything else is locked, and left as it is.
+/// The file contains the process id, for messages. A file with any other content is locked, but never written.
 final class SystemLock: VolumeLock {
     private let file: Guarded<SystemFile?>
     private let isOurs: Bool
     private let identity: FileIdentity
 
-    /// - Parameter file: locked, and of regular files only.
+    /// - Parameter file: a regular file that is already locked.
     init(file: SystemFile) throws(CambiumError) {
         isOurs = LockHolder.isOne(try file.read(at: 0, count: LockHolder.byteCount + 1))
-        if isOurs { try? file.write(LockHolder.bytes(getpid()), at: 0) }  // On a full disk the lock is as good without the number.
+        if isOurs { try? file.write(LockHolder.bytes(getpid()), at: 0) }  // On a full disk, the lock holds without the number.
         identity = FileIdentity(try file.identity())
         self.file = Guarded(file)
         HeldLocks.insert(identity)
@@ -34,7 +34,7 @@ final class SystemLock: VolumeLock {
     }
 }
 
-/// A lock that many may have, given up when its file is closed.
+/// A lock that several holders may have at the same time. It ends when its file is closed.
 final class SystemShare: VolumeLock {
     private let file: Guarded<SystemFile?>
 

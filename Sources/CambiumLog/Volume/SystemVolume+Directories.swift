@@ -7,7 +7,7 @@ public import CambiumModel
 extension SystemVolume {
     public func createDirectory(_ path: String) throws(CambiumError) {
         _ = try makeDirectories(full(path))
-        // The volume's own directory may be a link to one.
+        // The volume's own directory may be a link to a directory.
         if !path.isEmpty, try kind(of: path) != .directory { throw SystemFailure.irregular(full(path), "directory") }
     }
 
@@ -18,10 +18,10 @@ extension SystemVolume {
         if code != ENOTEMPTY, code != EEXIST, code != ENOENT { throw SystemFailure.error("remove the directory", path, code) }
     }
 
-    /// Makes the volume's directory, and those above it that are missing, and calls `body`. If `body` throws, removes those of them again
-    /// that are empty.
+    /// Creates the volume's directory, and the missing directories above it, and calls `body`. If `body` throws, removes those that were
+    /// created, from the innermost outward, up to the first that is not empty.
     ///
-    /// Throws `.cannotCreate` if something else has the name, and what `body` throws.
+    /// - Throws: `.cannotCreate` if something other than a directory has the name, and the error of `body`.
     public func withDirectory<Result>(_ body: () throws -> Result) throws -> Result {
         let made = try makeDirectories(root)
         do {
@@ -33,11 +33,11 @@ extension SystemVolume {
     }
 
     private static func remove(_ directories: [String]) {
-        // One that somebody else uses by now stays, and so do those above it.
+        // A directory that another process uses by now is not empty and stays, and so do the directories above it.
         for path in directories.reversed() where rmdir(path) != 0 { return }
     }
 
-    /// Makes a directory and those above it that are missing, durably. Returns those that it made, the outermost first.
+    /// Creates a directory and the missing directories above it, durably. Returns the directories that it created, the outermost first.
     private func makeDirectories(_ path: String) throws(CambiumError) -> [String] {
         if path.isEmpty { throw Self.emptyName }
         var made: [String] = []
@@ -61,7 +61,9 @@ extension SystemVolume {
         return made
     }
 
-    /// Throws if a directory could not be made, and there is none of the name.
+    /// Throws unless `mkdir` failed because the directory exists.
+    ///
+    /// - Parameter code: the error number of `mkdir`.
     private static func checkIsDirectory(_ path: String, _ code: Int32) throws(CambiumError) {
         guard code == EEXIST else { throw SystemFailure.error("make the directory", path, code, isCreation: true) }
         var status = stat()
@@ -69,13 +71,13 @@ extension SystemVolume {
         throw Self.taken(path)
     }
 
-    /// Throws `.cannotCreate` if the volume's directory is not there and something else is in its place.
+    /// Throws `.cannotCreate` if the root is empty, or if something other than a directory is in its place.
     public func checkIsPlace() throws(CambiumError) {
         if root.isEmpty { throw Self.emptyName }
         var status = stat()
         let code = stat(root, &status) == 0 ? 0 : errno
         let isDirectory = code == 0 && status.st_mode & S_IFMT == S_IFDIR
-        // A link that leads nowhere has the name.
+        // A link that leads nowhere still takes the name.
         let isFree = code == ENOENT && lstat(root, &status) != 0
         if !isDirectory, !isFree { throw Self.taken(root) }
     }
@@ -88,21 +90,21 @@ extension SystemVolume {
         CambiumError(.cannotCreate, "'\(path)' is not a directory, and none can be made there; choose another place.")
     }
 
-    /// Throws `.cannotCreate` if the volume's directory is that of another volume, or would be inside of it.
+    /// Throws `.cannotCreate` if the volume's directory is the directory of another volume, or would be inside it.
     public func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
         let (path, otherPath) = (Self.resolved(root), Self.resolved(other.root))
         guard path == otherPath || path.hasPrefix(otherPath + "/") else { return }
         throw CambiumError(.cannotCreate, "'\(root)' is in the directory of '\(other.root)', which is read; choose another place.")
     }
 
-    /// A path without links, as far as there is something.
+    /// Returns a path without links. The part of the path that does not exist is appended unchanged.
     private static func resolved(_ path: String) -> String {
         var head = absolute(path)
         var tail = ""
         while true {
             if let found = realpath(head, nil) {
                 defer { free(found) }
-                // SAFETY: the system ends the text with a zero, and it stays until it is freed after this.
+                // SAFETY: `realpath` ends the text with a zero, and the text is freed after it was copied.
                 return String(cString: found) + tail
             }
             guard let slash = head.lastIndex(of: "/"), slash > head.startIndex else { return head + tail }
@@ -111,11 +113,11 @@ extension SystemVolume {
         }
     }
 
-    /// A path from the root of the file system, for who reads it in another directory.
+    /// Returns a path from the root of the file system, which a process with another working directory can use.
     public static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
         defer { free(directory) }
-        // SAFETY: the system ends the text with a zero, and it stays until it is freed behind this.
+        // SAFETY: `getcwd` ends the text with a zero, and the text is freed after it was copied.
         return String(cString: directory) + "/" + path
     }
 }

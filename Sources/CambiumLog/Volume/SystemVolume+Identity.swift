@@ -6,7 +6,7 @@ public import CambiumModel
     import Glibc
 #endif
 
-/// Which file of the system a file is, whatever paths lead to it.
+/// The identity of a file of the operating system, which is the same for all paths that lead to the file.
 struct FileIdentity: Hashable {
     let device: UInt64
     let number: UInt64
@@ -17,8 +17,8 @@ struct FileIdentity: Hashable {
     }
 }
 
-/// The lock files that this process has locked, so that it can tell itself from another process. The number of a process does not do:
-/// processes of two containers may have the same one.
+/// The lock files that this process has locked, so that it can distinguish its own locks from those of another process. Process ids do not
+/// suffice: processes of two containers may have the same one.
 enum HeldLocks {
     private static let identities = Guarded<Set<FileIdentity>>([])
 
@@ -32,7 +32,7 @@ extension SystemVolume {
         guard let file = file as? SystemFile else { return false }
         let opened = try file.identity()
         if opened.nameCount == 0 { return false }
-        // A relative path leads elsewhere as soon as the process has another working directory.
+        // A relative path leads elsewhere after the process has changed its working directory.
         guard root.hasPrefix("/") else { return true }
         let path = full(path)
         var found = cmachine_identity_t()
@@ -44,16 +44,18 @@ extension SystemVolume {
 }
 
 extension SystemFailure {
+    /// Returns the error for a lock that is taken.
+    ///
     /// - Parameters:
-    ///   - holder: the number of the process that has the lock; nil if it is not known.
-    ///   - isOwn: whether that is this process.
+    ///   - holder: the id of the process that has the lock; `nil` if it is not known.
+    ///   - isOwn: whether this process has the lock.
     static func locked(_ path: String, holder: Int32?, isOwn: Bool) -> CambiumError {
         if isOwn {
             return CambiumError(
                 .locked, "This process has the store open for writing already. Use the store that is open, or close it first.",
                 place: .init(file: path))
         }
-        // A process of another container may have the number of this one.
+        // A process of another container may have the same id as this one.
         let pid = holder.flatMap { $0 == getpid() ? nil : " (process \($0))" } ?? ""
         return CambiumError(
             .locked, "Another process\(pid) has the store open for writing. Wait until it ends, or stop it.", place: .init(file: path))

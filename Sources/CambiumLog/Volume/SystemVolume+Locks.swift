@@ -17,7 +17,7 @@ extension SystemVolume {
                 guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", full(path), code) }
                 throw SystemFailure.locked(full(path), holder: holder, isOwn: isOwn)
             }
-            // A creation that failed may have removed the file since.
+            // A creation that failed may have removed the file since it was opened.
             guard try hasName(descriptor, path) else { continue }
             return try SystemLock(file: file)
         }
@@ -35,7 +35,7 @@ extension SystemVolume {
             let file = SystemFile(descriptor: descriptor, path: full(path), calls: calls)
             let code = SystemCalls.uninterrupted { flock(descriptor, LOCK_SH) }
             if code != 0 { throw SystemFailure.error("lock", full(path), code) }
-            // Who had it for himself may have removed it, or given its name to another one.
+            // A process that had the file exclusively may have removed it, or given its name to another file.
             if try hasName(descriptor, path) { return SystemShare(file: file) }
         }
     }
@@ -46,7 +46,7 @@ extension SystemVolume {
             guard error.code == .notFound else { throw error }
             return false
         }
-        // The lock, where it is had, goes with the descriptor; who wants to share the file meanwhile waits for that.
+        // Closing the descriptor releases the lock if it was taken. A process that tries to share the file in between waits for that.
         defer { Glibc.close(descriptor) }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return false }
         let code = errno
@@ -65,7 +65,8 @@ extension SystemVolume {
         try unlessShared(newPath) { () throws(CambiumError) in try rename(path, to: newPath) }
     }
 
-    /// Has a file for itself while `body` is called. False where somebody shares it.
+    /// Calls `body` while this process has the file exclusively. Returns false, without a call, if the file is shared or a signal
+    /// interrupts.
     private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
         let descriptor = try descriptor(path, O_RDONLY)
         defer { Glibc.close(descriptor) }

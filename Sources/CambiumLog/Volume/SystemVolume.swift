@@ -4,7 +4,7 @@ public import CambiumModel
     import Glibc
 #endif
 
-/// A directory of the file system.
+/// A volume that is a directory of the file system.
 public struct SystemVolume: Volume {
     public let root: String
     let calls: SystemCalls
@@ -17,7 +17,8 @@ public struct SystemVolume: Volume {
         self.calls = calls
     }
 
-    /// No file has an empty name, whatever it is relative to.
+    /// Returns the root followed by a path, or only the root if the path is empty. If the root is empty, the result is empty, and no file
+    /// has that name.
     func full(_ path: String) -> String { path.isEmpty || root.isEmpty ? root : root + "/" + path }
 
     public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
@@ -30,8 +31,8 @@ public struct SystemVolume: Volume {
         return SystemFile(descriptor: try descriptor(path, flags), path: full(path), calls: calls)
     }
 
-    /// Opens a regular file. A link is not followed, neither in place of the file nor of the directory that the file is in; only the
-    /// volume's own directory may be one. A FIFO or a device is not waited for.
+    /// Opens a regular file. Follows no symbolic link, neither in place of the file nor of the directory that contains it. Only the
+    /// volume's own directory may be a link. Does not wait for a FIFO or a device.
     func descriptor(_ path: String, _ flags: Int32) throws(CambiumError) -> Int32 {
         if let slash = path.firstIndex(of: "/"), try kind(of: String(path[..<slash])) == .other {
             throw SystemFailure.irregular(full(String(path[..<slash])), "directory")
@@ -40,7 +41,7 @@ public struct SystemVolume: Volume {
         let descriptor = Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o644)
         guard descriptor >= 0 else {
             let code = errno
-            // What the system says of a link, of a directory that is to be written, and of a socket.
+            // The errors for a link, for a directory that is opened for writing, and for a socket.
             if [ELOOP, EISDIR, ENXIO].contains(code) { throw SystemFailure.irregular(path, "regular file") }
             throw SystemFailure.error("open", path, code, isCreation: flags & O_EXCL != 0)
         }
@@ -87,7 +88,7 @@ public struct SystemVolume: Volume {
                 if code != 0 { throw SystemFailure.error("read the directory", path, code) }
                 break
             }
-            // SAFETY: the system ends the name with a zero, inside of the entry, which lives until the next call.
+            // SAFETY: the name ends with a zero inside the entry, and the entry stays valid until the next call of `readdir`.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
@@ -140,6 +141,6 @@ public struct SystemVolume: Volume {
         return SystemFile(descriptor: descriptor, path: root, calls: calls)
     }
 
-    /// `O_TMPFILE`, a macro that is not imported.
+    /// `O_TMPFILE`, a macro that Swift does not import.
     private static let withoutName: Int32 = 0o20_000_000 | O_DIRECTORY
 }

@@ -1,46 +1,47 @@
 public import CambiumModel
 
-/// The files of a store: the seam between the log and the system, and the only place that makes system calls.
+/// The files of a store. A volume separates the log from the operating system; no other part of the log makes system calls.
 ///
-/// Paths are relative to the volume's root and use '/'. Every call throws `CambiumError` (`.ioFailure`, `.notFound`,
-/// `.cannotCreate`) with the path and the system's reason.
+/// Paths are relative to the volume's root and use '/'. Every call throws `CambiumError` (`.ioFailure`, `.notFound`, `.cannotCreate`) with
+/// the path and the reason of the operating system.
 public protocol Volume: Sendable {
-    /// Where the volume is, for messages.
+    /// The location of the volume, for messages.
     var name: String { get }
     func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile
-    /// The names in a directory, sorted by their bytes; none where there is no such directory.
+    /// Returns the names in a directory, sorted by their bytes. Returns no names if there is no such directory.
     func list(_ directory: String) throws(CambiumError) -> [String]
     func exists(_ path: String) throws(CambiumError) -> Bool
-    /// Whether a path leads to a file that was opened by it: false once the file or a directory above it was removed or replaced.
+    /// Whether a path still leads to a file that was opened with it. Returns false after the file or a directory above it was removed or
+    /// replaced.
     func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool
-    /// What has a name; `nil` if nothing has it. A symbolic link is not followed.
+    /// Returns the kind of file that has a name, or `nil` if there is no such file. Does not follow a symbolic link.
     func kind(of path: String) throws(CambiumError) -> FileKind?
     func remove(_ path: String) throws(CambiumError)
     func rename(_ path: String, to newPath: String) throws(CambiumError)
-    /// Gives a file a second name, in another volume, where nothing has that name. False where that cannot be done: the two are not on the
-    /// same file system, or it has no second names.
+    /// Gives a file a second name, in another volume. The name must be free. Returns false if that cannot be done: the two volumes are not
+    /// on the same file system, or the file system does not support second names.
     func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool
-    /// Makes a directory and those above it, and their entries durable. One that is there is fine.
+    /// Creates a directory and the missing directories above it, and makes their entries durable. Accepts a directory that exists.
     func createDirectory(_ path: String) throws(CambiumError)
-    /// Removes a directory that is empty. A directory with entries stays.
+    /// Removes a directory if it is empty. A directory with entries stays.
     func removeDirectory(_ path: String) throws(CambiumError)
-    /// Makes entries that were made, renamed or removed in a directory durable.
+    /// Makes entries that were created, renamed or removed in a directory durable.
     func syncDirectory(_ path: String) throws(CambiumError)
-    /// Takes a lock that ends with the process, and writes its pid. Throws `.locked` if this process has it already, or another one, whose
-    /// pid is in the error if it is known.
+    /// Takes a lock that ends with the process, and writes the process id to the file. Throws `.locked` if this process or another one has
+    /// the lock. The error names the id of the other process if it is known.
     func lock(_ path: String) throws(CambiumError) -> any VolumeLock
-    /// Takes a lock on a file that is there and that many may have, and that ends with the process. Throws `.notFound` where there is no
-    /// such file any more.
+    /// Takes a lock on an existing file. Many holders may share the file, and each lock ends with its process. Throws `.notFound` if there
+    /// is no such file any more.
     func share(_ path: String) throws(CambiumError) -> any VolumeLock
-    /// Whether somebody shares a file; false where there is none.
+    /// Whether any holder shares a file. Returns false if there is no such file.
     func isShared(_ path: String) throws(CambiumError) -> Bool
-    /// Removes a file that nobody shares. False where somebody does: then it stays.
+    /// Removes a file that is not shared. Returns false if it is shared; the file then stays.
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool
-    /// Gives a file the name of another one that nobody shares. False where somebody does: then both stay.
+    /// Renames a file to replace another one that is not shared. Returns false if the other one is shared; both files then stay.
     func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool
-    /// A file without a name, which ends when it is closed; nil where the volume has none.
+    /// Opens a new file without a name, which disappears when it is closed. Returns `nil` if the volume does not support such files.
     func openNameless() throws(CambiumError) -> (any VolumeFile)?
-    /// The room that a file takes on disk, in bytes: less than its length where parts of it were given back.
+    /// Returns the number of bytes that a file takes on disk. The number is less than the file's length if parts of the file were released.
     func roomByteCount(of path: String) throws(CambiumError) -> Int
 }
 
@@ -48,58 +49,58 @@ extension Volume {
     public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { true }
     public func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool { false }
     public func openNameless() throws(CambiumError) -> (any VolumeFile)? { nil }
-    /// For volumes that have files only, and directories as far as files are in them.
+    /// For volumes that have only files, and in which a directory exists only if it contains a file.
     public func kind(of path: String) throws(CambiumError) -> FileKind? {
         guard try exists(path) else { return nil }
         return try list(path).isEmpty ? .regularFile : .directory
     }
-    /// For volumes that have no directory without a file.
+    /// For volumes in which a directory exists only if it contains a file.
     public func removeDirectory(_ path: String) throws(CambiumError) {}
     public func roomByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }
 }
 
-/// What a name in a directory stands for.
+/// The kind of file that a name in a directory stands for.
 public enum FileKind: Sendable {
     case regularFile
     case directory
-    /// A symbolic link, a device, a FIFO or a socket: no store has one.
+    /// A symbolic link, a device, a FIFO or a socket. No store contains one.
     case other
 }
 
 public enum OpenMode: Sendable {
     case read
-    /// Reading and writing; the file must be there.
+    /// Reading and writing; the file must exist.
     case update
-    /// Reading and writing; the file must not be there.
+    /// Reading and writing; the file must not exist.
     case create
 }
 
-/// An open file. One thread at a time.
+/// An open file. Only one thread at a time may use it, except that another thread may call `sync` at the same time.
 public protocol VolumeFile: AnyObject, Sendable {
     func byteCount() throws(CambiumError) -> Int
-    /// Up to `count` bytes from `offset`; fewer only at the end of the file.
+    /// Reads up to `count` bytes from `offset`. Returns fewer only at the end of the file.
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8]
     /// Writes all of the bytes.
     func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError)
-    /// Gives the file another length. Zeros are what is new.
+    /// Changes the length of the file. New bytes are zero.
     func truncate(to byteCount: Int) throws(CambiumError)
-    /// Has the system begin to make a part durable that was written, so that `sync` has less to wait for. It promises nothing.
+    /// Asks the kernel to start writing a part of the file to disk, so that `sync` waits less. Makes nothing durable by itself.
     func beginSync(at offset: Int, count: Int)
-    /// Returns when everything written, and the file's length, are durable.
+    /// Makes everything that was written, and the file's length, durable before it returns.
     func sync() throws(CambiumError)
     func close()
-    /// Whether both are open for one file, whatever it is named. False if the system does not say so.
+    /// Whether both are open for the same file, under any names. Returns false if the operating system cannot identify one of them.
     func isSame(as other: any VolumeFile) -> Bool
-    /// Maps the beginning of the file for reading; nil where a file of this volume cannot be mapped.
+    /// Maps the beginning of the file for reading. Returns `nil` if a file of this volume cannot be mapped.
     func map(byteCount: Int) throws(CambiumError) -> FileMapping?
     /// Maps the file from its beginning for reading and writing, also beyond its end. Only parts that have disk space may be touched.
     /// Returns `nil` if a file of this volume cannot be mapped.
     func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping?
-    /// Takes room on disk for a part of the file, which is as long as it has to be from then on.
+    /// Preallocates disk space for a part of the file. Extends the file if it ends before that part does.
     func takeRoom(offset: Int, byteCount: Int) throws(CambiumError)
-    /// Maps a part of the file, which has room, for reading and writing in the place of memory. False where that cannot be done.
+    /// Maps a part of the file, which has disk space, in place of memory for reading and writing. Returns false if that is not possible.
     func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool
-    /// Gives back the room on disk of a part of the file, which reads as zeros then, where the system can.
+    /// Releases the disk space of a part of the file, which then reads as zeros. Does nothing if the file system cannot release space.
     func discard(offset: Int, byteCount: Int) throws(CambiumError)
 }
 
@@ -114,6 +115,6 @@ extension VolumeFile {
 }
 
 public protocol VolumeLock: AnyObject, Sendable {
-    /// Gives the lock up; nothing where that was done before.
+    /// Releases the lock. Does nothing if it was released before.
     func unlock()
 }

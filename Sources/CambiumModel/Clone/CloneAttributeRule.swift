@@ -1,22 +1,22 @@
-/// Where the copy of an attribute has its value from.
+/// The source of an attribute's value in a copy.
 public struct CloneAttributeRule: Hashable, Sendable {
     public enum Source: Hashable, Sendable { case original, defaultValue, newUUID, now }
 
-    /// The value of an attribute of an object above.
+    /// The value of an attribute of an object at a higher level.
     public struct Follow: Hashable, Sendable {
-        /// How far above: 1 is the parent.
+        /// The number of levels to go up; 1 is the parent.
         public let levelCount: Int
         public let name: String
         public let fallback: Fallback
     }
 
-    /// What to do where there is nothing to follow.
+    /// The behavior if there is no value to follow.
     public enum Fallback: Hashable, Sendable { case keep, blank, fail }
 
     public let source: Source
     public let follow: Follow?
 
-    /// Copied as it is.
+    /// Copies the value unchanged.
     public static let plain = CloneAttributeRule(source: .original, follow: nil)
 
     init(source: Source, follow: Follow?) {
@@ -27,8 +27,8 @@ public struct CloneAttributeRule: Hashable, Sendable {
     /// Reads the rule from `userInfo`.
     ///
     /// - Parameters:
-    ///   - mayBeMissing: whether the attribute is optional or has a default.
-    ///   - mistake: called with the key and a sentence for each thing that is wrong.
+    ///   - mayBeMissing: Whether the attribute is optional or has a default.
+    ///   - mistake: A closure that receives the key and a sentence for each mistake.
     package init(
         _ userInfo: [String: String], _ keys: CloneKeys, type: AttributeType, mayBeMissing: Bool,
         mistake: (_ key: String, _ message: String) -> Void

@@ -1,22 +1,22 @@
-/// A clone as the log keeps it: what was asked for, all that chance and the clock gave, and what it came to.
+/// A clone as the log stores it: the request, the random seed, the time and the result.
 ///
-/// Who applies it plans the clone again; a plan that comes to something else is an error.
+/// Applying the op plans the clone again. A plan with a different result is an error.
 public struct CloneOp: Sendable, Equatable {
-    /// In the order of the request, each once.
+    /// The roots in the order of the request, each once.
     public var roots: [ObjectID]
     public var options: CloneOptions
-    /// The time of the clone; nil if no copy gets it.
+    /// The time of the clone, or `nil` if no copy uses it.
     public var time: Timestamp?
-    /// What new UUIDs are made of; nil where there are none.
+    /// The seed of new UUIDs, or `nil` if the clone makes no UUIDs.
     public var seed: CloneSeed?
-    /// For each hierarchy of which anything is copied, by ascending number.
+    /// One entry for each hierarchy with copied objects, in ascending order of its root.
     public var hierarchies: [Hierarchy]
-    /// Of the set of objects that are copied. FORMAT.md 4 has what is hashed.
+    /// The hash of the set of copied objects. FORMAT.md 4 defines the hashed bytes.
     public var setHash: UInt64
-    /// How new UUIDs are made of the seed.
+    /// The algorithm that derives new UUIDs from the seed.
     public var algorithm: Algorithm
 
-    /// The number of the op's algorithm in the log. Clones that are made now are of the last one.
+    /// The number of the op's algorithm in the log. New clones use the last algorithm.
     public enum Algorithm: UInt8, Sendable {
         case ascendingHashes = 1
         case series = 2
@@ -24,9 +24,9 @@ public struct CloneOp: Sendable, Equatable {
 
     public struct Hierarchy: Sendable, Equatable {
         public let root: EntityNumber
-        /// The serial of its first copy.
+        /// The serial of the first copy in the hierarchy.
         public let firstSerial: UInt64
-        /// How many objects of each concrete entity are copied, by ascending number, none of them 0.
+        /// The number of copied objects of each concrete entity, in ascending order of entity. No count is 0.
         public let counts: [EntityCount]
 
         public init(root: EntityNumber, firstSerial: UInt64, counts: [EntityCount]) {
@@ -63,13 +63,13 @@ public struct CloneOp: Sendable, Equatable {
 
     public var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
 
-    /// Whether an id is one of a copy that the op makes.
+    /// Whether the id belongs to a copy that the op makes.
     public func makes(_ id: ObjectID) -> Bool {
         hierarchies.contains { $0.root == id.root && id.serial >= $0.firstSerial && id.serial - $0.firstSerial < UInt64($0.objectCount) }
     }
 }
 
-/// 128 random bits.
+/// 128 random bits, from which new UUIDs are derived.
 public struct CloneSeed: Sendable, Hashable {
     public let low: UInt64
     public let high: UInt64
@@ -80,14 +80,14 @@ public struct CloneSeed: Sendable, Hashable {
     }
 }
 
-/// What was asked of a clone, with numbers in place of names.
+/// The options of a clone request, with numbers in place of names.
 public struct CloneOptions: Sendable, Equatable {
-    /// What a request says of a relationship of one concrete entity.
+    /// The rule of a request for a relationship of one concrete entity.
     public struct Rule: Sendable, Hashable {
         public let entity: EntityNumber
         public let relationship: PropertyNumber
         public let rule: CloneRule
-        /// For the roots only.
+        /// Whether the rule applies to the roots only.
         public let isAtRoot: Bool
 
         public init(entity: EntityNumber, relationship: PropertyNumber, rule: CloneRule, isAtRoot: Bool) {
@@ -111,11 +111,11 @@ public struct CloneOptions: Sendable, Equatable {
         }
     }
 
-    /// By ascending entity, relationship, and whether at the root; each once.
+    /// The rules in ascending order of entity, relationship, and whether at the root; each once.
     public var rules: [Rule]
     public var depth: Int?
     public var keys: CloneKeys
-    /// By ascending hierarchy and attribute; each once.
+    /// The values in ascending order of hierarchy and attribute; each once.
     public var rootValues: [RootValue]
 
     public init(rules: [Rule] = [], depth: Int? = nil, keys: CloneKeys = .standard, rootValues: [RootValue] = []) {

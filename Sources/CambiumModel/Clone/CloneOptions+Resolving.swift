@@ -1,10 +1,9 @@
 extension CloneOptions {
     /// Resolves the names of a request.
     ///
-    /// - Parameter rootEntities: the concrete entities of the roots, each of which has to have each attribute of `rootValues`.
-    ///
-    /// Throws `.unknownName` for a name that the schema does not have, `.invalidInput` for a number that is negative, a value of
-    /// another type than the attribute's, or what can be no key; `.ruleViolated` for a value that the attribute does not allow.
+    /// - Parameter rootEntities: The concrete entities of the roots. Each of them must have each attribute of `rootValues`.
+    /// - Throws: `.unknownName` for a name that the schema does not have. `.invalidInput` for a negative depth, a value of another type
+    ///   than the attribute's, or invalid keys. `.ruleViolated` for a value that the attribute does not allow.
     package init(_ request: CloneRequest, _ schema: Schema, rootEntities: [Entity]) throws(CambiumError) {
         if let depth = request.depth, depth < 0 { throw CambiumError(.invalidInput, "A depth counts from 0; \(depth) is none.") }
         let keys = [request.keys.exclude, request.keys.rebuild, request.keys.followParent, request.keys.withoutParent]
@@ -21,10 +20,10 @@ extension CloneOptions {
     }
 
     package static let keyByteCountMax = 255
-    /// No graph has more levels, and the log holds no more.
+    /// The largest depth. No graph has more levels, and the log cannot store a larger number.
     package static let depthMax = Int(UInt32.max)
 
-    /// A name of an entity's relationship goes before a name alone, and a sub-entity's before that of its parent.
+    /// Resolves rules. `Entity.name` takes precedence over `name` alone, and the name of a sub-entity over the name of its parent.
     private static func rules(
         _ named: [(String, CloneRule)], isAtRoot: Bool, _ schema: Schema
     ) throws(CambiumError) -> [Rule] {

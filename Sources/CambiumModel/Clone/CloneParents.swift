@@ -1,12 +1,13 @@
-/// Finds the attributes that objects may follow: those of entities that have a relationship to an entity, to one above it or below it.
+/// Finds the attributes that an object may follow. They belong to entities with a relationship to the object's entity, to one of its
+/// ancestors or to one of its descendants.
 ///
-/// Each of many entities may be the parent of each of many others, so the steps are counted and limited.
+/// Many entities may each be the parent of many others, so this type counts and limits the steps.
 struct CloneParents {
     private let tree: SchemaTree
-    /// For each entity the places in `tree.order` of those with a relationship to it.
+    /// For each entity, the positions in `tree.order` of the entities that have a relationship to it.
     private var sources: [[Int]]
     private var declared: [String: [(place: Int, type: AttributeType)]] = [:]
-    /// For an entity the places in `tree.order` of those with a relationship to its line, ascending.
+    /// For one entity, the ascending positions in `tree.order` of the entities with a relationship to it, its ancestors or its descendants.
     private var parents: (place: Int, positions: [Int])?
     private var stepCount = 0
     static let stepCountMax = 1 << 24
@@ -23,7 +24,7 @@ struct CloneParents {
         }
     }
 
-    /// The types of the attributes of this name that parents of an entity may have.
+    /// Returns the types of the attributes with this name that parents of an entity may have.
     mutating func types(of name: String, above place: Int) throws(CambiumError) -> Set<AttributeType> {
         let positions = try positions(ofParentsOf: place)
         var types: Set<AttributeType> = []

@@ -1,19 +1,19 @@
-/// What a clone does with each property of each concrete entity: the schema's rules, and the request's over them.
+/// The rule of a clone for each property of each concrete entity. Rules of the request override rules of the schema.
 package struct ClonePolicy: Sendable {
     package struct Branch: Sendable {
         package let relationship: Relationship
         package let rule: CloneRule
-        /// The rule for the objects that the clone was asked for.
+        /// The rule for the roots of the clone.
         package let rootRule: CloneRule
     }
 
     package struct Member: Sendable {
         package let entity: Entity
-        /// In declaration order.
+        /// The relationships in declaration order.
         package let branches: [Branch]
         package let attributes: [(attribute: Attribute, rule: CloneAttributeRule)]
 
-        /// The rule of a relationship that the entity has.
+        /// Returns the rule of a relationship of the entity.
         package func rule(of relationship: PropertyNumber, isRoot: Bool) -> CloneRule {
             guard let branch = branches.first(where: { $0.relationship.number == relationship }) else { return .skip }
             return isRoot ? branch.rootRule : branch.rule
@@ -22,8 +22,8 @@ package struct ClonePolicy: Sendable {
 
     private let members: NumberTable<Member>
 
-    /// Throws `.invalidInput` where what the schema says under renamed keys is no rule, or a rule of the request would take
-    /// objects away from the original.
+    /// Throws `.invalidInput` if an entry of the schema under a renamed key is not a rule. Throws the same error if a rule of the request
+    /// would remove objects from the original.
     package init(_ schema: Schema, _ options: CloneOptions) throws(CambiumError) {
         var requested: [Key: CloneRule] = [:]
         for rule in options.rules { requested[Key(rule.entity, rule.relationship, rule.isAtRoot)] = rule.rule }

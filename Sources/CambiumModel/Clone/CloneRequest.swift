@@ -1,14 +1,14 @@
-/// What a clone does with the objects that a relationship leads to.
+/// The treatment of the objects that a relationship leads to.
 public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The copy has no such link.
     case skip = 0
-    /// They are copied too.
+    /// The objects are copied, too.
     case copy = 1
-    /// The copy is linked to them.
+    /// The copy is linked to the same objects.
     case share = 2
 }
 
-/// The keys of `userInfo` that steer a clone, for schemas in which their usual names are taken.
+/// The keys of `userInfo` that control a clone, for schemas that use the standard keys for another purpose.
 public struct CloneKeys: Hashable, Sendable {
     public var exclude: String
     public var rebuild: String
@@ -28,28 +28,28 @@ public struct CloneKeys: Hashable, Sendable {
     public static let standard = CloneKeys()
 }
 
-/// What a deep clone is asked to do beside what the schema says. Docs/CLONE.md has the rules.
+/// The options of a deep clone, in addition to the rules of the schema. Docs/CLONE.md has the rules.
 ///
 ///     var request = CloneRequest(excluding: ["tags"])
 ///     request.rootValues = ["title": .string("A copy")]
 ///     try store.write { try $0.clone(note, request) }
 public struct CloneRequest: Hashable, Sendable {
-    /// Rules of relationships, by `name` or `Entity.name`, at every level. They go before what the schema says.
+    /// Rules of relationships at every level, by `name` or `Entity.name`. They override the rules of the schema.
     public var rules: [String: CloneRule]
-    /// Relationships of the roots, by `name` or `Entity.name`, that are not copied.
+    /// The relationships of the roots that are not copied, by `name` or `Entity.name`.
     public var excludedAtRoot: [String]
-    /// How many levels below the roots are copied; nil for all.
+    /// The number of levels below the roots that are copied, or `nil` for all levels.
     public var depth: Int?
-    /// The most objects that may be copied; nil for any number.
+    /// The maximum number of objects that may be copied, or `nil` for no limit.
     public var objectCountMax: Int?
     public var keys: CloneKeys
-    /// Attributes of the roots' copies, by name.
+    /// Values for attributes of the roots' copies, by name.
     public var rootValues: [String: Value]
 
-    /// The most roots of one clone.
+    /// The maximum number of roots of one clone.
     public static let rootCountMax = 65_536
 
-    /// - Parameter excluding: relationships, by `name` or `Entity.name`, that are not copied at any level.
+    /// - Parameter excluding: The relationships that are not copied at any level, by `name` or `Entity.name`.
     public init(
         excluding: [String] = [], excludedAtRoot: [String] = [], depth: Int? = nil, objectCountMax: Int? = nil,
         keys: CloneKeys = .standard, rootValues: [String: Value] = [:]

@@ -1,4 +1,4 @@
-/// The rules in `userInfo` that steer deep clones. They are checked when a schema is loaded, so that a clone cannot fail on a
+/// The rules in `userInfo` that control deep clones. The schema checks them when it is loaded, so that a clone cannot fail because of a
 /// misspelled word.
 enum CloneRules {
     /// Throws `.limitExceeded` if too many entities may be the parent of too many others.
@@ -11,7 +11,7 @@ enum CloneRules {
             let place = SchemaPlace.entity(entity.name)
             for attribute in entity.attributes where !attribute.userInfo.isEmpty {
                 let place = place["attributes"][attribute.name]["userInfo"]
-                // What follows a path of several levels is found when it is cloned.
+                // A path of several levels is resolved only when an object is cloned.
                 guard let follow = check(attribute, place, &mistakes).follow, follow.levelCount == 1 else { continue }
                 var known = parents ?? CloneParents(definition, tree)
                 parents = nil
@@ -68,7 +68,7 @@ enum CloneRules {
         }
     }
 
-    /// Finds the inverse of a relationship, which either of the two may name.
+    /// Finds the inverse of a relationship. Either of the two relationships may name the other.
     private struct Inverses {
         private var byName: [[String]: RelationshipDefinition] = [:]
         private var byInverse: [[String]: RelationshipDefinition] = [:]

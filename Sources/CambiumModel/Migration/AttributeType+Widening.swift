@@ -1,5 +1,5 @@
 extension AttributeType {
-    /// Whether each value of the type is exactly one value of another type, and two of them stand in the same order.
+    /// Whether each value of this type converts exactly to a value of another type, and the conversion keeps the order of values.
     package func widens(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.int16, .int32), (.int16, .int64), (.int16, .float), (.int16, .double), (.int16, .decimal), (.int32, .int64),
@@ -9,7 +9,7 @@ extension AttributeType {
         }
     }
 
-    /// What a value of the type is in a type that it widens to; nil where it does not.
+    /// Returns a value of this type converted to a type that it widens to, or `nil` if it does not widen to that type.
     package func widened(_ value: Value, to other: AttributeType) -> Value? {
         guard widens(to: other) else { return nil }
         switch (value, other) {

@@ -1,26 +1,26 @@
-/// Which of the old names each new one stands for.
+/// The old name that each new name corresponds to.
 struct NameMatch {
     struct Name {
         let name: String
         let formerName: String?
     }
 
-    /// The old name of each new one that has one.
+    /// The old name of each new name that has one.
     private(set) var oldNames: [String: String] = [:]
-    /// New ones that are said to be renamed from what is still there.
+    /// The new names whose former names still exist as names of their own.
     private(set) var ambiguous: [Name] = []
     private var taken: Set<String> = []
 
     init(old: [Name], new: [Name]) {
         let formerNames = Dictionary(old.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
         let wanted = Dictionary(new.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
-        // What was renamed before.
+        // If the old schema has the name with the same former name, an earlier migration renamed it.
         for name in new where name.formerName != nil && formerNames[name.name] == .some(name.formerName) { take(name.name, name.name) }
         for name in new where oldNames[name.name] == nil {
             guard let former = name.formerName, former != name.name, formerNames[former] != nil, !taken.contains(former) else { continue }
             let keeper = wanted[former]
             if let keeper, !(keeper.map { formerNames[$0] != nil && $0 != former } ?? false) {
-                // Where both were there before, each stays what it is.
+                // If the old schema has both names, each name keeps its meaning.
                 if formerNames[name.name] == nil { ambiguous.append(name) }
                 continue
             }

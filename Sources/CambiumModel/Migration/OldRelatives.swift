@@ -1,11 +1,12 @@
-/// Finds properties of old entities that stood above or below an entity, or whose new ones stand there now.
+/// Finds properties that relatives of an entity declared in the old schema. A relative is an old entity that was an ancestor or a
+/// descendant of the entity, or whose new entity is one now.
 struct OldRelatives {
     private let matcher: SchemaMatcher
-    /// For each name the old entities that declare it, in the order of the old schema.
+    /// For each property name, the old entities that declare it, in the order of the old schema.
     private var declaring: [String: [(place: Int, entity: Entity)]] = [:]
-    /// For each name the old properties of it.
+    /// The properties that the old entities declare.
     private var declared: Set<SchemaMatcher.Key> = []
-    /// The new names of old entities that stay.
+    /// The new names of the old entities that still exist.
     private let newNames: [String: String]
 
     init(_ matcher: SchemaMatcher) {
@@ -20,7 +21,7 @@ struct OldRelatives {
         }
     }
 
-    /// The properties of the name, or the former one, that such entities declare.
+    /// Returns the properties with the name or its former name that relatives of an entity declare.
     ///
     /// Complexity: O(old entities that declare the name).
     func places(of name: NameMatch.Name, _ entity: Entity) -> [SchemaMatcher.Key] {
@@ -29,7 +30,7 @@ struct OldRelatives {
         var found: [(place: Int, key: SchemaMatcher.Key)] = []
         for wanted in [name.formerName, name.name].compactMap(\.self) {
             for (place, old) in declaring[wanted] ?? [] where old.root == oldRoot.number && isRelative(old, before, entity) {
-                // The former name goes first.
+                // The former name takes precedence.
                 if let former = name.formerName, former != wanted, declared.contains(.init(entity: old.name, property: former)) { continue }
                 found.append((place, .init(entity: old.name, property: wanted)))
             }

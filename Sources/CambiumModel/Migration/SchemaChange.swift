@@ -1,29 +1,29 @@
-/// One thing in which a new schema differs from the one that a store has. Docs/MIGRATION.md has the rules.
+/// One difference between a new schema and the schema of a store. Docs/MIGRATION.md has the rules.
 public struct SchemaChange: Sendable, Hashable {
     public enum Kind: String, Sendable, CaseIterable {
         case added, removed, renamed
-        /// A property is declared by another entity of the hierarchy.
+        /// Another entity of the hierarchy declares the property.
         case moved
-        /// Something that is said of an entity or a property is another.
+        /// An aspect of an entity or a property changed.
         case changed
-        /// Another one of the same name takes the place of an entity or a property, because what it was cannot become what it is to be.
+        /// A new entity or property of the same name replaces the old one, because the old one cannot be converted.
         case replaced
     }
 
     public let kind: Kind
-    /// The entity, by its name in the new schema; what is removed, by its name in the old one.
+    /// The name of the entity in the new schema. For a removal, the name in the old schema.
     public let entity: String
-    /// The attribute or relationship; nil where the change is one of the entity.
+    /// The attribute or relationship, or `nil` if the change concerns the entity.
     public let property: String?
-    /// What changed, as the key of a schema in JSON, such as `optional`; nil but where the kind is `changed`. `order` stands for the order
-    /// of declaration.
+    /// The changed aspect, as the key of a schema in JSON, such as `optional`. `order` stands for the order of declaration. `nil` unless
+    /// the kind is `changed`.
     public let aspect: String?
-    /// What was and what is to be: a name, or a value in JSON; nil for nothing.
+    /// The old and the new state: a name, or a value in JSON, or `nil` for nothing.
     public let before: String?
     public let after: String?
-    /// Why the change needs a migration by the user; nil where it is automatic.
+    /// The reason why the change needs a migration by the user, or `nil` if it is automatic.
     public let reason: String?
-    /// The entity and the property by number, before and after; nil where there is none.
+    /// The numbers of the entity and the property in the old and in the new schema, or `nil` if that schema does not have them.
     package let old: Subject?
     package let new: Subject?
 

@@ -1,19 +1,19 @@
 internal import CambiumJSON
 
-/// Lists what of a new schema is not as it was.
+/// Lists the differences between an old and a new schema.
 struct SchemaComparison {
     private let matcher: SchemaMatcher
     private let old: SchemaDefinition
     private let new: SchemaDefinition
     private(set) var changes: [SchemaChange] = []
-    /// The new names of old entities that stay.
+    /// The new names of the old entities that still exist.
     private let newNames: [String: String]
-    /// The new places of old properties that stay.
+    /// The new keys of the old properties that still exist.
     private let newKeys: [SchemaMatcher.Key: SchemaMatcher.Key]
     private let oldByName: [String: EntityDefinition]
     private var oldAttributes: [SchemaMatcher.Key: AttributeDefinition] = [:]
     private var oldRelationships: [SchemaMatcher.Key: RelationshipDefinition] = [:]
-    /// Properties that something else takes the place of.
+    /// The old properties that a new property replaces.
     private let replaced: Set<SchemaMatcher.Key>
     /// The renamed properties of each old entity.
     private var renamed: [String: [String: String]] = [:]
@@ -72,7 +72,7 @@ struct SchemaComparison {
         }
     }
 
-    /// Tells each key of two objects that says something else.
+    /// Records a change for each key whose value differs between two objects.
     private mutating func compare(
         _ before: JSONValue, _ after: JSONValue, _ entity: String, _ property: String?, isRenamed: Bool, _ old: SchemaChange.Subject,
         _ new: SchemaChange.Subject
@@ -81,7 +81,7 @@ struct SchemaComparison {
         var keys = others.map(\.key)
         keys += members.map(\.key).filter { !keys.contains($0) }
         for key in keys where key != "attributes" && key != "relationships" && !(isRenamed && key == "renamedFrom") {
-            // A null says nothing.
+            // A null is equivalent to an absent key.
             let (was, becomes) = (before[key].flatMap { $0 == .null ? nil : $0 }, after[key].flatMap { $0 == .null ? nil : $0 })
             if was == becomes { continue }
             changes.append(
@@ -119,7 +119,7 @@ struct SchemaComparison {
         compare(before, json, entity.name, name, isRenamed: oldKey.property != name, oldSubject, subject)
     }
 
-    /// What a property of the old schema says, in the names of the new one.
+    /// Returns the JSON of a property of the old schema, with the names of the new one.
     private func property(_ key: SchemaMatcher.Key) -> (json: JSONValue, number: UInt16?)? {
         if let attribute = oldAttributes[key] {
             return (attribute.json(withNumbers: false), attribute.number)
@@ -132,7 +132,7 @@ struct SchemaComparison {
         return (relationship.json(withNumbers: false), relationship.number)
     }
 
-    /// An entity of the old schema, in the names of the new one.
+    /// Returns an entity of the old schema, with the names of the new one.
     private func named(_ entity: EntityDefinition) -> EntityDefinition {
         var named = entity
         if !renamed.isEmpty {
@@ -144,7 +144,7 @@ struct SchemaComparison {
         return named
     }
 
-    /// The new name of a property that an old entity declares or inherits.
+    /// Returns the new name of a property that an old entity declares or inherits.
     private func newName(of property: String, _ entity: EntityDefinition) -> String {
         var next: EntityDefinition? = entity
         while let holder = next {
@@ -154,7 +154,7 @@ struct SchemaComparison {
         return property
     }
 
-    /// The type of an attribute, the destination of a relationship.
+    /// Returns the type of an attribute, or the destination of a relationship.
     private static func summary(_ json: JSONValue?) -> String? {
         if case .string(let type)? = json?["type"] { return type }
         guard case .string(let destination)? = json?["to"] else { return nil }
@@ -173,7 +173,7 @@ struct SchemaComparison {
 
     // MARK: Order
 
-    /// What stays may stand in another order, in which objects are shown.
+    /// Records changes of the declaration order, in which objects are shown.
     private mutating func compareOrder() {
         let entities = (old.entities.compactMap(\.number), new.entities.compactMap(\.number))
         if Self.isReordered(entities.0, entities.1), let first = new.entities.first {

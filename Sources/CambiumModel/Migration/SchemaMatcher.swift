@@ -1,5 +1,5 @@
-/// Finds for each entity and property of a new schema the one of the old schema that it is, by their names, and why what has the name of
-/// an old one cannot be it.
+/// Matches each entity and property of a new schema with one of the old schema, by name. If a new one only takes the place of an old one,
+/// the matcher records why the old one cannot be converted.
 struct SchemaMatcher {
     struct Key: Hashable {
         let entity: String
@@ -7,12 +7,12 @@ struct SchemaMatcher {
     }
 
     let old: Schema
-    /// The new one; its numbers say nothing.
+    /// The new schema. Unless it comes from a log, its numbers have no meaning.
     let new: Schema
     /// The old names of new entities.
     private(set) var entities: [String: String] = [:]
     private(set) var properties: [Key: Key] = [:]
-    /// What has the place of an old one and cannot be it, and why.
+    /// The new entities and properties that replace an old one, with the reason.
     private(set) var replacedEntities: [String: (old: String, reason: String)] = [:]
     private(set) var replaced: [Key: (old: Key, reason: String)] = [:]
     var mistakes = SchemaMistakes()
@@ -32,7 +32,7 @@ struct SchemaMatcher {
         try mistakes.throwIfAny()
     }
 
-    /// As the numbers of both tell, which is what the log goes by.
+    /// Matches entities and properties by their numbers, which identify them in a log.
     init(numbersOf old: Schema, _ new: Schema) {
         self.old = old
         self.new = new
@@ -81,7 +81,7 @@ struct SchemaMatcher {
             place["renamedFrom"].pointer, "'\(name.name)' cannot have been '\(former)' as long as there is a '\(former)' beside it")
     }
 
-    /// An object's id has the number of its root, so no entity leaves its hierarchy.
+    /// Prevents an entity from leaving its hierarchy, because an object's id contains the number of its root.
     private mutating func matchRoots() {
         var isSettled = false
         while !isSettled {
@@ -120,7 +120,7 @@ struct SchemaMatcher {
 
     private static func kind(_ name: String, _ entity: Entity) -> String { entity.attribute(name) == nil ? "relationships" : "attributes" }
 
-    /// The properties that each entity declares, by its name.
+    /// Returns the properties that each entity declares, by the entity's name.
     private static func propertyNames(_ schema: Schema) -> [String: [NameMatch.Name]] {
         let names = schema.definition.entities.map { entity in
             let attributes = entity.attributes.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) }
@@ -129,7 +129,7 @@ struct SchemaMatcher {
         return Dictionary(names, uniquingKeysWith: { first, _ in first })
     }
 
-    /// A property that an entity declares which did not is one that stood above or below it, where it can only be that one.
+    /// Matches a property that an entity did not declare before with an old property of a relative, if only one match is possible.
     private mutating func matchMoved() {
         let known = Set(properties.values).union(replaced.values.map(\.old))
         let relatives = OldRelatives(self)
@@ -161,7 +161,7 @@ struct SchemaMatcher {
 
     private func isAttribute(_ key: Key, _ schema: Schema) -> Bool { schema.entity(key.entity)?.attribute(key.property) != nil }
 
-    // MARK: What a property can become
+    // MARK: Possible conversions
 
     private mutating func checkAttributes() {
         for (key, oldKey) in properties {
@@ -177,7 +177,7 @@ struct SchemaMatcher {
         replaced[key] = (oldKey, reason)
     }
 
-    /// A link has two ends: where one of them is another one, so is the other.
+    /// Replaces relationships that cannot keep their links. A link has two ends: if one end is replaced, the other is replaced, too.
     private mutating func checkRelationships() {
         let keys = new.entities.flatMap { entity in
             entity.relationships.filter { $0.entity == entity.number }.map { Key(entity: entity.name, property: $0.name) }
@@ -215,7 +215,7 @@ struct SchemaMatcher {
         return isToMany && isToOne ? "its inverse is to-one, and there may be several" : nil
     }
 
-    /// The relationship at the other end, where the schema names one.
+    /// Returns the relationship at the other end, or `nil` if the schema does not name one.
     func inverse(_ relationship: Relationship, _ schema: Schema) -> Key? {
         guard let number = relationship.inverse, let found = schema.relationship(number, ofRoot: relationship.destinationRoot),
             let entity = schema.entity(found.entity)

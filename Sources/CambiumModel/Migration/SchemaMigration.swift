@@ -1,16 +1,16 @@
-/// The way from the schema that a store has to another one: the new one with its numbers, and every change. Docs/MIGRATION.md.
+/// The migration from the schema of a store to another schema: the new schema with its numbers, and every change. See Docs/MIGRATION.md.
 ///
 ///     let migration = try SchemaMigration(from: store.schema, to: definition)
 ///     for change in migration.changes where !change.isAutomatic { print(change.subject, change.reason ?? "") }
 public struct SchemaMigration: Sendable {
     public let before: Schema
-    /// With the old numbers for what was there, and numbers that nothing had before for what was not.
+    /// The new schema. Existing entities and properties keep their numbers; new ones have numbers that were never used.
     public let after: Schema
-    /// Entities in the order of the new schema, each followed by its properties; then what is removed.
+    /// The changes of the entities in the order of the new schema, each followed by changes of its properties; then the removals.
     public let changes: [SchemaChange]
 
-    /// Throws one `.invalidInput` with all mistakes of the definition, each with its JSON pointer; `.limitExceeded` where the store has
-    /// handed out all numbers. Complexity: O(properties that the entities of both schemas have).
+    /// Throws one `.invalidInput` with all mistakes of the definition, each with its JSON pointer. Throws `.limitExceeded` if the store has
+    /// no number left. Complexity: O(properties that the entities of both schemas have).
     public init(from before: Schema, to definition: SchemaDefinition) throws(CambiumError) {
         self.before = before
         let matcher = try SchemaMatcher(old: before, new: try Schema(definition))
@@ -19,7 +19,7 @@ public struct SchemaMigration: Sendable {
         changes = SchemaComparison(matcher, numbered).changes
     }
 
-    /// A change of the schema that is in a log: what has the same number is the same.
+    /// Reads a change of the schema from a log. Equal numbers identify the same entity or property.
     public init(logged before: Schema, _ after: Schema) {
         self.before = before
         self.after = after
@@ -28,15 +28,15 @@ public struct SchemaMigration: Sendable {
 
     public var isEmpty: Bool { changes.isEmpty }
 
-    /// Those that need a migration by the user.
+    /// The changes that need a migration by the user.
     public var replacements: [SchemaChange] { changes.filter { !$0.isAutomatic } }
 }
 
 extension SchemaDefinition {
-    /// The number that the next new entity gets.
+    /// The number of the next new entity.
     var entityMark: Int { max(nextNumber ?? 0, entities.reduce(0) { max($0, Int($1.number ?? 0)) } + 1) }
 
-    /// For each root entity, the number that the next new property of its hierarchy gets.
+    /// For each root entity, the number of the next new property of its hierarchy.
     var propertyMarks: [String: Int] {
         let roots = rootNames()
         var marks: [String: Int] = [:]
@@ -50,7 +50,7 @@ extension SchemaDefinition {
     }
 }
 
-/// Gives numbers to what is new in a schema, and to the rest those that it had.
+/// Assigns numbers to the new entities and properties of a schema, and the old numbers to the others.
 struct SchemaNumbering {
     private(set) var definition: SchemaDefinition
 
@@ -84,7 +84,7 @@ struct SchemaNumbering {
         setMarks(nextEntity, nextProperties)
     }
 
-    /// Numbers that are one above the greatest need not be said.
+    /// Stores the next numbers. A next number that is one more than the greatest number is not stored.
     private mutating func setMarks(_ nextEntity: Int, _ nextProperties: [String: Int]) {
         if nextEntity > definition.entityMark { definition.nextNumber = nextEntity }
         let marks = definition.propertyMarks
@@ -105,7 +105,7 @@ struct SchemaNumbering {
         return numbers
     }
 
-    /// The old number, where there is one, else the next one.
+    /// Returns the old number if there is one. Otherwise, returns the next number.
     private static func number(_ old: UInt16?, _ next: inout Int) throws(CambiumError) -> UInt16 {
         if let old { return old }
         guard next < 65_535, let number = UInt16(exactly: next) else {

@@ -1,25 +1,25 @@
-/// One change. A transaction is ops and metadata; live writes and replay go through the same `apply`.
+/// One change. A transaction consists of ops and metadata. Live writes and replay use the same `apply`.
 public enum Op: Sendable, Equatable {
-    /// The schema from here on.
+    /// Sets the schema of all later ops.
     case schema(SchemaCatalog)
-    /// A new object of a concrete entity; attributes that are not assigned have their defaults.
+    /// Inserts an object of a concrete entity. Attributes that are not assigned have their defaults.
     case insert(ObjectID, entity: EntityNumber, [Assignment])
     case set(ObjectID, [Assignment])
-    /// Links two objects. A to-one relationship loses the target it had. In an ordered relationship the target stands at
-    /// `index`, at the end where nil.
+    /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
+    /// or at the end if `index` is `nil`.
     case link(ObjectID, PropertyNumber, target: ObjectID, index: Int?)
     case unlink(ObjectID, PropertyNumber, target: ObjectID)
-    /// Moves a member of an ordered relationship to the index that it has afterwards.
+    /// Moves a member of an ordered relationship. `index` is its index after the move.
     case move(ObjectID, PropertyNumber, target: ObjectID, index: Int)
-    /// Deletes the objects and what their delete rules reach.
+    /// Deletes the objects and all objects that their delete rules reach.
     case delete([ObjectID])
     case upsert(UpsertBlock)
     case relink(LinkBlock)
-    /// Copies objects and what they own. Docs/CLONE.md has the rules.
+    /// Copies objects and the objects that they own. Docs/CLONE.md has the rules.
     case clone(CloneOp)
-    /// Gives a moment a name, which another one may have had before. Changes nothing in the graph.
+    /// Names a moment. If another moment has the name, the name moves. Changes nothing in the graph.
     case label(String, TransactionNumber)
-    /// The digest of the graph as it was after the transaction named. Changes nothing; a replay that disagrees stops.
+    /// States the digest of the graph after the named transaction. Changes nothing. A replay that computes another digest stops.
     case digest(of: TransactionNumber, GraphDigest)
 }
 
@@ -33,7 +33,7 @@ public struct Assignment: Sendable, Equatable {
     }
 }
 
-/// The sum modulo 2^128 of a hash of each stored value: the same for the same content, however it came about.
+/// The sum modulo 2^128 of a hash of each stored value. Equal content has the same digest, whatever its history is.
 public struct GraphDigest: Sendable, Hashable, CustomStringConvertible {
     public let high: UInt64
     public let low: UInt64
@@ -43,7 +43,7 @@ public struct GraphDigest: Sendable, Hashable, CustomStringConvertible {
         self.low = low
     }
 
-    /// 32 hexadecimal digits.
+    /// The digest as 32 hexadecimal digits.
     public var description: String {
         [high, low].map { half in
             let digits = String(half, radix: 16)
@@ -52,7 +52,7 @@ public struct GraphDigest: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Ops with who, when and why: what the log keeps.
+/// Ops with their metadata, as the log stores them.
 public struct Transaction: Sendable, Equatable {
     public var number: TransactionNumber
     public var metadata: TransactionMetadata
@@ -66,14 +66,14 @@ public struct Transaction: Sendable, Equatable {
 }
 
 public struct TransactionMetadata: Sendable, Equatable {
-    /// When it was made; never earlier than the transaction before.
+    /// The time of the transaction, never earlier than the time of the previous transaction.
     public var time: Timestamp
     public var actor: String?
     public var message: String?
     public var requestID: String?
-    /// What the request asked for, as a hash of the caller's; nil without one.
+    /// The caller's hash of the content of the request, or `nil` if the caller passed no hash.
     public var requestDigest: RequestDigest?
-    /// By how much the system's clock was behind `time`, because it had gone back; zero mostly. Whole microseconds.
+    /// The lag of the system clock relative to `time`, after the clock was set back. Usually zero. Whole microseconds.
     public var clockLag: Duration
 
     @inlinable public init(

@@ -1,6 +1,6 @@
-/// A hash of what a request asks for, so that the store can tell a repetition from another request that reuses the id.
+/// A hash of the content of a request. It allows the store to distinguish a repetition from another request that reuses the id.
 ///
-/// `RequestHasher` makes one. The store compares digests and never looks into them.
+/// `RequestHasher` makes digests. The store only compares them.
 public struct RequestDigest: Sendable, Hashable, CustomStringConvertible {
     public static let byteCount = 16
 
@@ -14,11 +14,11 @@ public struct RequestDigest: Sendable, Hashable, CustomStringConvertible {
         low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// 16 bytes.
+    /// The 16 bytes of the digest.
     public var bytes: [UInt8] {
         [high, low].flatMap { half in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> UInt64($0)) } }
     }
 
-    /// 32 hexadecimal digits.
+    /// The digest as 32 hexadecimal digits.
     public var description: String { GraphDigest(high: high, low: low).description }
 }

@@ -2,7 +2,7 @@
 public enum TransactionLabel {
     public static let byteCountMax = 255
 
-    /// Whether a name can be a label: it is not empty, not too long, and has no control character. Complexity: O(bytes).
+    /// Whether a name can be a label: it is not empty, not too long, and has no ASCII control character. Complexity: O(bytes).
     public static func isValid(_ name: String) -> Bool {
         let isPrintable = name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         return !name.isEmpty && name.utf8.count <= byteCountMax && isPrintable

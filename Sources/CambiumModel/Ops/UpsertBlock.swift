@@ -1,21 +1,21 @@
-/// Many objects of one entity inserted, or changed in the same attributes, column by column. Imports are made of these.
+/// A block that inserts many objects of one entity, or changes the same attributes of them, column by column. Imports consist of blocks.
 public struct UpsertBlock: Sendable, Equatable {
     public enum Kind: UInt8, Sendable {
-        /// New objects; every attribute of the entity has a column.
+        /// Inserts objects. Every attribute of the entity has a column.
         case insert = 0
-        /// New objects of which only the identity is known.
+        /// Inserts objects of which only the identity is known.
         case insertStub = 1
-        /// Objects that exist; a column for each attribute that changes.
+        /// Changes objects that exist. Each changed attribute has a column.
         case update = 2
-        /// As `update`, and the objects are stubs no longer.
+        /// Changes objects like `update`; the objects are no longer stubs.
         case fill = 3
     }
 
-    /// The concrete entity.
+    /// The concrete entity of the objects.
     public var entity: EntityNumber
     public var kind: Kind
     public var serials: SerialRuns
-    /// For objects that exist: their identity, unchanged, so that the event can be understood without the graph.
+    /// The unchanged identity of objects that exist, so that a reader can interpret the event without the graph.
     public var identity: [AttributeColumn]
     public var columns: [AttributeColumn]
 
@@ -33,14 +33,14 @@ public struct UpsertBlock: Sendable, Equatable {
 /// The values of one attribute for the objects of a block, in the order of their serials.
 public struct AttributeColumn: Sendable, Equatable {
     public enum Content: Sendable, Equatable {
-        /// `width` bytes little-endian for each object; zeros where null.
+        /// `width` bytes for each object, little-endian; zeros for null.
         case fixed(width: Int, bytes: [UInt8])
-        /// The bytes of each object one after the other; length 0 where null.
+        /// The bytes of each object, one after the other; length 0 for null.
         case variable(byteCounts: [UInt32], bytes: [UInt8])
     }
 
     public var property: PropertyNumber
-    /// One bit for each object, the first in the lowest bit of the first word: set where the value is not null.
+    /// One bit for each object, set if the value is not null. The first object has the lowest bit of the first word.
     public var presence: [UInt64]
     public var content: Content
 
@@ -54,15 +54,15 @@ public struct AttributeColumn: Sendable, Equatable {
 /// The members of one relationship for many objects, after the change.
 public struct LinkBlock: Sendable, Equatable {
     public enum Content: Sendable, Equatable {
-        /// The serial of each object's target; 0 for none.
+        /// The serial of each object's target, or 0 for no target.
         case toOne([UInt64])
-        /// For each object, how many members are removed and added, and their serials one after the other.
+        /// For each object, the numbers of removed and added members, and the serials of these members one after the other.
         case unordered(removedCounts: [UInt32], removed: [UInt64], addedCounts: [UInt32], added: [UInt64])
-        /// For each object, how many members at the front stay, how many follow, and the serials of those.
+        /// For each object, the number of members at the front that stay, the number of members that follow, and the serials of the latter.
         case ordered(keptCounts: [UInt32], suffixCounts: [UInt32], suffixes: [UInt64])
     }
 
-    /// The root entity whose objects `serials` names.
+    /// The root entity of the objects with these `serials`.
     public var root: EntityNumber
     public var property: PropertyNumber
     public var serials: SerialRuns
@@ -76,7 +76,7 @@ public struct LinkBlock: Sendable, Equatable {
     }
 }
 
-/// Ascending serials as runs of neighbours.
+/// Ascending serials as runs of consecutive numbers.
 public struct SerialRuns: Sendable, Equatable {
     public struct Run: Sendable, Equatable {
         public var first: UInt64
@@ -88,7 +88,7 @@ public struct SerialRuns: Sendable, Equatable {
 
     public init() {}
 
-    /// Appends a serial that is greater than all before it.
+    /// Appends a serial that is greater than all previous serials.
     public mutating func append(_ serial: UInt64) {
         count += 1
         if let last = runs.indices.last, runs[last].first + UInt64(runs[last].count) == serial {
@@ -98,7 +98,7 @@ public struct SerialRuns: Sendable, Equatable {
         }
     }
 
-    /// Appends `count` neighbours, the first of which is greater than all before it.
+    /// Appends `count` consecutive serials, the first of which is greater than all previous serials.
     public mutating func append(from first: UInt64, count runCount: Int) {
         guard runCount > 0 else { return }
         count += runCount

@@ -3,26 +3,26 @@ import Synchronization
 
 /// A regular expression that takes linear time on any text (RE2 syntax: no back-references).
 ///
-/// It takes up to 8 MiB of memory, and none before it is first used.
+/// An expression takes up to 8 MiB of memory. An expression made by `init(compiledBefore:)` takes none before its first use.
 ///
-/// SENDABLE: a compiled expression does not change, RE2 guards its caches itself, and the one reference to it is atomic.
+/// SENDABLE: a compiled expression does not change, RE2 guards its caches itself, and the only reference to it is atomic.
 public final class LinearRegex: @unchecked Sendable {
     public let pattern: String
     private let compiled: Atomic<OpaquePointer?>
 
     public struct PatternError: Error, Hashable, Sendable {
         public let message: String
-        /// In bytes, from the beginning of the pattern.
+        /// The byte offset from the beginning of the pattern.
         public let offset: Int
     }
 
-    /// Compiles a pattern. Throws if it is malformed, or takes more memory than an expression has.
+    /// Compiles a pattern. Throws if the pattern is malformed, or needs more memory than the limit of an expression.
     public init(_ pattern: String) throws(PatternError) {
         self.pattern = pattern
         compiled = Atomic(try Self.compile(pattern))
     }
 
-    /// Takes a pattern that was compiled once, and compiles it when it is first used.
+    /// Accepts a pattern that was compiled before, and compiles it at its first use.
     package init(compiledBefore pattern: String) {
         self.pattern = pattern
         compiled = Atomic(nil)
@@ -34,7 +34,7 @@ public final class LinearRegex: @unchecked Sendable {
         var text = pattern
         var offset = 0
         var message = [CChar](repeating: 0, count: 256)
-        // SAFETY: both buffers are passed with their own lengths; the shim ends the message with a zero.
+        // SAFETY: both buffers are passed with their own lengths, and the shim terminates the message with a zero byte.
         let regex = text.withUTF8 { utf8 in
             utf8.withMemoryRebound(to: CChar.self) { cre2_compile($0.baseAddress, $0.count, &message, message.count, &offset) }
         }
@@ -45,17 +45,17 @@ public final class LinearRegex: @unchecked Sendable {
         return regex
     }
 
-    /// The compiled expression; nil if the pattern is malformed, which only a forged log has.
+    /// The compiled expression, or `nil` if the pattern is malformed. Only a forged log contains a malformed pattern.
     private var regex: OpaquePointer? {
         if let regex = compiled.load(ordering: .acquiring) { return regex }
         guard let made = try? Self.compile(pattern) else { return nil }
         let (isFirst, first) = compiled.compareExchange(expected: nil, desired: made, ordering: .acquiringAndReleasing)
-        // Another thread was faster.
+        // Another thread has stored its expression first.
         if !isFirst { cre2_free(made) }
         return isFirst ? made : first
     }
 
-    /// Whether the whole text matches. Nothing matches a malformed pattern. Complexity: O(bytes).
+    /// Whether the whole text matches. No text matches a malformed pattern. Complexity: O(bytes).
     public func matchesWhole(_ text: String) -> Bool {
         guard let regex else { return false }
         var text = text
@@ -64,6 +64,6 @@ public final class LinearRegex: @unchecked Sendable {
         }
     }
 
-    /// Whether the expression takes memory, because it was used.
+    /// Whether the expression takes memory because it was used.
     var isCompiled: Bool { compiled.load(ordering: .acquiring) != nil }
 }

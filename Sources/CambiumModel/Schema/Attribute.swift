@@ -1,13 +1,13 @@
-/// An attribute of an entity, as resolved from a schema.
+/// An attribute of an entity, resolved from a schema.
 public final class Attribute: Sendable {
     public let number: PropertyNumber
     public let name: String
-    /// The entity that declares the attribute; sub-entities inherit it.
+    /// The entity that declares the attribute. Sub-entities inherit it.
     public let entity: EntityNumber
     public let root: EntityNumber
     public let type: AttributeType
     public let isOptional: Bool
-    /// The value of a new object that gives none; null where the schema has no default.
+    /// The value of a new object without an assignment; null if the schema has no default.
     public let defaultValue: Value
     public let constraints: AttributeConstraints
     public let isTransient: Bool
@@ -32,6 +32,6 @@ public final class Attribute: Sendable {
         schemaName = SchemaName(name, formerName: formerName)
     }
 
-    /// What the constraints say against a value; nil if nothing. Without a copy of the constraints.
+    /// Returns the constraint that a value violates, or `nil` if it violates none. Does not copy the constraints.
     package func violation(by value: Value) -> String? { constraints.check(value) }
 }

@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// What a schema demands of the values of an attribute, beyond their type.
+/// The requirements of a schema for the values of an attribute, beyond their type.
 public struct AttributeConstraints: Sendable {
-    /// Of the attribute's type; nil for none.
+    /// The bounds, of the attribute's type; `nil` for no bound.
     public let min: Value?
     public let max: Value?
-    /// Text: in Unicode scalars. Data: in bytes.
+    /// The bounds of the length: in Unicode scalars for text, in bytes for data.
     public let minLength: Int?
     public let maxLength: Int?
     public let regex: LinearRegex?
-    /// The values that are allowed; nil for all.
+    /// The values that are allowed, or `nil` if all are.
     public let allowed: [Value]?
     private let allowedValues: Set<Value>
-    /// Whether there is anything to check.
+    /// Whether there is no constraint to check.
     public let isEmpty: Bool
 
     package init(
@@ -29,7 +29,7 @@ public struct AttributeConstraints: Sendable {
         isEmpty = min == nil && max == nil && minLength == nil && maxLength == nil && regex == nil && allowed == nil
     }
 
-    /// Returns what is wrong with a value, or nil if nothing is. Null is never wrong here. Complexity: O(bytes of the value).
+    /// Returns the violation, or `nil` if the value is valid. Null is always valid here. Complexity: O(bytes of the value).
     public func check(_ value: Value) -> String? {
         if let flaw = Self.flaw(of: value) { return flaw }
         if isEmpty || value.isNull { return nil }
@@ -50,10 +50,10 @@ public struct AttributeConstraints: Sendable {
         return nil
     }
 
-    /// As many allowed values are named in a message.
+    /// The maximum number of allowed values in a message.
     private static let shownCountMax = 50
 
-    /// Values that no attribute holds, because they could not be written as JSON and read back.
+    /// Returns the reason why no attribute can hold the value: it could not be written as JSON and read back.
     private static func flaw(of value: Value) -> String? {
         switch value {
         case .double(let value) where !value.isFinite: "only finite numbers can be stored"
@@ -66,7 +66,7 @@ public struct AttributeConstraints: Sendable {
 }
 
 extension Value {
-    /// The value itself, and 0.0 for -0.0, which is equal.
+    /// The value itself, except that 0.0 replaces -0.0, which is equal.
     var withoutNegativeZero: Value {
         switch self {
         case .float(let value) where value == 0: .float(0)
@@ -76,7 +76,7 @@ extension Value {
         }
     }
 
-    /// The length that `minLength` and `maxLength` count.
+    /// The length that `minLength` and `maxLength` limit.
     var length: Int? {
         switch self {
         case .string(let text), .uri(let text): text.unicodeScalars.count
@@ -92,7 +92,7 @@ extension Value {
         }
     }
 
-    /// Whether the value comes before another of the same kind. Text is compared by its bytes.
+    /// Whether the value precedes another value of the same kind. Text is compared by its bytes.
     public func precedes(_ other: Value) -> Bool {
         switch (self, other) {
         case (.bool(let left), .bool(let right)): !left && right

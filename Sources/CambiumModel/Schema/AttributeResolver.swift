@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// Checks what a definition says of an attribute's values, and converts it to the attribute's type.
+/// Checks the values in the definition of an attribute, and converts them to the attribute's type.
 struct AttributeResolver {
     let attribute: AttributeDefinition
     let place: SchemaPlace
@@ -12,7 +12,7 @@ struct AttributeResolver {
         self.expressions = expressions
     }
 
-    /// Complexity: O(bytes of the definition).
+    /// Returns the constraints and the default value, and records mistakes. Complexity: O(bytes of the definition).
     func resolve(_ mistakes: inout SchemaMistakes) -> (constraints: AttributeConstraints, defaultValue: Value) {
         let constraints = constraints(&mistakes)
         guard let json = attribute.defaultValue, json != .null, let value = value(json, place["default"], &mistakes) else {
@@ -54,7 +54,7 @@ struct AttributeResolver {
         }
         if expressions == .compileAtFirstUse { return LinearRegex(compiledBefore: pattern) }
         do {
-            // Compiled to be checked: most expressions of a schema are of no use to the process that sets it.
+            // The compilation is only a check: a process that sets a schema does not use most of its expressions.
             return LinearRegex(compiledBefore: try LinearRegex(pattern).pattern)
         } catch {
             mistakes.add(place.pointer, "\(error.message), at byte \(error.offset) of the pattern")

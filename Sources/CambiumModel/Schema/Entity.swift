@@ -1,18 +1,18 @@
-/// An entity, as resolved from a schema: inherited properties included, in declaration order, the parent's first.
+/// An entity, resolved from a schema. It includes inherited properties, in declaration order, the parent's first.
 public final class Entity: Sendable {
     public let number: EntityNumber
     public let name: String
-    /// The root of the hierarchy, whose table holds the objects; the entity itself where it has no parent.
+    /// The root of the hierarchy, whose table holds the objects. An entity without a parent is its own root.
     public let root: EntityNumber
     public let parent: EntityNumber?
     public let isAbstract: Bool
-    /// The entity itself and everything below it.
+    /// The entity itself and all its descendants.
     public let family: Set<EntityNumber>
     public let attributes: [Attribute]
     public let relationships: [Relationship]
-    /// The attributes by which imports recognise an object; empty where they always insert.
+    /// The attributes by which imports recognize an object. If the list is empty, imports always insert.
     public let identity: [Attribute]
-    /// Sets of attributes whose values no two objects share; an identity is one of them.
+    /// Sets of attributes whose values no two objects share, including the identity.
     public let uniqueSets: [UniqueSet]
     /// The indexes that the entity declares or inherits, the parent's first.
     public let indexes: [EntityIndex]

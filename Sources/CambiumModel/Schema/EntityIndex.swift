@@ -1,13 +1,13 @@
-/// Attributes by whose values the objects of an entity (and its sub-entities) are kept in order.
+/// Attributes by whose values the store sorts the objects of an entity (and its sub-entities).
 ///
 ///     for index in schema.entity("Person")?.indexes ?? [] { print(index.components.count) }
 public struct EntityIndex: Sendable, Hashable {
     public enum Direction: Sendable, Hashable { case ascending, descending }
 
     public enum Comparison: Sendable, Hashable {
-        /// By value; texts by their UTF-8 bytes.
+        /// Compares values; texts by their UTF-8 bytes.
         case exact
-        /// Texts without regard to case.
+        /// Compares texts without regard to case.
         case folded
     }
 
@@ -26,7 +26,7 @@ public struct EntityIndex: Sendable, Hashable {
 
     /// The entity that declares the index.
     public let entity: EntityNumber
-    /// The first one decides; objects that have the same value there are in the order of the next one.
+    /// The attributes in order of precedence: objects with equal values of the first are sorted by the next one.
     public let components: [Component]
 
     public init(entity: EntityNumber, components: [Component]) {
@@ -35,7 +35,7 @@ public struct EntityIndex: Sendable, Hashable {
     }
 }
 
-/// A component of an index as a schema spells it: `name`, `-name` for descending order, `name[c]` for texts without regard to case.
+/// A component of an index in the syntax of a schema: `name`, `-name` for descending order, `name[c]` for texts without regard to case.
 struct IndexComponentText {
     let direction: EntityIndex.Direction
     let comparison: EntityIndex.Comparison
@@ -52,15 +52,15 @@ struct IndexComponentText {
 
     private static let folded = "[c]"
 
-    /// The text with another name.
+    /// Returns the text with another name.
     func renamed(_ name: String) -> String {
         (direction == .descending ? "-" : "") + name + (comparison == .folded ? Self.folded : "")
     }
 }
 
 extension EntityDefinition {
-    /// The indexes, with each attribute's name replaced. An index whose attribute has no new name loses the attribute, and is gone with
-    /// its last one.
+    /// Returns the indexes with each attribute's name replaced. If an attribute has no new name, the index loses the attribute. An index
+    /// that loses its last attribute is omitted.
     package func indexes(renaming rename: (String) -> String?) -> [[String]] {
         indexes.map { set in
             set.compactMap { text in

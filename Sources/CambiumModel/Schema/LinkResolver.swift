@@ -1,11 +1,11 @@
-/// Finds for each relationship its inverse, and makes one link of the two.
+/// Finds the inverse of each relationship, and makes one link of the two.
 struct LinkResolver {
     let definition: SchemaDefinition
     let byName: [String: EntityDefinition]
     private(set) var links: [Link] = []
-    /// The relationships that each entity declares, by its place in the definition.
+    /// The relationships that each entity declares, by the entity's index in the definition.
     private(set) var relationships: [[Relationship]] = []
-    /// Where a relationship is kept, once that is known.
+    /// The link and the end of each relationship that has its link.
     private var placed: [Key: (link: Int, end: Int)] = [:]
     private var inverses: [Key: Key] = [:]
     private let tree: SchemaTree

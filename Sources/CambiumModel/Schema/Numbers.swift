@@ -1,4 +1,4 @@
-/// The number of an entity in a schema. Numbers are handed out once and never reused, also not after a migration.
+/// The number of an entity in a schema. Each number is assigned once and never reused, not even after a migration.
 public struct EntityNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -14,7 +14,7 @@ public struct PropertyNumber: RawRepresentable, Hashable, Sendable, Comparable, 
     public var description: String { "property \(rawValue)" }
 }
 
-/// The number of a transaction: 1 for the first one of a store, then one more for each. 0 is the empty store.
+/// The number of a transaction: 1 for the first one of a store, then consecutive numbers. 0 stands for the empty store.
 public struct TransactionNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }

@@ -1,28 +1,28 @@
-/// What deleting an object does to the objects at the other end of a relationship.
+/// The effect of deleting an object on the objects at the other end of a relationship.
 public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
     case nullify, cascade, deny, noAction
 }
 
-/// A relationship of an entity, as resolved from a schema.
+/// A relationship of an entity, resolved from a schema.
 public final class Relationship: Sendable {
     public let number: PropertyNumber
     public let name: String
-    /// The entity that declares the relationship; sub-entities inherit it.
+    /// The entity that declares the relationship. Sub-entities inherit it.
     public let entity: EntityNumber
     public let root: EntityNumber
     public let destination: EntityNumber
     public let destinationRoot: EntityNumber
     public let isToMany: Bool
     public let isOrdered: Bool
-    /// The property at the other end, in the hierarchy of `destinationRoot`; nil where the schema names none.
+    /// The property at the other end, in the hierarchy of `destinationRoot`, or `nil` if the schema names no inverse.
     public let inverse: PropertyNumber?
     public let deleteRule: DeleteRule
-    /// Fewest members: 0 where optional.
+    /// The minimum number of members; 0 if the relationship is optional.
     public let minCount: Int
-    /// Most members; nil for any number.
+    /// The maximum number of members, or `nil` for no limit.
     public let maxCount: Int?
     public let userInfo: [String: String]
-    /// Where the relationship is kept: a place in `Schema.links`, and which of the link's two ends this is.
+    /// The index of the link in `Schema.links`, and the end of the link that this relationship is.
     public let link: Int
     public let end: Int
     package let schemaName: SchemaName
@@ -51,14 +51,14 @@ public final class Relationship: Sendable {
     }
 }
 
-/// A relationship and its inverse, which are stored as one thing.
+/// A relationship and its inverse, which are stored together.
 ///
-/// Where the schema names no inverse the second end is hidden: it has no property, is to-many and unordered.
+/// If the schema names no inverse, the second end is hidden: it has no property, is to-many and unordered.
 public struct Link: Sendable, Hashable {
     public struct End: Sendable, Hashable {
-        /// The table that this end starts from: its root entity.
+        /// The root entity, whose table this end starts from.
         public let root: EntityNumber
-        /// Nil for a hidden end.
+        /// The property at this end, or `nil` for a hidden end.
         public let property: PropertyNumber?
         public let isToMany: Bool
         public let isOrdered: Bool
@@ -73,7 +73,7 @@ public struct Link: Sendable, Hashable {
 
     public let first: End
     public let second: End
-    /// A relationship that is its own inverse (`friends`): both ends are the same property.
+    /// Whether the relationship is its own inverse (`friends`): both ends are the same property.
     public var isSymmetric: Bool { first.property != nil && first.root == second.root && first.property == second.property }
 
     public init(first: End, second: End) {

@@ -1,17 +1,17 @@
-/// A schema whose every name is resolved and every rule checked: the value that the engine works with.
+/// A schema with all names resolved and all rules checked. The engine works with this value.
 ///
-/// It is made from a `SchemaDefinition` (which has the three spellings: JSON, Swift, Core Data model) by `Schema.init(_:)`.
+/// `Schema.init(_:)` makes it from a `SchemaDefinition`, which can come from JSON, Swift or a Core Data model.
 public final class Schema: Sendable {
-    /// In declaration order.
+    /// The entities in declaration order.
     public let entities: [Entity]
-    /// Each relationship with its inverse, hidden ones too.
+    /// Each relationship with its inverse, including hidden inverses.
     public let links: [Link]
-    /// What the schema was made from, with the numbers that were given out.
+    /// The definition of the schema, with the assigned numbers.
     public let definition: SchemaDefinition
 
     private let byName: [String: Entity]
     private let byNumber: NumberTable<Entity>
-    /// For each root the relationships of its hierarchy.
+    /// For each root, the relationships of its hierarchy.
     private let relationships: [EntityNumber: NumberTable<Relationship>]
 
     package init(entities: [Entity], links: [Link], definition: SchemaDefinition) {
@@ -27,19 +27,19 @@ public final class Schema: Sendable {
 
     public func entity(_ name: String) -> Entity? { byName[name] }
     public func entity(_ number: EntityNumber) -> Entity? { byNumber[number.rawValue] }
-    /// The relationship with a number in the hierarchy of a root entity. Complexity: O(1).
+    /// Returns the relationship with a number in the hierarchy of a root entity. Complexity: O(1).
     package func relationship(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Relationship? {
         relationships[root]?[number.rawValue]
     }
-    /// The root entities, in declaration order: one table each.
+    /// The root entities in declaration order. Each has a table.
     public let roots: [Entity]
 }
 
 extension Schema {
-    /// An id as people write it, such as `Note/42`, with the name of the object's concrete entity.
+    /// Returns an id in its readable form, such as `Note/42`, with the name of the object's concrete entity.
     public func text(of id: ObjectID, entity: Entity) -> String { "\(entity.name)/\(id.serial)" }
 
-    /// Reads an id such as `Note/42`; nil where the text is none, or names an entity that the schema does not have.
+    /// Parses an id such as `Note/42`. Returns `nil` if the text is not an id, or names an entity that the schema does not have.
     public func id(_ text: some StringProtocol) -> (id: ObjectID, entity: Entity)? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let entity = entity(String(parts[0])), let serial = UInt64(parts[1]), serial > 0,

@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// A schema as the log keeps it: its JSON spelling with the numbers that were given out.
+/// A schema as the log stores it: in JSON, with the assigned numbers.
 public struct SchemaCatalog: Sendable, Equatable {
     public let json: [UInt8]
 
@@ -23,13 +23,13 @@ extension Schema {
 
     /// Resolves every name of a definition and checks every rule.
     ///
-    /// Throws one `.invalidInput` with all mistakes, each with its JSON pointer; `.limitExceeded` if the definition is larger than a
+    /// Throws one `.invalidInput` with all mistakes, each with its JSON pointer. Throws `.limitExceeded` if the definition is larger than a
     /// schema can be. Complexity: O(bytes of the definition + properties that its entities inherit).
     public convenience init(_ definition: SchemaDefinition) throws(CambiumError) {
         try self.init(resolving: definition.numbered(), .compileAll)
     }
 
-    /// Reads back what the log keeps. Throws `.damaged` if it is not a schema. Regular expressions are compiled when they are first used.
+    /// Reads a schema from the log. Throws `.damaged` if the catalog is not a schema. Regular expressions are compiled at their first use.
     public convenience init(catalog: SchemaCatalog) throws(CambiumError) {
         let definition = try catalog.definition()
         do {
@@ -46,12 +46,12 @@ extension Schema {
         self.init(entities: entities, links: links, definition: definition)
     }
 
-    /// What the log keeps of the schema.
+    /// The form of the schema that the log stores.
     public var catalog: SchemaCatalog { SchemaCatalog(definition) }
 }
 
 extension SchemaDefinition {
-    /// With a number for each entity, and for each property within its hierarchy, in declaration order.
+    /// Returns the definition with a number for each entity, and for each property within its hierarchy, in declaration order.
     func numbered() throws(CambiumError) -> SchemaDefinition {
         var numbered = self
         numbered.nextNumber = nil
@@ -77,7 +77,7 @@ extension SchemaDefinition {
         return numbered
     }
 
-    /// For each entity the one at the top of its chain of parents; where the chain ends in a ring, the entity itself.
+    /// Returns, for each entity, the entity at the top of its chain of parents. If the chain ends in a cycle, this is the entity itself.
     func rootNames() -> [String: String] {
         let parents = Dictionary(entities.map { ($0.name, $0.parent) }, uniquingKeysWith: { first, _ in first })
         var roots: [String: String] = [:]

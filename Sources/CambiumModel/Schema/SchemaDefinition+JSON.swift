@@ -1,9 +1,9 @@
 package import CambiumJSON
 
 extension SchemaDefinition {
-    /// Reads the JSON spelling. Throws one `.invalidInput` with every mistake and its JSON pointer.
+    /// Reads a schema from JSON. Throws one `.invalidInput` with every mistake and its JSON pointer.
     ///
-    /// - Parameter file: the name that errors show.
+    /// - Parameter file: The name of the file in error messages.
     public init(json bytes: [UInt8], file: String? = nil) throws(CambiumError) {
         let value: JSONValue
         do {
@@ -29,7 +29,7 @@ extension SchemaDefinition {
     }
 }
 
-/// Turns JSON into definitions, collecting what is wrong.
+/// Converts JSON to definitions, and collects the mistakes.
 struct DefinitionReader {
     let acceptsNumbers: Bool
     var mistakes = SchemaMistakes()

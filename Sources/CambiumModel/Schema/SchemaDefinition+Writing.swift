@@ -1,19 +1,19 @@
 public import CambiumJSON
 
 extension SchemaDefinition {
-    /// The JSON spelling, keys in a fixed order.
+    /// The schema in JSON, with the keys in a fixed order.
     public var json: JSONValue {
         .object([.init("entities", .object(entities.map { .init($0.name, $0.json(withNumbers: false)) }))])
     }
 
-    /// The JSON spelling with the numbers that were given out.
+    /// The schema in JSON, with the assigned numbers.
     var catalogJSON: JSONValue {
         let entities = JSONValue.Member("entities", .object(entities.map { .init($0.name, $0.json(withNumbers: true)) }))
         return .object([entities] + (nextNumber.map { [.init("nextNumber", .number(String($0)))] } ?? []))
     }
 }
 
-/// Collects the members of an object, leaving out what is the default.
+/// Collects the members of an object, and omits default values.
 private struct Members {
     private(set) var all: [JSONValue.Member] = []
 

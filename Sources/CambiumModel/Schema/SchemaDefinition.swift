@@ -1,6 +1,6 @@
 public import CambiumJSON
 
-/// A schema as it is written down, in JSON, in Swift or as a Core Data model, before its names are resolved and its rules checked.
+/// A schema as written in JSON, in Swift or as a Core Data model, before its names are resolved and its rules checked.
 ///
 ///     let definition = SchemaDefinition {
 ///         EntityDefinition("Note", identity: ["id"]) {
@@ -16,9 +16,9 @@ public import CambiumJSON
 ///     let schema = try Schema(definition)
 public struct SchemaDefinition: Sendable, Hashable {
     public var entities: [EntityDefinition]
-    /// What the source has that a schema cannot carry, one sentence each.
+    /// The parts of the source that a schema cannot express, one sentence each.
     public var warnings: [String] = []
-    /// The number that the next entity gets, where it is more than one above the greatest; nil else.
+    /// The number of the next entity if it is more than one above the greatest number; otherwise `nil`.
     package var nextNumber: Int?
 
     public init(entities: [EntityDefinition]) { self.entities = entities }
@@ -26,7 +26,7 @@ public struct SchemaDefinition: Sendable, Hashable {
     public init(@DefinitionBuilder<EntityDefinition> _ entities: () -> [EntityDefinition]) { self.entities = entities() }
 }
 
-/// Lists definitions, one after the other.
+/// Builds a list of definitions.
 @resultBuilder
 public enum DefinitionBuilder<Definition> {
     public static func buildBlock(_ definitions: Definition...) -> [Definition] { definitions }
@@ -36,20 +36,20 @@ public struct EntityDefinition: Sendable, Hashable {
     public var name: String
     public var parent: String?
     public var isAbstract = false
-    /// The attributes by which imports recognise an object; none for an entity whose imports always insert.
+    /// The attributes by which imports recognize an object. If the list is empty, imports always insert.
     public var identity: [String] = []
     public var attributes: [AttributeDefinition] = []
     public var relationships: [RelationshipDefinition] = []
     /// Sets of attributes whose values no two objects share.
     public var unique: [[String]] = []
-    /// Sets of attributes by which objects are looked for or sorted.
+    /// Sets of attributes by which queries find or sort objects.
     public var indexes: [[String]] = []
     public var userInfo: [String: String] = [:]
     /// The entity's name in an earlier version of the schema.
     public var formerName: String?
-    /// The number that a store gave to the entity; nil before that.
+    /// The number that a store assigned to the entity, or `nil` before that.
     package var number: UInt16?
-    /// Of a root entity: the number that the next property of its hierarchy gets, where it is more than one above the greatest; nil else.
+    /// For a root entity, the number of the next property of its hierarchy if it is more than one above the greatest; otherwise `nil`.
     package var nextNumber: Int?
 
     public init(
@@ -77,17 +77,17 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     public var name: String
     public var type: AttributeType
     public var presence: Presence
-    /// Nil and null are the same: no default.
+    /// The default. `nil` and null both mean that there is no default.
     public var defaultValue: JSONValue?
-    /// Numbers and dates: the least and the greatest value.
+    /// The least and the greatest value of numbers and dates.
     public var min: JSONValue?
     public var max: JSONValue?
-    /// Text: in Unicode scalars. Data: in bytes.
+    /// The bounds of the length: in Unicode scalars for text, in bytes for data.
     public var minLength: Int?
     public var maxLength: Int?
-    /// In RE2 syntax; the whole text has to match.
+    /// A regular expression in RE2 syntax that must match the whole text.
     public var regex: String?
-    /// The values that are allowed; nil for all.
+    /// The values that are allowed, or `nil` if all are.
     public var allowed: [JSONValue]?
     public var isTransient = false
     public var userInfo: [String: String] = [:]
@@ -95,7 +95,7 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     public var formerName: String?
     package var number: UInt16?
 
-    /// The same with this `userInfo`, for builders.
+    /// Returns a copy with another `userInfo`, for use in builders.
     public func with(userInfo: [String: String]) -> Self {
         var copy = self
         copy.userInfo = userInfo
@@ -120,16 +120,16 @@ public struct RelationshipDefinition: PropertyDefinition, Hashable {
     public var cardinality: Cardinality
     public var inverse: String?
     public var deleteRule: DeleteRule
-    /// Fewest members; nil for none.
+    /// The minimum number of members, or `nil` for no minimum.
     public var minCount: Int?
-    /// Most members; nil for any number, or one where the relationship is to-one.
+    /// The maximum number of members. `nil` stands for no limit, or for one member of a to-one relationship.
     public var maxCount: Int?
     public var userInfo: [String: String] = [:]
     /// The relationship's name in an earlier version of the schema.
     public var formerName: String?
     package var number: UInt16?
 
-    /// The same with this `userInfo`, for builders.
+    /// Returns a copy with another `userInfo`, for use in builders.
     public func with(userInfo: [String: String]) -> Self {
         var copy = self
         copy.userInfo = userInfo

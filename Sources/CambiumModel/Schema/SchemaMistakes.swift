@@ -1,4 +1,4 @@
-/// The mistakes found in a schema, with their places, until all of them are told at once.
+/// The mistakes found in a schema, with their places. They are collected and reported together.
 struct SchemaMistakes {
     private(set) var all: [(pointer: String, message: String)] = []
 
@@ -13,7 +13,7 @@ struct SchemaMistakes {
     }
 }
 
-/// A place in a schema. Its text is made only if there is a mistake there, because every opening of a store reads the schema.
+/// A place in a schema. Its text is made only for a mistake, because every opening of a store reads the schema.
 struct SchemaPlace: Sendable {
     private indirect enum Step: Sendable {
         case top
@@ -38,7 +38,7 @@ struct SchemaPlace: Sendable {
 
     static let top = SchemaPlace(step: .top)
 
-    /// The place as a JSON pointer (RFC 6901). O(steps from the top).
+    /// The place as a JSON pointer (RFC 6901). Complexity: O(steps from the top).
     var pointer: String { step.pointer }
 
     subscript(_ key: String) -> SchemaPlace { SchemaPlace(step: .key(key, of: step)) }

@@ -1,8 +1,9 @@
-/// The name of an entity or a property: what tells it from one of an unrelated schema that happens to have the same number.
+/// The name of an entity or a property. It distinguishes the entity or property from an unrelated one with the same number in another
+/// schema.
 ///
-/// It is 16 bytes without references, so that handles and tables can hold it.
+/// The value takes 16 bytes without references, so that handles and tables can hold it.
 package struct SchemaName: Sendable, Equatable {
-    /// FNV-1a of the name.
+    /// The FNV-1a hash of the name.
     private let hash: UInt64
     private let isRenamed: Bool
 
@@ -11,7 +12,7 @@ package struct SchemaName: Sendable, Equatable {
         isRenamed = formerName != nil
     }
 
-    /// Whether two things with one number are the same thing. Only a schema that says `renamedFrom` gives a number another name.
+    /// Whether two entities or properties with the same number are the same. Only a schema with `renamedFrom` gives a number another name.
     @inline(__always)
     package func isSame(as other: SchemaName) -> Bool { hash == other.hash || isRenamed || other.isRenamed }
 }

@@ -1,10 +1,10 @@
 internal import CambiumJSON
 
-/// Resolves the names of a definition whose numbers are given, and checks its rules.
+/// Resolves the names of a definition with numbers, and checks its rules.
 ///
-/// Complexity: O(properties + what entities inherit), the latter of which is limited.
+/// Complexity: O(properties + inherited properties). The number of the latter is limited.
 struct SchemaResolver {
-    /// What to do with regular expressions: those of a schema in the log were compiled when the schema was set.
+    /// The treatment of regular expressions. The expressions of a schema in the log were compiled when the schema was set.
     enum Expressions { case compileAll, compileAtFirstUse }
 
     let definition: SchemaDefinition
@@ -12,10 +12,10 @@ struct SchemaResolver {
     var mistakes = SchemaMistakes()
     private(set) var byName: [String: EntityDefinition] = [:]
     private var tree = SchemaTree(parents: [])
-    /// The numbers of properties met, by root entity.
+    /// The numbers of the properties checked so far, by root entity.
     private var numbers: [Int: Set<UInt16>] = [:]
 
-    /// The most entities, properties and unique sets that all entities of a schema inherit together.
+    /// The maximum number of entities, properties, unique sets and indexes, inherited ones included, of all entities of a schema together.
     static let inheritedCountMax = 1 << 22
 
     init(_ definition: SchemaDefinition, _ expressions: Expressions) {
@@ -26,7 +26,7 @@ struct SchemaResolver {
     mutating func resolve() throws(CambiumError) -> (entities: [Entity], links: [Link]) {
         checkNames()
         checkParents()
-        // The steps that follow rely on parents and numbers.
+        // The next steps rely on parents and numbers.
         try mistakes.throwIfAny()
         try checkInheritance()
         checkProperties()
@@ -72,7 +72,7 @@ struct SchemaResolver {
         }
     }
 
-    /// Whether the line of parents above an entity ends.
+    /// Whether the chain of parents above an entity ends.
     private enum Line { case unknown, ends, isRing }
 
     private mutating func checkParents() {
@@ -98,7 +98,7 @@ struct SchemaResolver {
         if mistakes.all.isEmpty { tree = SchemaTree(parents: parents) }
     }
 
-    /// Each entity has a list of all that it inherits, so many levels of many properties would take more than memory has.
+    /// Limits inheritance. Each entity has a list of everything that it inherits, so many levels with many properties could exhaust memory.
     private func checkInheritance() throws(CambiumError) {
         var ownCounts = definition.entities.map { $0.attributes.count + $0.relationships.count + $0.unique.count + $0.indexes.count + 1 }
         var sum = 0
@@ -120,11 +120,11 @@ struct SchemaResolver {
         for place in definition.entities.indices { checkProperties(place, inherited[place] ?? []) }
     }
 
-    /// For each entity the names of its properties that an entity above it has too.
+    /// Returns, for each entity, the names of its properties that an ancestor has, too.
     private func inheritedNames() -> [Int: Set<String>] {
         var found: [Int: Set<String>] = [:]
         var declared: Set<String> = []
-        // Each entity twice: before those below it, and after them with the names that it brought.
+        // Each entity is visited twice: before its descendants, and after them with the names that it added.
         var pending: [(place: Int, names: [String]?)] = tree.order.filter { tree.parents[$0] == nil }.map { ($0, nil) }
         var children = [[Int]](repeating: [], count: tree.parents.count)
         for (place, parent) in tree.parents.enumerated() { if let parent { children[parent].append(place) } }
@@ -222,7 +222,7 @@ struct SchemaResolver {
 
     private func number(ofEntity place: Int) -> EntityNumber { EntityNumber(rawValue: definition.entities[place].number ?? 0) }
 
-    /// - Parameter attributes: those that each entity declares.
+    /// - Parameter attributes: The attributes that each entity declares.
     private func entities(_ attributes: [[Attribute]], _ pairs: LinkResolver) -> [Entity] {
         var made = [Entity?](repeating: nil, count: definition.entities.count)
         for place in tree.order {
@@ -248,7 +248,7 @@ struct SchemaResolver {
             indexes: (parent?.indexes ?? []) + indexes(of: entity, byName), userInfo: entity.userInfo)
     }
 
-    /// Each index once.
+    /// Returns the indexes of an entity, each once.
     private func indexes(of entity: EntityDefinition, _ attributes: [String: Attribute]) -> [EntityIndex] {
         var indexes: [EntityIndex] = []
         var known: Set<EntityIndex> = []

@@ -1,16 +1,16 @@
-/// Which entities of a definition stand above and below which, by their places in it. Complexity to make one: O(entities).
+/// The hierarchy of the entities of a definition, by their indexes in the definition. Complexity of the initializer: O(entities).
 struct SchemaTree {
     let parents: [Int?]
-    /// For each entity the one at the top of its line.
+    /// For each entity, its topmost ancestor.
     let roots: [Int]
-    /// Each entity before those below it, and those below it directly after it.
+    /// The entities in preorder: each entity precedes its descendants, which follow it directly.
     let order: [Int]
-    /// For each entity the range of `order` with it and all below it.
+    /// For each entity, the range of `order` with the entity and all its descendants.
     let subtrees: [Range<Int>]
-    /// For each entity how many stand above it.
+    /// For each entity, the number of its ancestors.
     let depths: [Int]
 
-    /// - Parameter parents: without rings.
+    /// - Parameter parents: The parent of each entity, without cycles.
     init(parents: [Int?]) {
         self.parents = parents
         var children = [[Int]](repeating: [], count: parents.count)
@@ -31,7 +31,7 @@ struct SchemaTree {
         (self.roots, self.depths, self.order, self.subtrees) = (roots, depths, order, subtrees)
     }
 
-    /// The entities above one, the nearest first. Complexity: O(depth).
+    /// Returns the ancestors of an entity, the nearest first. Complexity: O(depth).
     func ancestors(of place: Int) -> [Int] {
         var found: [Int] = []
         var next = parents[place]
@@ -42,6 +42,6 @@ struct SchemaTree {
         return found
     }
 
-    /// An entity and those below it.
+    /// Returns an entity and its descendants.
     func family(of place: Int) -> ArraySlice<Int> { order[subtrees[place]] }
 }

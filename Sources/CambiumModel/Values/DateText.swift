@@ -1,20 +1,20 @@
 import FoundationEssentials
 
-/// Dates as RFC 3339 writes them, to and from seconds since 2001-01-01T00:00:00Z.
+/// Converts dates between RFC 3339 text and seconds since 2001-01-01T00:00:00Z.
 package enum DateText {
-    /// The seconds of the years 1 to 9999, which is what RFC 3339 can write.
+    /// The seconds of the years 1 to 9999, the range of RFC 3339.
     package static let range = -63_113_904_000.0..<252_423_993_600.0
 
     // MARK: Writing
 
-    /// UTC with a `Z`, and as many digits of a second as read back to the same value: none for whole seconds. A time outside `range`,
-    /// which no store holds, is written as the nearest one in it.
+    /// Returns the text in UTC, with a `Z`. The fraction has the digits that are needed to read back the same value: none for whole
+    /// seconds. A time outside `range`, which no store holds, is written as the nearest time in it.
     package static func text(_ seconds: Double) -> String {
         let (whole, fraction) = split(seconds.isNaN ? range.lowerBound : min(max(seconds, range.lowerBound), range.upperBound.nextDown))
         return text(whole: whole, fraction: fraction)
     }
 
-    /// - Parameter whole: seconds since 2001, rounded down; `fraction` has the digits behind the point.
+    /// - Parameter whole: The seconds since 2001, rounded down. `fraction` has the digits after the decimal point.
     static func text(whole: Int, fraction: String) -> String {
         let civil = civilTime(whole).time
         let date = "\(pad(civil.year, 4))-\(pad(civil.month, 2))-\(pad(civil.day, 2))"
@@ -22,7 +22,7 @@ package enum DateText {
         return fraction.isEmpty ? "\(date)T\(time)Z" : "\(date)T\(time).\(fraction)Z"
     }
 
-    /// What a calendar and a clock show so many seconds after 2001-01-01T00:00:00, and the days since the last Monday.
+    /// Returns the date and the time of day `seconds` after 2001-01-01T00:00:00, and the number of days since the last Monday.
     package static func civilTime(_ seconds: Int) -> (time: CivilTime, weekday: Int) {
         let day = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let second = seconds - day * 86_400
@@ -38,11 +38,11 @@ package enum DateText {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    /// Whole seconds, rounded down, and the digits behind the point.
+    /// Returns the whole seconds, rounded down, and the digits after the decimal point.
     package static func split(_ seconds: Double) -> (whole: Int, fraction: String) {
         let whole = seconds.rounded(.down)
         if whole == seconds { return (Int(whole), "") }
-        // The shortest decimal that reads back to the same Double, which is what `description` gives.
+        // The shortest decimal that reads back to the same Double is the one that `description` returns.
         let digits = fractionDigits(seconds.magnitude)
         if seconds > 0 { return (Int(whole), digits) }
         return (Int(whole), complement(digits))
@@ -60,7 +60,7 @@ package enum DateText {
         return fraction
     }
 
-    /// The digits of 1 - 0.`digits`.
+    /// Returns the digits of 1 - 0.`digits`.
     private static func complement(_ digits: String) -> String {
         var borrowed = true
         var result: [UInt8] = []
@@ -74,7 +74,7 @@ package enum DateText {
 
     // MARK: Reading
 
-    /// The nearest seconds; nil where the text is no RFC 3339 date and time.
+    /// Returns the nearest seconds, or `nil` if the text is not an RFC 3339 date and time.
     package static func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         guard text.count >= 20, text[4] == 0x2D, text[7] == 0x2D, text[13] == 0x3A, text[16] == 0x3A,
             text[10] | 0x20 == UInt8(ascii: "t") || text[10] == 0x20,
@@ -94,8 +94,8 @@ package enum DateText {
         return seconds(time, fraction: fraction.map { text[$0] }, offset: offset)
     }
 
-    /// The nearest seconds; nil where the calendar or the clock has no such time. `fraction` has the digits behind the point, in
-    /// ASCII; `offset` is in seconds east of UTC.
+    /// Returns the nearest seconds, or `nil` if the calendar or the clock has no such time. `fraction` has the digits after the decimal
+    /// point, in ASCII. `offset` is in seconds east of UTC.
     package static func seconds(_ time: CivilTime, fraction: [UInt8], offset: Int) -> Double? {
         guard time.year >= 1, (1...12).contains(time.month), time.day >= 1, time.day <= daysIn(time.month, time.year),
             (0..<24).contains(time.hour), (0..<60).contains(time.minute), (0...60).contains(time.second)
@@ -113,7 +113,7 @@ package enum DateText {
         return value
     }
 
-    /// The seconds east of UTC that the text ends with.
+    /// Returns the seconds east of UTC at the end of the text.
     private static func offset(_ text: UnsafeRawBufferPointer, _ index: Int) -> Int? {
         if text.count == index + 1 { return text[index] | 0x20 == UInt8(ascii: "z") ? 0 : nil }
         guard text.count == index + 6, text[index + 3] == 0x3A, text[index] == 0x2B || text[index] == 0x2D,
@@ -123,7 +123,7 @@ package enum DateText {
         return text[index] == 0x2D ? -seconds : seconds
     }
 
-    /// The Double nearest to `whole` + 0.`digits`.
+    /// Returns the Double nearest to `whole` + 0.`digits`.
     private static func combine(_ whole: Int, _ digits: [UInt8]) -> Double? {
         var digits = digits
         while digits.last == 0x30 { digits.removeLast() }
@@ -132,7 +132,7 @@ package enum DateText {
             let scale = digits.reduce(1) { product, _ in product * 10 }
             let fraction = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
             let (product, overflow) = whole.multipliedReportingOverflow(by: scale)
-            // Both are exact, so the quotient is rounded once.
+            // Both operands are exact, so only the quotient is rounded.
             if !overflow, product.magnitude < 1 << 52 { return Double(product + fraction) / Double(scale) }
         }
         if whole >= 0 { return Double("\(whole).\(String(decoding: digits, as: UTF8.self))") }
@@ -141,7 +141,7 @@ package enum DateText {
 
     // MARK: Calendar
 
-    /// Days from 0000-03-01 of the proleptic Gregorian calendar to 2001-01-01, as `days` counts them.
+    /// The days from 0000-03-01 of the proleptic Gregorian calendar to 2001-01-01, as `days` counts them.
     private static let daysTo2001 = days(2001, 1, 1)
 
     /// Source: H. Hinnant, "chrono-compatible low-level date algorithms".
@@ -169,7 +169,7 @@ package enum DateText {
     }
 }
 
-/// What a calendar and a clock show.
+/// A date and a time of day.
 package struct CivilTime {
     package var year: Int
     package var month: Int

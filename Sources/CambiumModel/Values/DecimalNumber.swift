@@ -1,11 +1,12 @@
-/// A decimal number of up to 38 digits: sign, coefficient and a power of ten between -128 and 127.
+/// A decimal number of up to 38 digits: a sign, a coefficient and a power of ten between -128 and 127.
 ///
-/// Always normalised (the coefficient does not end in zero, and zero has no sign), so equal numbers are equal values.
+/// The number is always normalized, so equal numbers are equal values: zero has no sign, and the coefficient does not end in zero unless
+/// the power of ten is the largest.
 public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvertible {
     public static let digitCountMax = 38
     public static let exponentRange = -128...127
 
-    // In words of 64 and 16 bits, so that a `Value` takes 24 bytes; as a UInt128 and an Int it would take 48.
+    // The fields are words of 64 and 16 bits, so that a `Value` takes 24 bytes. With a UInt128 and an Int it would take 48 bytes.
     private let low: UInt64
     private let high: UInt64
     private let power: Int16
@@ -23,7 +24,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         power = Int16(exponent)
     }
 
-    /// The number `coefficient` x 10^`exponent`; nil where it has more than 38 digits or its power of ten is out of range.
+    /// Creates the number `coefficient` x 10^`exponent`. Returns `nil` if it has more than 38 digits or its power of ten is out of range.
     public init?(negative isNegative: Bool, coefficient: UInt128, exponent: Int) {
         var coefficient = coefficient
         var exponent = exponent
@@ -35,7 +36,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
             coefficient /= 10
             exponent += 1
         }
-        // A large power of ten is written with zeros as far as the coefficient has room for them.
+        // Expresses a power of ten above the range by zeros at the end of the coefficient, as far as its 38 digits allow.
         while exponent > Self.exponentRange.upperBound, coefficient < Self.coefficientEnd / 10 {
             coefficient *= 10
             exponent -= 1
@@ -56,7 +57,8 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
 
     fileprivate static let coefficientEnd: UInt128 = (0..<digitCountMax).reduce(UInt128(1)) { product, _ in product * 10 }
 
-    /// A number as JSON writes it; nil where the text is none, or is not exactly a number of up to 38 digits.
+    /// Parses a number in JSON syntax. Returns `nil` if the text is not a number, has more than 38 significant digits, or has a power of
+    /// ten out of range.
     public init?(_ text: some Sequence<UInt8>) {
         var scanner = DecimalScanner()
         for byte in text where !scanner.take(byte) { return nil }
@@ -96,7 +98,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
 
     // MARK: Stored form
 
-    /// A sign (0 zero, 1 positive, 2 negative), then for all but zero the exponent and the coefficient, big-endian, without
+    /// A sign (0 zero, 1 positive, 2 negative). Unless the number is zero, the exponent and the coefficient follow, big-endian, without
     /// leading zeros.
     public var storedBytes: [UInt8] {
         if coefficient == 0 { return [0] }
@@ -109,7 +111,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         return bytes
     }
 
-    /// Nil where the bytes are not those of a number.
+    /// Returns `nil` if the bytes are not the stored form of a number.
     public init?(storedBytes bytes: some RandomAccessCollection<UInt8>) {
         guard let sign = bytes.first else { return nil }
         if sign == 0, bytes.count == 1 {
@@ -127,7 +129,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
     }
 }
 
-/// Reads a JSON number digit by digit, keeping all of them.
+/// Reads a JSON number digit by digit, without loss of digits.
 struct DecimalScanner {
     private var isNegative = false
     private var coefficient: UInt128 = 0
@@ -139,7 +141,7 @@ struct DecimalScanner {
 
     private enum State { case start, sign, whole, point, fraction, exponentMark, exponentSign, exponentDigits }
 
-    /// Returns false where the byte cannot stand there, or there are more than 38 digits that count.
+    /// Returns `false` if the byte is invalid at this position, or if there are more than 38 significant digits.
     mutating func take(_ byte: UInt8) -> Bool {
         let isDigit = byte >= 0x30 && byte <= 0x39
         switch state {
@@ -166,7 +168,7 @@ struct DecimalScanner {
         return true
     }
 
-    /// Zeros count only when a digit follows them that is none.
+    /// Zeros count only if a nonzero digit follows them.
     private mutating func add(_ digit: UInt8, isFraction: Bool) -> Bool {
         if isFraction { exponent -= 1 }
         if digit == 0 {

@@ -1,11 +1,11 @@
 internal import CambiumBytes
 
-/// The permanent name of an object: the number of its root entity (16 bits) and its serial (48 bits).
+/// The permanent identifier of an object: the number of its root entity (16 bits) and its serial (48 bits).
 ///
-/// A serial is handed out once per root entity, counted from 1, and never again. People see an id as `Note/42`, with the
-/// name of the object's concrete entity; `Schema.text(of:entity:)` prints it so.
+/// Each root entity assigns serials from 1 and never reuses them. Users see an id as `Note/42`, with the name of the object's concrete
+/// entity; `Schema.text(of:entity:)` returns this form.
 public struct ObjectID: Hashable, Sendable, Comparable {
-    /// The largest serial that can be handed out: 2^38 - 1.
+    /// The largest serial that a store assigns: 2^38 - 1.
     public static let serialMax: UInt64 = (1 << 38) - 1
 
     public let rawValue: UInt64

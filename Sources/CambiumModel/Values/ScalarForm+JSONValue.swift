@@ -1,9 +1,9 @@
 package import CambiumJSON
 
 extension AttributeType {
-    /// The stored form of a JSON value: never `.text`, as no token keeps its bytes.
+    /// Returns the stored form of a JSON value. It is never `.text`, because no token keeps the bytes.
     ///
-    /// - Parameter scratch: takes the stored bytes where the result is `.scratch`; what was in it is gone.
+    /// - Parameter scratch: Receives the stored bytes if the result is `.scratch`. Its previous content is lost.
     package func scalarForm(_ value: JSONValue, scratch: inout [UInt8]) throws(ConversionError) -> ScalarForm {
         if value == .null { return .null }
         if self == .json {
@@ -22,7 +22,7 @@ extension AttributeType {
         }
     }
 
-    /// The stored form of a text that the caller does not keep.
+    /// Returns the stored form of a text that the caller does not keep.
     package func scalarForm(copying text: [UInt8], scratch: inout [UInt8]) throws(ConversionError) -> ScalarForm {
         let form = try text.withUnsafeBytes { bytes -> Result<ScalarForm, ConversionError> in
             do throws(ConversionError) {

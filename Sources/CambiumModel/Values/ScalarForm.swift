@@ -14,13 +14,13 @@ public enum ScalarForm: Sendable {
     case scratch
 }
 
-/// Why a text or JSON value is not a value of a type.
+/// The reason why a text or JSON value is not a value of a type.
 public enum ConversionError: Error, Hashable, Sendable {
-    /// A value of another kind: a number where text is wanted.
+    /// The value has another kind, such as a number in place of text.
     case wrongKind(AttributeType, found: String)
-    /// The right kind, and no such value: a date with a 13th month.
+    /// The value has the right kind but is invalid, such as a date with a 13th month.
     case malformed(AttributeType, String)
-    /// What a function or format of a mapping does not take, in words.
+    /// A function or format of a mapping does not accept the value; the text gives the reason.
     case unfit(String)
 
     public var message: String {
@@ -37,7 +37,7 @@ public enum ConversionError: Error, Hashable, Sendable {
 }
 
 extension AttributeType {
-    /// What a value has to be, for messages.
+    /// A description of a valid value, for messages.
     public var wanted: String {
         switch self {
         case .bool: "true or false"
@@ -55,9 +55,9 @@ extension AttributeType {
         }
     }
 
-    /// The stored form of a JSON value.
+    /// Returns the stored form of a JSON value.
     ///
-    /// - Parameter scratch: takes the stored bytes where the result is `.scratch`; what was in it is gone.
+    /// - Parameter scratch: Receives the stored bytes if the result is `.scratch`. Its previous content is lost.
     public func scalarForm(
         _ tokens: JSONTokens, _ token: Int, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm {
@@ -91,7 +91,7 @@ extension AttributeType {
         }
     }
 
-    /// The stored form of a text: of a number with its digits, a date, a UUID, base64...
+    /// Returns the stored form of a text, such as the digits of a number, a date, a UUID or base64.
     public func scalarForm(
         text: UnsafeRawBufferPointer, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm {
@@ -122,7 +122,7 @@ extension AttributeType {
             scratch.removeAll(keepingCapacity: true)
             if Base64.decode(text, to: &scratch) { return .scratch }
         case .json:
-            if let value = try? JSONValue(parsing: text) {  // What is wrong with it is not told: malformed is.
+            if let value = try? JSONValue(parsing: text) {  // The parser's error is dropped; `.malformed` is thrown instead.
                 if value == .null { return .null }
                 scratch = Array(value.text.utf8)
                 return .scratch
@@ -154,7 +154,7 @@ extension AttributeType {
     }
 }
 
-/// Numbers from their text.
+/// Parses numbers.
 enum NumberText {
     @inline(__always) static func hexDigit(_ byte: UInt8) -> UInt8 {
         switch byte {
@@ -165,7 +165,7 @@ enum NumberText {
         }
     }
 
-    /// A whole number; also one that is written with a point or a power of ten, where it is whole.
+    /// Returns a whole number. Accepts a decimal point and a power of ten if the value is whole.
     static func int64(_ text: UnsafeRawBufferPointer) -> Int64? {
         guard let first = text.first else { return nil }
         let isNegative = first == UInt8(ascii: "-")
@@ -193,12 +193,13 @@ enum NumberText {
     }
 
     static func double(_ text: UnsafeRawBufferPointer) -> Double? {
-        // Up to 15 digits are exact, and so are powers of ten to the 22nd: one rounding.
+        // Up to 15 digits are exact, and so are powers of ten up to the 22nd. Therefore the quotient is rounded once.
         if text.count <= 16, let fast = fastDouble(text) { return fast }
         return isNumber(text) ? Double(String(decoding: text, as: UTF8.self)) : nil
     }
 
-    /// Whether a text is a number as JSON writes it, but that zeros may lead. `Double` takes hexadecimal numbers and words too.
+    /// Whether a text is a number in JSON syntax, except that leading zeros are allowed. `Double` also accepts hexadecimal numbers and
+    /// words.
     static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
         var rest = text[...]
         func skipDigits() -> Bool {

@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// The bytes that a value is stored, hashed and logged as: up to 16 of them in two words, or any number.
+/// The bytes with which a value is stored, hashed and logged: either up to 16 bytes in two words, or any number of bytes.
 ///
-/// A whole number has the two's complement bits of its column's width, zero-extended. A date has the bits of its seconds since
-/// 2001. A UUID has its 16 bytes in the order of RFC 9562, the first in the lowest byte of `low`.
+/// A whole number has the two's complement bits of its column's width, zero-extended. A date has the bits of its seconds since 2001. A UUID
+/// has its 16 bytes in the order of RFC 9562, the first in the lowest byte of `low`.
 public enum StoredForm: Hashable, Sendable {
     case fixed(_ low: UInt64, _ high: UInt64)
     case bytes([UInt8])
 
-    /// Nil for null, and for a value that is not of the type.
+    /// Returns `nil` for null, and for a value that does not have the type.
     public init?(_ value: Value, type: AttributeType) {
         switch (value, type) {
         case (.bool(let value), .bool): self = .fixed(value ? 1 : 0, 0)
@@ -21,7 +21,7 @@ public enum StoredForm: Hashable, Sendable {
         case (.int(let value), .int64): self = .fixed(UInt64(bitPattern: value), 0)
         case (.float(let value), .float): self = .fixed(UInt64(value.bitPattern), 0)
         case (.double(let value), .double): self = .fixed(value.bitPattern, 0)
-        // Dates have no negative zero, which no text could tell from the other one.
+        // Dates have no negative zero, because their text could not distinguish it from zero.
         case (.date(let value), .date): self = .fixed((value.timeIntervalSinceReferenceDate + 0).bitPattern, 0)
         case (.uuid(let value), .uuid):
             let words = withUnsafeBytes(of: value.uuid) { bytes in
@@ -38,12 +38,12 @@ public enum StoredForm: Hashable, Sendable {
 }
 
 extension StoredForm {
-    /// Whether bits are those of a date that can be written: one of the years 1 to 9999.
+    /// Whether the bits are those of a date in the years 1 to 9999, which can be written as text.
     package static func isDate(_ bits: UInt64) -> Bool { DateText.range.contains(Double(bitPattern: bits)) }
 }
 
 extension AttributeType {
-    /// The stored bits of -0.0, which is the same value as 0.0; zero for types that have no such value.
+    /// The stored bits of -0.0, which is the same value as 0.0. Zero for types that have no -0.0.
     package var negativeZero: UInt64 {
         switch self {
         case .float: 1 << 31
@@ -54,7 +54,7 @@ extension AttributeType {
 }
 
 extension Value {
-    /// Returns `nil` if the stored bytes are not those of a value of the type. Of a JSON text only the encoding is checked.
+    /// Returns `nil` if the stored bytes are not a value of the type. For a JSON text, only the encoding is checked.
     public init?(stored: StoredForm, type: AttributeType) {
         if case .fixed(let low, let high) = stored, StoredValueCheck(type).flaw(fixed: low, high) != nil { return nil }
         switch (stored, type) {
@@ -79,7 +79,7 @@ extension Value {
 }
 
 extension UUID {
-    /// From two words, the first byte in the lowest byte of `low`.
+    /// Creates a UUID from two words, with the first byte in the lowest byte of `low`.
     init(low: UInt64, high: UInt64) {
         func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (8 * index)) }
         self.init(

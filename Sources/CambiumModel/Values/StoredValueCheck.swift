@@ -1,23 +1,24 @@
 internal import CambiumJSON
 
-/// Decides whether stored bits or bytes are a value of an attribute's type: one rule for the values of ops, for the columns of blocks and
-/// for pages. FORMAT.md 4, "Stored values", has the rule of each type. What the schema demands beyond the type is not looked at.
+/// Decides whether stored bits or bytes are a value of an attribute's type. The values of ops, the columns of blocks and the pages follow
+/// the same rule. FORMAT.md 4, "Stored values", has the rule of each type. The check ignores requirements of the schema beyond the type.
 ///
 ///     var check = StoredValueCheck(.double)
 ///     check.flaw(fixed: Double.nan.bitPattern, 0)  // "is not a finite number"
 package struct StoredValueCheck {
-    /// The most bytes of a value.
+    /// The maximum number of bytes of a value.
     package static let byteCountMax = 256 << 20
 
     private let type: AttributeType
-    /// Made when the first JSON text is checked.
+    /// The JSON parser, made for the first JSON text that is checked.
     private var parser: JSONParser?
 
     package init(_ type: AttributeType) { self.type = type }
 
     // MARK: One value
 
-    /// What is wrong with the bits of a value of fixed width, to follow its name in a sentence; nil for nothing.
+    /// Returns the flaw in the bits of a value of fixed width, or `nil` if they are valid. The text follows the name of the value in a
+    /// sentence.
     @inline(__always)
     package func flaw(fixed low: UInt64, _ high: UInt64) -> String? { Self.isValid(type, low, high) ? nil : Self.flaw(type) }
 
@@ -38,7 +39,7 @@ package struct StoredValueCheck {
     private static let floatExponent: UInt64 = 0x7F80_0000
     private static let doubleExponent: UInt64 = 0x7FF0_0000_0000_0000
 
-    /// What is wrong with the bytes of a value; nil for nothing.
+    /// Returns the flaw in the bytes of a value, or `nil` if they are valid.
     package mutating func flaw(bytes: UnsafeRawBufferPointer) -> String? {
         if bytes.count > Self.byteCountMax { return "has more than \(Self.byteCountMax) bytes" }
         let isValid: Bool =
@@ -72,18 +73,18 @@ package struct StoredValueCheck {
         }
     }
 
-    /// Whether bytes are UTF-8, and whether all of them are ASCII.
+    /// Whether the bytes are UTF-8, and whether all of them are ASCII.
     private static func encoding(_ bytes: UnsafeRawBufferPointer) -> (isUTF8: Bool, isASCII: Bool) {
         do throws(UTF8.ValidationError) {
-            // SAFETY: bytes are bound to no type, and the span ends before the call that the buffer is passed to.
+            // SAFETY: the bytes are bound to no type, and the span does not outlive the call that received the buffer.
             let text = try UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span)
             return (true, text.isKnownASCII)
         } catch {
-            return (false, false)  // Where in the text the flaw is has no effect.
+            return (false, false)  // The position of the flaw has no effect.
         }
     }
 
-    /// Most numbers have a coefficient of 64 bits that does not end in zero: those need no division of 128 bits.
+    /// Most numbers have a coefficient of 64 bits that does not end in zero. These numbers need no division of 128 bits.
     private static func isDecimal(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if (3...10).contains(bytes.count), bytes[0] == 1 || bytes[0] == 2, bytes[2] != 0 {
             let coefficient = bytes[2...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -98,7 +99,7 @@ package struct StoredValueCheck {
         if bytes.isEmpty { return false }
         let parser = self.parser ?? JSONParser()
         self.parser = parser
-        // Why it is refused is not told apart: one sentence says what a text has to be.
+        // The parser's reason is dropped: one sentence states the requirements for all JSON texts.
         guard (try? parser.parse(bytes)) != nil else { return false }
         return Self.isCompact(bytes)
     }
@@ -125,12 +126,12 @@ package struct StoredValueCheck {
 // MARK: - Columns
 
 extension StoredValueCheck {
-    /// What is wrong with the first value of a column of a block that is none; nil for nothing. The column has as many values as it
-    /// says. Complexity: O(bytes), in passes over all of them for numbers and texts.
+    /// Returns the flaw in the first invalid value of a column of a block, or `nil` if all are valid. The column must have the number of
+    /// values that it states. Complexity: O(bytes), in passes over all bytes for numbers and texts.
     package mutating func flaw(in column: AttributeColumn) -> String? {
         switch column.content {
         case .fixed(_, let bytes):
-            // Nulls are zeros, which are a value of each type.
+            // Nulls are stored as zeros, which are a valid value of each type.
             return bytes.withUnsafeBytes { Self.areValid(type, $0) } ? nil : Self.flaw(type)
         case .variable(let counts, let bytes):
             return bytes.withUnsafeBytes { flaw(in: $0, counts, column.presence) }
@@ -175,7 +176,7 @@ extension StoredValueCheck {
         return nil
     }
 
-    /// All texts at once: where all of them together are UTF-8, each is if it does not begin in the middle of a character.
+    /// Checks all texts at once. If their concatenation is UTF-8, each text is, unless it begins in the middle of a character.
     private static func areUTF8(_ heap: UnsafeRawBufferPointer, _ counts: [UInt32]) -> Bool {
         let (isUTF8, isASCII) = encoding(heap)
         if !isUTF8 || isASCII { return isUTF8 }

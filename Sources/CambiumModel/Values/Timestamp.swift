@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A moment in time, in microseconds: when a transaction was made, when a lease ends.
+/// A moment with a precision of a microsecond, such as the time of a transaction or the end of a lease.
 ///
 ///     let yesterday = Timestamp(Date.now) - .seconds(86_400)
 ///     let graph = try store.graph(at: .time(yesterday))
@@ -8,35 +8,35 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// Microseconds since 1970-01-01T00:00:00Z.
     public let microsecondsSince1970: Int64
 
-    /// - Parameter microsecondsSince1970: counted from 1970-01-01T00:00:00Z.
+    /// - Parameter microsecondsSince1970: The microseconds since 1970-01-01T00:00:00Z.
     public init(microsecondsSince1970: Int64) { self.microsecondsSince1970 = microsecondsSince1970 }
 
-    /// The moment of a date, rounded to a microsecond. A date beyond the range becomes its end.
+    /// Creates the moment of a date, rounded to a microsecond. A date beyond the range becomes the end of the range.
     public init(_ date: Date) {
         let count = (date.timeIntervalSinceReferenceDate + Double(Self.secondsTo2001)) * 1e6
         microsecondsSince1970 = Int64(exactly: count.rounded()) ?? (count < 0 ? .min : .max)
     }
 
-    /// Reads an RFC 3339 time such as `2026-01-31T12:00:00Z`. Returns `nil` if the text is not one.
+    /// Parses an RFC 3339 time such as `2026-01-31T12:00:00Z`. Returns `nil` if the text is not one.
     public init?(_ text: String) {
         var text = text
         guard let seconds = text.withUTF8({ DateText.seconds(UnsafeRawBufferPointer($0)) }) else { return nil }
         microsecondsSince1970 = Int64((seconds * 1_000_000).rounded()) + Int64(Self.secondsTo2001) * 1_000_000
     }
 
-    /// The earliest moment that can be told.
+    /// The earliest moment that a timestamp can represent.
     public static let min = Timestamp(microsecondsSince1970: .min)
-    /// The latest moment that can be told.
+    /// The latest moment that a timestamp can represent.
     public static let max = Timestamp(microsecondsSince1970: .max)
 
     private static let secondsTo2001 = 978_307_200
 
-    /// The date of the moment. Dates far from 2001 are less exact than microseconds.
+    /// The date of the moment. The precision of dates far from 2001 is less than a microsecond.
     public var date: Date {
         Date(timeIntervalSinceReferenceDate: Double(microsecondsSince1970) / 1e6 - Double(Self.secondsTo2001))
     }
 
-    /// RFC 3339 in UTC, with as many digits of a second as are needed: up to 6.
+    /// The moment as RFC 3339 in UTC, with as many digits of a second as are needed, at most 6.
     public var description: String {
         let (quotient, remainder) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
         let whole = remainder < 0 ? quotient - 1 : quotient
@@ -45,7 +45,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         return DateText.text(whole: Int(whole) - Self.secondsTo2001, fraction: fraction)
     }
 
-    /// How much later another moment is; negative if it is earlier.
+    /// Returns the time from this moment to another one. It is negative if the other moment is earlier.
     public func distance(to other: Timestamp) -> Duration {
         let (seconds, rest) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
         let (otherSeconds, otherRest) = other.microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
@@ -54,13 +54,13 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
     public static func < (left: Self, right: Self) -> Bool { left.microsecondsSince1970 < right.microsecondsSince1970 }
 
-    /// The moment that is later by a duration; the end of the range if it is beyond that.
+    /// Returns the moment that is later by a duration, or the end of the range if the moment is beyond it.
     public static func + (time: Self, duration: Duration) -> Timestamp {
         let (sum, isBeyond) = time.microsecondsSince1970.addingReportingOverflow(duration.microseconds)
         return Timestamp(microsecondsSince1970: isBeyond ? (duration < .zero ? .min : .max) : sum)
     }
 
-    /// The moment that is earlier by a duration; the end of the range if it is beyond that.
+    /// Returns the moment that is earlier by a duration, or the end of the range if the moment is beyond it.
     public static func - (time: Self, duration: Duration) -> Timestamp {
         let (difference, isBeyond) = time.microsecondsSince1970.subtractingReportingOverflow(duration.microseconds)
         return Timestamp(microsecondsSince1970: isBeyond ? (duration < .zero ? .max : .min) : difference)
@@ -68,7 +68,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 }
 
 extension Duration {
-    /// Whole microseconds; the end of the range if they are more.
+    /// The duration in whole microseconds, or the end of the range if the duration is beyond it.
     package var microseconds: Int64 {
         let (whole, isTooLong) = components.seconds.multipliedReportingOverflow(by: 1_000_000)
         let (sum, isLonger) = whole.addingReportingOverflow(components.attoseconds / 1_000_000_000_000)

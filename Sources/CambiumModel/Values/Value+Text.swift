@@ -2,7 +2,7 @@ public import CambiumJSON
 import FoundationEssentials
 
 extension Value {
-    /// The value that a text spells: "42" for a whole number, RFC 3339 for a date, base64 for data, JSON for json.
+    /// Parses a text: "42" for a whole number, RFC 3339 for a date, base64 for data, JSON for json.
     public init(text: String, type: AttributeType) throws(ConversionError) {
         var text = text
         var scratch: [UInt8] = []
@@ -14,32 +14,32 @@ extension Value {
         }.get()
     }
 
-    /// The value that a JSON value spells.
+    /// Converts a JSON value.
     public init(json: JSONValue, type: AttributeType) throws(ConversionError) {
         let parser = JSONParser()
         let bytes = Array(json.text.utf8)
         self = try bytes.withUnsafeBytes { bytes -> Result<Value, ConversionError> in
-            guard let tokens = try? parser.parse(bytes) else {  // What was written by us parses, unless it nests too deep.
+            guard let tokens = try? parser.parse(bytes) else {  // Text that `JSONValue` wrote parses, unless it nests too deep.
                 return .failure(.malformed(type, json.text))
             }
             return Result { () throws(ConversionError) in try Value(tokens, 0, type: type) }
         }.get()
     }
 
-    /// The value that a JSON text spells.
+    /// Parses a JSON text.
     public init(jsonText text: String, type: AttributeType) throws(ConversionError) {
-        guard let json = try? JSONValue(parsing: text.utf8) else { throw .malformed(type, text) }  // Malformed says it.
+        guard let json = try? JSONValue(parsing: text.utf8) else { throw .malformed(type, text) }  // `.malformed` is enough.
         try self.init(json: json, type: type)
     }
 
-    /// The value that a token spells.
+    /// Converts a token.
     public init(_ tokens: JSONTokens, _ token: Int, type: AttributeType) throws(ConversionError) {
         var scratch: [UInt8] = []
         let form = try type.scalarForm(tokens, token, scratch: &scratch)
         self.init(form, tokens.bytes(token), scratch, type)
     }
 
-    /// The value of a scalar that was just read.
+    /// Creates the value of a scalar that was just read.
     public init(_ form: ScalarForm, _ text: UnsafeRawBufferPointer, _ scratch: [UInt8], _ type: AttributeType) {
         switch form {
         case .null: self = .null
@@ -49,7 +49,7 @@ extension Value {
         }
     }
 
-    /// Writes the value as JSON, such that it reads back to the same value.
+    /// Writes the value as JSON that reads back to the same value.
     public func write(to writer: inout JSONWriter) {
         switch self {
         case .null: writer.null()
@@ -66,12 +66,12 @@ extension Value {
         }
     }
 
-    /// Whole numbers lose the ".0" that Swift writes and JSON does not need; -0.0 keeps it, to stay a negative zero.
+    /// Removes the ".0" that Swift writes after whole numbers and JSON does not need. -0.0 keeps it, to remain a negative zero.
     private static func number(_ text: String) -> String {
         text.hasSuffix(".0") && text != "-0.0" ? String(text.dropLast(2)) : text
     }
 
-    /// The value as people read it: text without quotes, everything else as in JSON.
+    /// The value for human readers: text without quotes, and all other values as in JSON.
     public var text: String {
         if case .string(let text) = self { return text }
         if case .uri(let text) = self { return text }

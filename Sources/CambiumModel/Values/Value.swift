@@ -2,11 +2,11 @@ public import FoundationEssentials
 
 /// The value of an attribute.
 ///
-/// Two values are equal when their stored bytes are equal: strings are compared by their UTF-8 bytes, doubles by their bits.
+/// Two values are equal if their stored bytes are equal: strings are compared by their UTF-8 bytes, doubles by their bits.
 public enum Value: Sendable {
     case null
     case bool(Bool)
-    /// Of the types `int16`, `int32` and `int64`.
+    /// A value of the types `int16`, `int32` and `int64`.
     case int(Int64)
     case float(Float)
     case double(Double)
@@ -16,7 +16,7 @@ public enum Value: Sendable {
     case date(Date)
     case uuid(UUID)
     case uri(String)
-    /// Compact JSON text, numbers with the digits they were written with.
+    /// Compact JSON text whose numbers keep their original digits.
     case json(String)
 
     public var isNull: Bool { if case .null = self { true } else { false } }
@@ -59,11 +59,11 @@ extension Value: Hashable {
     }
 }
 
-/// The types an attribute can have.
+/// The types that an attribute can have.
 public enum AttributeType: String, Hashable, Sendable, CaseIterable {
     case bool, int16, int32, int64, float, double, decimal, string, data, date, uuid, uri, json
 
-    /// The bytes that a stored value takes; nil for the types whose values differ in length.
+    /// The number of bytes of a stored value, or `nil` for the types whose values differ in length.
     public var byteCount: Int? {
         switch self {
         case .bool: 1

@@ -2,7 +2,7 @@ import CambiumGraph
 import CambiumJSON
 import CambiumModel
 
-/// How objects of one entity are written so that a mapping reads them: what it says, the other way round.
+/// The reverse of a mapping for the objects of one entity: how they are written so that the mapping reads them.
 final class MappedKeys {
     enum Content {
         case attribute(Attribute, Field, ResolvedMapping.Conversion?)
@@ -17,14 +17,14 @@ final class MappedKeys {
     }
 
     let entity: Entity
-    /// Where in the mapping the entity is.
+    /// The JSON pointer to the rules for the entity.
     let pointer: String
     let properties: [Property]
-    /// What objects are named by; the properties of those are among `properties`.
+    /// The attributes that name objects; their properties are among `properties`.
     let identity: [Attribute]
-    /// What tells the entity of an object that is declared to be of this one, and where.
+    /// The key that names the entity of an object that is declared to be of this entity, and the path to the key.
     let discriminator: (rule: Discriminator, path: PropertyPath)?
-    /// Whether the mapping asks for it, so that it is written where there is one entity only, too.
+    /// Whether the mapping has a discriminator. If so, it is written even if only one entity is possible.
     let isDiscriminated: Bool
 
     init(_ entity: Entity, _ graph: Graph, _ resolver: MappingResolver) throws(CambiumError) {
@@ -59,7 +59,7 @@ final class MappedKeys {
         self.properties = properties
     }
 
-    /// The first text of the discriminator that stands for an entity; nil where none does.
+    /// Returns the first text of the discriminator that stands for an entity; `nil` if no text does.
     func text(for entity: Entity) -> String? {
         guard let map = discriminator?.rule.map else { return nil }
         let texts = map.filter { $0.value == entity.name }.keys
@@ -71,7 +71,7 @@ final class MappedKeys {
 extension MappedKeys.Property {
     var pointer: String { rule.place }
 
-    /// What a row gives to the property, before it is converted; nil where it gives nothing.
+    /// Returns the value that a row has for the property, before its conversion; `nil` if the row has no value.
     func given(_ row: JSONValue) throws(ConversionError) -> JSONValue? {
         switch rule.rule.source {
         case .constant(let value): return try rule.rule.functions.apply(value)
@@ -88,7 +88,7 @@ extension MappedKeys.Property {
         }
     }
 
-    /// What is written at each of the property's paths, so that it reads back to a value.
+    /// Returns the JSON for each of the property's paths, so that a value can be read back.
     func written(_ value: JSONValue) -> [(path: PropertyPath, value: JSONValue)] {
         switch rule.rule.source {
         case .constant(let constant): return rule.paths.map { ($0, constant) }
@@ -97,7 +97,7 @@ extension MappedKeys.Property {
         }
     }
 
-    /// A text, cut at the separators; what is left of it goes to the last path.
+    /// Cuts a text at the separators. The last path receives the rest.
     private func parts(_ value: JSONValue, _ separator: String) -> [(path: PropertyPath, value: JSONValue)] {
         guard case .string(let text) = value else { return rule.paths.enumerated().map { ($1, $0 == 0 ? value : .null) } }
         let mark = Array(separator.utf8)

@@ -2,17 +2,17 @@ import CambiumGraph
 import CambiumJSON
 import CambiumModel
 
-/// Makes rows of objects that an import by a mapping reads as the same objects. What would be read as something else is refused.
+/// Makes rows that an import by a mapping reads as the same objects. Refuses an object that would be read as something else.
 final class MappedObjectWriter {
     private let graph: Graph
     private let options: ExportOptions
     private let resolver: MappingResolver
     private let keys: [EntityNumber: MappedKeys]
     let order: ExportOrder
-    /// The identity of the row before.
+    /// The identity of the previous row.
     private var lastIdentity: [Value] = []
 
-    /// Where in an export an object is.
+    /// The position of an object in an export.
     private struct Position {
         var content: ExportOptions.Content
         var tree: IncludeTree
@@ -21,9 +21,9 @@ final class MappedObjectWriter {
         let declared: Entity
     }
 
-    /// Throws `.invalidInput` with the pointer of what the schema does not have.
+    /// Throws `.invalidInput` with the JSON pointer to a name that the schema lacks.
     ///
-    /// - Parameter entity: that of the rows.
+    /// - Parameter entity: the entity of the rows.
     init(_ graph: Graph, of entity: Entity, _ mapping: ImportMapping, _ options: ExportOptions) throws(CambiumError) {
         let resolver = try MappingResolver(mapping, importing: entity, graph.schema)
         var keys: [EntityNumber: MappedKeys] = [:]
@@ -38,7 +38,7 @@ final class MappedObjectWriter {
         order = ExportOrder(ExportTable(graph, identity: { identities[$0.number] ?? [] }), .identity)
     }
 
-    /// The row of an object of an entity or of one below it. Rows come in the order of `order`.
+    /// Returns the row of an object of an entity or of a sub-entity. The caller must ask for rows in the order of `order`.
     func row(_ place: ObjectPlace, declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
         let identity = keys.identity.map { graph.value(of: graph.field($0), at: place) }
@@ -51,7 +51,7 @@ final class MappedObjectWriter {
 
     // MARK: Objects
 
-    /// The recursion is as deep as the tree of includes.
+    /// Returns the JSON of an object. The recursion is as deep as the tree of includes.
     private func object(_ place: ObjectPlace, _ position: Position) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
         var row = RowTree()
@@ -64,7 +64,7 @@ final class MappedObjectWriter {
                 value = try written(graph.value(of: field, at: place), attribute, conversion, property, place, keys)
             case .end(let relationship, let handle):
                 if ExportTable.isLeftOut(relationship, of: position.arrival, position.tree, options) { continue }
-                // Functions are for values, and take no objects.
+                // Functions apply to values and cannot take objects.
                 let takesObjects = property.rule.rule.functions.isEmpty
                 guard let targets = try targets(relationship, handle, place, position, takesObjects: takesObjects) else { continue }
                 members[index] = targets
@@ -85,7 +85,7 @@ final class MappedObjectWriter {
         return json
     }
 
-    /// Puts what tells the entity of an object, and returns it; nil where nothing has to.
+    /// Writes the discriminator of an object and returns it; returns `nil` if the object needs no discriminator.
     private func tellEntity(
         _ place: ObjectPlace, _ keys: MappedKeys, _ position: Position, _ row: inout RowTree
     ) throws(CambiumError) -> (path: PropertyPath, text: String)? {
@@ -100,7 +100,7 @@ final class MappedObjectWriter {
         return (path, text)
     }
 
-    /// What an attribute's value is written as.
+    /// Returns the JSON of an attribute's value. Throws if the value is null and part of the identity.
     private func written(
         _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ property: MappedKeys.Property,
         _ place: ObjectPlace, _ keys: MappedKeys
@@ -109,7 +109,8 @@ final class MappedObjectWriter {
         return spelling(value, attribute, conversion, property.reversal)
     }
 
-    /// The first spelling of a value that fits and that a mapping reads as the same; where there is none, one that it does not.
+    /// Returns the first spelling of a value that fits and that a mapping reads back as the value. Otherwise returns the first spelling,
+    /// which the caller refuses after reading it back.
     private func spelling(
         _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ reversal: FunctionReversal,
         fits: (JSONValue) -> Bool = { _ in true }
@@ -119,13 +120,13 @@ final class MappedObjectWriter {
         guard let conversion else { return plain }
         let formatted = conversion.json(value, plain)
         let candidates = [reversal.reversed(formatted), formatted, plain]
-        // A candidate that cannot be read is none.
+        // A candidate that cannot be read does not qualify.
         return candidates.first { fits($0) && (try? conversion.value($0, attribute.type)) == value } ?? candidates[0]
     }
 
     // MARK: Relationships
 
-    /// The members of a relationship as rows have them; nil where nobody could find them again.
+    /// Returns the members of a relationship as rows have them; `nil` if no import could find them again.
     private func targets(
         _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ position: Position, takesObjects: Bool
     ) throws(CambiumError) -> [JSONValue]? {
@@ -151,7 +152,7 @@ final class MappedObjectWriter {
         return targets
     }
 
-    /// The one value by which an object is found, as the mapping of the entity that is looked in reads it.
+    /// Returns the value by which an object is found, in the form that the mapping of the declared entity reads.
     private func name(_ place: ObjectPlace, _ attribute: Attribute, _ declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: declared)
         let value = graph.value(of: graph.field(attribute), at: place)
@@ -159,13 +160,13 @@ final class MappedObjectWriter {
         var conversion: ResolvedMapping.Conversion?
         if case .attribute(_, _, let own)? = property?.content { conversion = own }
         let json = spelling(value, attribute, conversion, property?.reversal ?? FunctionReversal([]), fits: \.isScalar)
-        if json.isScalar, (try? (conversion ?? .plain).value(json, attribute.type)) == value { return json }  // Else it is told.
+        if json.isScalar, (try? (conversion ?? .plain).value(json, attribute.type)) == value { return json }  // Otherwise refused.
         throw refusal(place, keys, property?.pointer ?? "", "no value names it: '\(attribute.name)' is \(value.json.text)")
     }
 
     // MARK: Reading back
 
-    /// Reads a row as an import does, and refuses what comes to something else.
+    /// Reads a row as an import does, and throws if the result differs from the object.
     private func check(
         _ row: JSONValue, _ place: ObjectPlace, _ keys: MappedKeys, _ content: ExportOptions.Content, _ members: [Int: [JSONValue]]
     ) throws(CambiumError) {
@@ -215,7 +216,7 @@ final class MappedObjectWriter {
 }
 
 extension JSONValue {
-    /// Whether it can stand for an object.
+    /// Whether the value can be a reference to an object.
     fileprivate var isScalar: Bool {
         switch self {
         case .null, .array, .object: false

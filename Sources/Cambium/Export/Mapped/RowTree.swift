@@ -1,7 +1,7 @@
 import CambiumJSON
 import CambiumModel
 
-/// A row that is being put together, path by path; its keys in the order in which they came.
+/// A row that is built path by path. Its keys keep the order in which they were added.
 struct RowTree {
     private enum Branch {
         case value(JSONValue)
@@ -10,7 +10,7 @@ struct RowTree {
 
     private var members: [(key: String, branch: Branch)] = []
 
-    /// Puts a value at the end of some keys. Returns false where something else is there, or on the way.
+    /// Puts a value at the end of a path of keys. Returns false if something else is there or on the way.
     mutating func put(_ value: JSONValue, at keys: ArraySlice<String>) -> Bool {
         guard let key = keys.first else { return false }
         let place = members.firstIndex { ByteText.equals($0.key, key) }
@@ -19,7 +19,7 @@ struct RowTree {
                 members.append((key, .value(value)))
                 return true
             }
-            // Two properties may be read from one place.
+            // Two properties may be read from the same path.
             if case .value(let other) = members[place].branch { return other == value }
             return false
         }
@@ -45,7 +45,7 @@ struct RowTree {
 }
 
 extension PropertyPath {
-    /// What is at the path in a row, by the rule of an import; nil where nothing is.
+    /// Returns the value at the path in a row, by the rule of an import; `nil` if there is no value.
     func value(in row: JSONValue) -> JSONValue? {
         if let value = Self.member(literal, of: row) { return value }
         if keys.count == 1 { return nil }

@@ -1,28 +1,29 @@
 import CambiumJSON
 import CambiumModel
 
-/// What the columns of a CSV file are, and how a record of them is written as a JSON object.
+/// The columns of a CSV file, and the way in which a record is written as a JSON object.
 ///
-/// A column is named as an attribute or relationship; behind a to-one relationship and a dot, as one of the object there.
+/// The name of a column is that of an attribute or relationship. After the name of a to-one relationship and a dot, it is that of a
+/// property of the object there.
 struct CSVColumns {
-    /// How the text of a field becomes JSON.
+    /// The way in which the text of a field becomes JSON.
     enum Kind: Hashable {
         case attribute(AttributeType)
         /// The identity of an object, of this type.
         case toOne(AttributeType)
         /// Identities with a semicolon between them.
         case toMany(AttributeType)
-        /// Relationships to objects that no single value names.
+        /// A relationship to objects that no single value can name.
         case json
-        /// A text, which is converted when it is known what is read from it: a column of a mapping, or one that maps to nothing.
+        /// A text, which is converted when its target is known: a column of a mapping, or one that maps to nothing.
         case text
     }
 
     struct Member {
-        /// In quotes, with its colon.
+        /// The name in quotes, with its colon.
         let key: [UInt8]
         var content: Content
-        /// The entities that have it, where those of the object may lack it; an empty field says nothing about others.
+        /// The entities that have the member, if the object's entity may lack it. For other entities an empty field is omitted.
         let owners: Set<EntityNumber>?
     }
 
@@ -34,9 +35,9 @@ struct CSVColumns {
     struct Object {
         let entity: Entity
         var members: [Member] = []
-        /// Where the member of a name is, by its bytes.
+        /// The index of each member, by the bytes of its name.
         var places: [[UInt8]: Int] = [:]
-        /// The column that tells the entity of the object.
+        /// The column that names the entity of the object.
         var discriminator: Int?
     }
 
@@ -44,7 +45,7 @@ struct CSVColumns {
     private(set) var names: [String] = []
     private let schema: Schema
     let discriminator: Discriminator?
-    /// Whether a mapping says what is read from a column, so that its name does not tell the type.
+    /// Whether a mapping determines the use of a column, so that its name does not determine its type.
     private let isMapped: Bool
 
     init(_ entity: Entity, _ schema: Schema, _ discriminator: Discriminator?, isMapped: Bool = false) {
@@ -54,7 +55,7 @@ struct CSVColumns {
         self.isMapped = isMapped
     }
 
-    /// Adds the next column. Returns false where there is one of its name, or one that says the same.
+    /// Adds the next column. Returns false if another column has its name or the same target.
     mutating func append(_ name: String) -> Bool {
         let column = names.count
         names.append(name)
@@ -62,12 +63,12 @@ struct CSVColumns {
         return Self.add(path[...], column, to: &root, discriminator?.key, schema)
     }
 
-    /// The entity that a text of the discriminator stands for.
+    /// Returns the entity that a text of the discriminator stands for.
     func entity(told text: String) -> Entity? { schema.entity(discriminator?.map[text] ?? text) }
 
     // MARK: Names
 
-    /// The steps from an object of an entity to what a name says; nil where it says nothing.
+    /// Returns the steps from an object of an entity to the property that a name stands for; `nil` if there is no such property.
     private func path(_ name: String, _ entity: Entity) -> [(name: String, kind: Kind)]? {
         var steps: [(name: String, kind: Kind)] = []
         var entity = entity
@@ -82,7 +83,7 @@ struct CSVColumns {
         return nil
     }
 
-    /// A to-one relationship whose name, with a dot, a text begins with; of several the longest.
+    /// Returns the to-one relationship whose name and a dot begin a text, and the rest of the text. Prefers the longest name.
     private func toOne(_ text: Substring, _ entity: Entity) -> (Relationship, Substring)? {
         let found = family(entity).flatMap(\.relationships).filter { !$0.isToMany && text.hasPrefix($0.name + ".") }
         return found.max { $0.name.utf8.count < $1.name.utf8.count }.map { ($0, text.dropFirst($0.name.count + 1)) }
@@ -101,12 +102,12 @@ struct CSVColumns {
         return nil
     }
 
-    /// An entity, and those below it in the order of the schema.
+    /// Returns an entity, and the entities below it in the order of the schema.
     private func family(_ entity: Entity) -> [Entity] {
         [entity] + schema.entities.filter { $0 !== entity && entity.family.contains($0.number) }
     }
 
-    /// The recursion is as deep as the name has relationships.
+    /// Adds the member at the end of a path. The recursion is as deep as the path has relationships.
     private static func add(
         _ path: ArraySlice<(name: String, kind: Kind)>, _ column: Int, to object: inout Object, _ discriminator: String?, _ schema: Schema
     ) -> Bool {

@@ -1,7 +1,7 @@
 import CambiumJSON
 import CambiumModel
 
-/// Makes a JSON document of each record of a CSV file, whose first record names the columns. Lines without a byte are passed over.
+/// Makes a JSON document of each record of a CSV file, whose first record names the columns. Empty lines are skipped.
 ///
 /// Memory is the window and one record.
 struct CSVDocuments {
@@ -12,16 +12,16 @@ struct CSVDocuments {
     private var isBegun = false
     private let parser = JSONParser()
 
-    /// - Parameter columns: none yet.
+    /// - Parameter columns: columns to which the names of the first record are added.
     init(file: String, columns: CSVColumns, read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
         window = ByteWindow(file: file, read: read)
         self.columns = columns
     }
 
-    /// The next record; nil at the end. What is wrong with it is in its `failure`.
+    /// Returns the next record; `nil` at the end. A record that is not valid has a `failure`.
     ///
-    /// Throws `.invalidInput` for column names that are none; `.limitExceeded` for a record of more than 64 MiB; what the source
-    /// throws.
+    /// Throws `.invalidInput` for column names that are malformed, empty or repeated, and `.limitExceeded` for a record of more than 64
+    /// MiB. Rethrows the errors of the source.
     mutating func next() throws -> DocumentSplitter.Document? {
         if !isBegun {
             isBegun = true
@@ -35,12 +35,12 @@ struct CSVDocuments {
         return DocumentSplitter.Document(start: 0, end: writer.bytes.count, line: line, failure: failure, isRecord: true)
     }
 
-    /// The bytes that the last document lies in.
+    /// Calls `body` with the bytes of the last document.
     mutating func withDocument(_ body: (UnsafeRawBufferPointer) -> Void) { writer.bytes.withUnsafeBytes(body) }
 
     // MARK: Records
 
-    /// Finds the next record that has a byte, and returns its end.
+    /// Finds the next record that is not an empty line, and returns its end.
     private mutating func record() throws -> Int? {
         while true {
             scan.removeAll()
@@ -72,7 +72,7 @@ struct CSVDocuments {
         try window.withBytes { bytes throws(Failure) in try body(UnsafeRawBufferPointer(rebasing: bytes[window.position..<end])) }
     }
 
-    /// Line ends in the record before an offset in it.
+    /// Returns the number of line ends in the record before an offset in it.
     private func lines(before offset: Int) -> Int { window.lineCount(window.position..<window.position + offset) }
 
     private func column(of offset: Int) -> Int {
@@ -83,7 +83,7 @@ struct CSVDocuments {
 
     // MARK: Documents
 
-    /// Writes the record as JSON. Returns why it is none.
+    /// Writes the record as JSON. Returns a failure if the record is not valid.
     private mutating func document(_ end: Int) -> RowFailure? {
         func failure(at offset: Int, _ message: String, pointer: String = "") -> RowFailure {
             let line = lines(before: offset)
@@ -117,7 +117,7 @@ struct CSVDocuments {
 
     // MARK: Names
 
-    /// Reads the first record that is not blank. Returns false if the file has none.
+    /// Reads the first record that is not blank. Returns false if the file has no such record.
     private mutating func readNames() throws -> Bool {
         try window.skipByteOrderMark()
         guard let end = try firstRecord() else { return false }

@@ -1,10 +1,10 @@
 import CambiumJSON
 import CambiumModel
 
-/// A record of a CSV file, and how it becomes a JSON object. What is no value of its column's type stays a string, so that the
-/// object is refused for it as any other.
+/// A record of a CSV file, which can be written as a JSON object. A text that is not a value of its column's type stays a string, so that
+/// the reader refuses it as in any other row.
 struct CSVRecord {
-    /// Why a field has no JSON.
+    /// The reason why a field cannot be written as JSON.
     struct Refusal: Error {
         let field: Int
         let message: String
@@ -17,7 +17,7 @@ struct CSVRecord {
 
     func write(to writer: inout JSONWriter) throws(Refusal) { try write(columns.root, &writer) }
 
-    /// The recursion is as deep as the columns nest.
+    /// Writes an object. The recursion is as deep as the columns nest.
     private func write(_ object: CSVColumns.Object, _ writer: inout JSONWriter) throws(Refusal) {
         let entity = object.discriminator.flatMap { columns.entity(told: String(decoding: text(fields[$0]), as: UTF8.self)) }
         writer.beginObject()
@@ -41,7 +41,7 @@ struct CSVRecord {
 
     // MARK: Fields
 
-    /// The text of a field, its quotes no longer doubled.
+    /// Returns the text of a field, without the doubling of quotes.
     private func text(_ field: CSVRecordScan.Field) -> [UInt8] {
         let raw = bytes[field.start..<field.end]
         if !field.isDoubled { return Array(raw) }
@@ -74,7 +74,7 @@ struct CSVRecord {
         }
     }
 
-    /// JSON text goes in as it is, when it is known to be one value.
+    /// Writes JSON text as it is, after a check that it is one value.
     private func writeJSON(_ text: [UInt8], _ index: Int, _ writer: inout JSONWriter) throws(Refusal) {
         do {
             try text.span.bytes.withUnsafeBytes { bytes throws(JSONError) in
@@ -99,7 +99,7 @@ struct CSVRecord {
 }
 
 extension CSVColumns.Kind {
-    /// Whether there is a value of which nothing is the text, which is then told from null by its quotes.
+    /// Whether the kind has a value with an empty text. Quotes distinguish this value from null.
     fileprivate var hasEmptyText: Bool {
         switch self {
         case .attribute(let type), .toOne(let type): type == .string || type == .data
@@ -109,9 +109,9 @@ extension CSVColumns.Kind {
     }
 }
 
-/// Numbers as JSON has them: no zeros at the beginning.
+/// Numbers in the form of JSON, which has no leading zeros.
 enum CSVNumber {
-    /// Nil for what is no number.
+    /// Returns `nil` if the text is not a number.
     static func json(_ text: UnsafeRawBufferPointer) -> String? {
         var index = 0
         func digits() -> Int {
@@ -138,8 +138,8 @@ enum CSVNumber {
     }
 }
 
-/// The members of a to-many relationship in one field: texts with semicolons between them. In a text, a semicolon, a backslash and
-/// a bracket have a backslash before them.
+/// The members of a to-many relationship in one field: texts with semicolons between them. In a text, a semicolon, a backslash and an
+/// opening bracket have a backslash before them.
 enum CSVList {
     static func elements(_ text: [UInt8]) -> [[UInt8]] {
         var elements: [[UInt8]] = [[]]
@@ -157,7 +157,7 @@ enum CSVList {
         return elements
     }
 
-    /// What `elements` reads back.
+    /// Returns a text that `elements` reads back.
     static func text(_ elements: [[UInt8]]) -> [UInt8] {
         var text: [UInt8] = []
         for (index, element) in elements.enumerated() {

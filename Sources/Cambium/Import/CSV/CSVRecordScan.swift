@@ -2,14 +2,14 @@ internal import CambiumBytes
 
 /// Finds the fields of a CSV record, over several windows. Source: RFC 4180; line ends may be LF as well as CRLF.
 ///
-/// If a quote is broken, or a CR outside of quotes has no LF after it, the record ends with its first line: what follows may be sound.
+/// If a quote is broken, or a CR outside of quotes has no LF after it, the record ends with its first line. The next lines may be valid.
 struct CSVRecordScan {
     struct Field {
-        /// Without quotes around it.
+        /// The offsets of the text, without the quotes around it.
         var start: Int
         var end: Int
         var isQuoted = false
-        /// Whether it has quotes in it, each of which is written twice.
+        /// Whether the text has quotes in it, each of which is written twice.
         var isDoubled = false
 
         var isEmpty: Bool { start == end }
@@ -22,7 +22,7 @@ struct CSVRecordScan {
 
     private enum State { case fieldStart, plain, returned, quoted, closed, closedByReturn }
 
-    /// Fields that a record can have: there are no more attributes and relationships in a schema.
+    /// The most fields of a record: a schema does not have more attributes and relationships.
     static let fieldCountMax = 65_536
 
     private(set) var fields: [Field] = []
@@ -38,10 +38,10 @@ struct CSVRecordScan {
         index = 0
     }
 
-    /// The offset behind the record that begins at the buffer's first byte; nil where the buffer ends before it does. Called again
-    /// with more of the same bytes it goes on where it stopped.
+    /// Returns the offset after the record that begins at the buffer's first byte; `nil` if the buffer ends first. If it is called again
+    /// with more of the same bytes, it continues where it stopped.
     ///
-    /// - Parameter isLast: whether no bytes come behind these.
+    /// - Parameter isLast: whether no bytes follow these.
     mutating func end(in bytes: UnsafeRawBufferPointer, isLast: Bool) -> Int? {
         while flaw == nil, index < bytes.count {
             let byte = bytes[index]
@@ -83,7 +83,7 @@ struct CSVRecordScan {
             field.isQuoted = true
             state = .quoted
         } else {
-            // The byte is looked at again, as a part of the field.
+            // The byte is read again, as a part of the field.
             state = .plain
             index -= 1
         }
@@ -104,7 +104,7 @@ struct CSVRecordScan {
         }
     }
 
-    /// Behind a quote that closes a field, or is the first of two.
+    /// Takes the byte after a quote that closes a field or is the first of two.
     private mutating func closed(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\"") where state == .closed:
@@ -127,13 +127,13 @@ struct CSVRecordScan {
         state = .fieldStart
     }
 
-    /// At a line end.
+    /// Closes the record at a line end.
     private mutating func closeRecord() -> Int {
         closeField()
         return index + 1
     }
 
-    /// At the end of the input, which may lack a line end.
+    /// Closes the record at the end of the input, which may lack a line end.
     private mutating func closeLast() -> Int {
         if state == .fieldStart { field = Field(start: index, end: index) }
         closeField()
