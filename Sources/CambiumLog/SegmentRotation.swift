@@ -1,21 +1,21 @@
 import CambiumBytes
 import CambiumModel
 
-/// The end of one segment and the making of the next one. The disk is waited for without the owner's lock.
+/// The end of one segment and the creation of the next one. It waits for the disk without the lock of the log's owner.
 ///
-/// `LogWriter.stage` decides that a segment is full, and transactions are staged for the next one from then on. `run` makes everything
-/// before them durable, and then the file. `LogWriter.write` writes no frame until both are done.
+/// `LogWriter.stage` decides that a segment is full. It stages the transaction, and those that follow, for the next segment. `run` makes
+/// the full segment durable, and then creates the file of the next one. `LogWriter.write` writes no frame before both are done.
 public final class SegmentRotation: Sendable {
     struct Outcome {
-        /// Whether everything in the segment that ended is durable, and readers find it.
+        /// Whether everything in the full segment is durable, and the path still leads to it.
         var synced: Result<Void, CambiumError>
         /// The file of the next segment.
         var file: Result<any VolumeFile, CambiumError>
-        /// Why nothing more can be written, if the file could not be made.
+        /// The error that ends all writing, if the file could not be created and its state is unknown.
         var poison: CambiumError?
     }
 
-    /// What the writer is before the rotation, and is again if the disk has no space for another file.
+    /// The state of the writer before the rotation. The writer returns to it if the disk has no space for another file.
     struct Ended: Sendable {
         let file: any VolumeFile
         let path: String
@@ -47,10 +47,11 @@ public final class SegmentRotation: Sendable {
     /// Whether `run` returns at once.
     public var isDone: Bool { outcome.withLock { $0 != nil } }
 
-    /// Ends the one segment and makes the other, unless that is done; if another thread does it, waits for that thread. Any thread.
+    /// Ends the full segment and creates the next one, unless that is done. If another thread does it, waits for that thread. Any thread may
+    /// call this.
     public func run() { _ = finished() }
 
-    /// The outcome, which is waited for.
+    /// Returns the outcome, after `run`.
     func finished() -> Outcome {
         outcome.withLock { outcome in
             let found = outcome ?? make()
@@ -72,22 +73,22 @@ public final class SegmentRotation: Sendable {
         if try !volume.names(ended.path, ended.file) { throw LogWriter.displaced(volume) }
     }
 
-    /// Makes the file of a segment, durably.
+    /// Creates the file of a segment, and makes the file and its entry durable.
     static func make(_ volume: any Volume, _ path: String, _ header: [UInt8]) -> Outcome {
         var isReplacement = false
         do throws(CambiumError) {
-            // A segment of this name has lost all of its frames; this one takes its place, with another salt.
+            // The existing segment of this name has lost all of its frames. The new one, which has another salt, takes its place.
             isReplacement = try volume.exists(path)
             if isReplacement { try volume.replace(path, header) } else { try volume.create(path, header) }
             try volume.syncDirectory(LogReader.directory)
             return Outcome(synced: .success(()), file: .success(try volume.open(path, .update)), poison: nil)
         } catch {
             var poison = isReplacement || !error.isOutOfSpace ? error : nil
-            // The log goes on in the segment before, so the file must not be left.
+            // An abandoned segment must not follow the segment in which the writer continues.
             do throws(CambiumError) {
                 if !isReplacement, try volume.exists(path) {
                     try volume.remove(path)
-                    // The file must not return, because HEAD may say that the log was closed before it.
+                    // The removal must be durable, because HEAD may state that the log was closed before that segment.
                     try volume.syncDirectory(LogReader.directory)
                 }
             } catch { poison = error }
@@ -101,10 +102,10 @@ extension CambiumError {
 }
 
 extension LogWriter {
-    /// The segment that is being begun; `nil` if the segment that is written to has its file.
+    /// The rotation to a segment whose file the writer does not have yet; `nil` if there is no rotation.
     public var pendingRotation: SegmentRotation? { rotation }
 
-    /// Ends the segment that is written to, in memory. Everything that is staged from now on goes into the next one. Nothing may be staged.
+    /// Ends the current segment in memory. The next segment gets all transactions that are staged from now on. Nothing may be staged yet.
     func beginRotation() throws(CambiumError) {
         if isAsClosed { try noteOpen() }
         let ended = SegmentRotation.Ended(
@@ -116,7 +117,7 @@ extension LogWriter {
         enter(next, bytes)
     }
 
-    /// Goes on in the segment that was begun, once its file is there. Throws as `write`; then the staged transactions are undone.
+    /// Continues in the segment that was begun, after its file was created. Throws as `write`, and then undoes the staged transactions.
     func finishRotation() throws(CambiumError) {
         guard let rotation else { return }
         let outcome = rotation.finished()
@@ -136,7 +137,7 @@ extension LogWriter {
         }
     }
 
-    /// Goes on in the segment that could not be followed by another one.
+    /// Continues in the full segment, because the next one could not be created.
     private func resume(_ ended: SegmentRotation.Ended) {
         (file, path, header, headerChecksum) = (ended.file, ended.path, ended.header, ended.headerChecksum)
         (codec, position, durablePosition) = (ended.codec, ended.position, ended.durablePosition)

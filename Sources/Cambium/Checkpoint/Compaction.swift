@@ -70,7 +70,7 @@ extension Committer {
         // This check comes before anything is written: a refused compaction writes nothing.
         let anchor = try anchor(for: retention, checkpointer.volume)
         let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
-        // The moments that are kept share checkpoints that may have to be dropped.
+        // Earlier graphs that are kept in memory share checkpoints that the compaction may drop.
         past?.forget()
         if isDryRun { return try checkpointer.compact(anchor, archive, isDryRun: true, sealing) { _ in } }
         let compaction =

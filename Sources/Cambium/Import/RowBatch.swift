@@ -35,7 +35,7 @@ struct RowBatch: Sendable {
         var failure: Int32 = -1
         /// The identities that the row names.
         var keys = Span.none
-        /// The row's document in `bytes`, if the row may have to be read again.
+        /// The row's document in `bytes`, if the row may be read again.
         var document = Span.none
     }
 

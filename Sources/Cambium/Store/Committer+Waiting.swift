@@ -57,9 +57,9 @@ extension Committer {
     }
 
     private enum Led {
-        /// A segment has to be made before the open group can be written.
+        /// A segment must be made before the open group can be written.
         case rotation(SegmentRotation)
-        /// The group that was open, and what has to be synced for it.
+        /// The group that was open, and the sync that it needs.
         case group(CommitGroup, Result<LogWriter.PendingSync?, CambiumError>)
     }
 

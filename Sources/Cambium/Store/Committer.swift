@@ -214,7 +214,7 @@ final class Committer: @unchecked Sendable {
             try log.stage(metadata, encoded, salt: record?.saltBytes)
         }
         leases.expire(at: now)
-        // While a segment is begun, no frame is written, so the transaction waits like one that is synced.
+        // No frame is written during a rotation, so the transaction waits like a synced one.
         let isSynced = level == .synced || log?.pendingRotation != nil
         if isSynced, writtenGraph == nil { writtenGraph = timeline.head }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged(openGroup).get())

@@ -159,9 +159,9 @@ struct SegmentReader {
         return try nextFrame(into: &records) ? records : nil
     }
 
-    /// Appends the records of the next frame, which are none if it is a joint.
+    /// Appends the records of the next frame. A joint has no records.
     ///
-    /// Throws `.damaged` for a frame that verifies and cannot be decoded all the same. Then nothing is appended.
+    /// Throws `.damaged` for a frame that verifies but cannot be decoded. Then it appends nothing.
     ///
     /// - Returns: false at the end, and if no frame verifies at `offset`.
     mutating func nextFrame(into records: inout [LogRecord]) throws(CambiumError) -> Bool {

@@ -1,0 +1,95 @@
+/// The prose of a file: the comments of Swift code, or the paragraphs and list items of a Markdown document.
+struct Prose {
+    struct Paragraph {
+        /// Counted from 1.
+        let line: Int
+        /// On one line, without the marks of comments and lists.
+        let text: String
+    }
+
+    let path: String
+    let paragraphs: [Paragraph]
+
+    init(_ file: TextFile) {
+        path = file.path
+        var reader = Reader()
+        let isMarkdown = file.path.hasSuffix(".md")
+        for (index, line) in file.lines.enumerated() {
+            if isMarkdown {
+                reader.readMarkdown(line, index + 1)
+            } else {
+                reader.readSwift(line, index + 1)
+            }
+        }
+        reader.endParagraph()
+        paragraphs = reader.paragraphs
+    }
+
+    /// Collects the lines of each paragraph.
+    private struct Reader {
+        var paragraphs: [Paragraph] = []
+        private var words: [Substring] = []
+        private var first = 0
+        private var isInCode = false
+        private static let listMarks = ["- ", "* ", "> "]
+
+        mutating func endParagraph() {
+            if !words.isEmpty { paragraphs.append(Paragraph(line: first, text: words.joined(separator: " "))) }
+            words = []
+        }
+
+        private mutating func add(_ text: Substring, _ line: Int) {
+            if words.isEmpty { first = line }
+            words.append(text)
+        }
+
+        mutating func readSwift(_ line: Substring, _ number: Int) {
+            let code = line.drop(while: \.isWhitespace)
+            guard code.hasPrefix("//") else {
+                endParagraph()
+                if let comment = Self.trailingComment(line) {
+                    add(comment, number)
+                    endParagraph()
+                }
+                return
+            }
+            let text = code.drop { $0 == "/" }
+            let isSample = text.hasPrefix("     ") || text.hasPrefix(" MARK:")
+            readText(isSample ? "" : text, number)
+        }
+
+        /// A comment that follows code on its line. A `//` inside of a string literal follows an odd number of quotation marks.
+        private static func trailingComment(_ line: Substring) -> Substring? {
+            guard let range = line.firstRange(of: " // ") else { return nil }
+            let quoteCount = line[..<range.lowerBound].count { $0 == "\"" }
+            return quoteCount.isMultiple(of: 2) ? line[range.upperBound...] : nil
+        }
+
+        mutating func readMarkdown(_ line: Substring, _ number: Int) {
+            let isFence = line.drop(while: \.isWhitespace).hasPrefix("```")
+            if isFence { isInCode.toggle() }
+            let isOther = isInCode || isFence || line.hasPrefix("#") || line.hasPrefix("|") || (words.isEmpty && line.hasPrefix("    "))
+            readText(isOther ? "" : line, number)
+        }
+
+        private mutating func readText(_ text: Substring, _ number: Int) {
+            let text = text.drop(while: \.isWhitespace)
+            if text.isEmpty { return endParagraph() }
+            let isListItem = Self.listMarks.contains { text.hasPrefix($0) } || Self.isNumbered(text)
+            if isListItem { endParagraph() }
+            add(isListItem ? Self.withoutLabel(text.drop { $0 != " " }.dropFirst()) : text, number)
+        }
+
+        /// The text of a list item without a parameter's name, such as `count:` or `Parameter count:`.
+        private static func withoutLabel(_ text: Substring) -> Substring {
+            guard let colon = text.firstRange(of: ": ") else { return text }
+            let label = text[..<colon.lowerBound].split(separator: " ")
+            return label.count == 1 || (label.count == 2 && label[0] == "Parameter") ? text[colon.upperBound...] : text
+        }
+
+        private static func isNumbered(_ text: Substring) -> Bool {
+            let digits = text.prefix(while: \.isNumber)
+            return !digits.isEmpty && text.dropFirst(digits.count).hasPrefix(". ")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Testing
+
+struct ProseRuleTests {
+    @Test func `no comment and no document has a recognisable fault of prose`() throws {
+        let files = try Repository.current.texts(in: ProseRule.places).filter { $0.path.hasSuffix(".swift") || $0.path.hasSuffix(".md") }
+        #expect(files.count > 100)
+        expectNone(files.map(Prose.init).flatMap(ProseRule().violations))
+    }
+
+    @Test(arguments: [
+        "Who comes first leads the group.", "It is for who asked.", "What comes next is written.", "Where the disk is full, it fails.",
+        "Has segments sealed in the background.", "A reference that is none.", "Returns `nil` where the row is missing.",
+        "Those are written first.", "The bytes behind the frame.", "The caller was told of it.", "All but for the last one.",
+        "The row has to be there.", "There is room for more.", "Nobody reads the file meanwhile.",
+    ])
+    func `a fault is found in a comment and in a document`(sentence: String) {
+        #expect(!violations(in: "Sources/A/B.swift", "    /// \(sentence)\n").isEmpty)
+        #expect(!violations(in: "Docs/B.md", "* \(sentence)\n").isEmpty)
+        #expect(!violations(in: "Sources/A/B.swift", "let a = 1  // \(sentence)\n").isEmpty)
+    }
+
+    @Test(arguments: [
+        "A reader who waits gets the newest graph.", "What is a joint?", "The folder where the log is.",
+        "If there are none, the list is empty.",
+        "The writer has sealed the segment.", "The type is `room`.",
+        "The row must be there, except after a crash.",
+    ])
+    func `plain English is not a fault`(sentence: String) {
+        #expect(violations(in: "Sources/A/B.swift", "/// \(sentence)\n").isEmpty)
+        #expect(violations(in: "Docs/B.md", "\(sentence)\n").isEmpty)
+    }
+
+    @Test(arguments: [(30, 0), (31, 1)])
+    func `a sentence of 31 words is found`(wordCount: Int, violationCount: Int) {
+        let words = Array(repeating: "word", count: wordCount).joined(separator: " ")
+        #expect(violations(in: "Docs/B.md", "\(words).\n").count == violationCount)
+        // Two sentences of one paragraph are counted apart.
+        #expect(violations(in: "Docs/B.md", "\(words). More.\n").count == violationCount)
+    }
+
+    @Test func `code, headings, tables and samples are not prose`() {
+        #expect(violations(in: "Docs/B.md", "# What is behind\n\n    who told\n\n```\nwho told\n```\n\n| behind | told |\n").isEmpty)
+        #expect(
+            violations(in: "Sources/A/B.swift", "let told = behind\n///     who told\n// MARK: behind\nlet a = \"behind // told\"\n")
+                .isEmpty)
+    }
+
+    private func violations(in path: String, _ text: String) -> [Violation] {
+        ProseRule().violations(in: Prose(TextFile(path: path, text: text)))
+    }
+}

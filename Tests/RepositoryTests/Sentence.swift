@@ -1,0 +1,52 @@
+/// A sentence, or a part of one that a colon or a semicolon ends.
+struct Sentence {
+    /// In lower case, without punctuation; `x` for a piece of code.
+    let words: [String]
+    /// Whether it begins in a place where a sentence begins.
+    let isWhole: Bool
+    let isQuestion: Bool
+
+    static func all(in text: String) -> [Sentence] {
+        var sentences: [Sentence] = []
+        var words: [String] = []
+        var isWhole = true
+        for token in tokens(of: text) {
+            let word = token.trimmed
+            if !word.isEmpty { words.append(word.lowercased()) }
+            guard let end = token.end else { continue }
+            if !words.isEmpty { sentences.append(Sentence(words: words, isWhole: isWhole, isQuestion: end == "?")) }
+            (words, isWhole) = ([], end != ";" && end != ":")
+        }
+        if !words.isEmpty { sentences.append(Sentence(words: words, isWhole: isWhole, isQuestion: false)) }
+        return sentences
+    }
+
+    private struct Token {
+        let trimmed: Substring
+        /// The mark that ends a sentence after the word.
+        let end: Character?
+    }
+
+    /// The words between white space. Pieces of code, and notes in parentheses, count as one word.
+    private static func tokens(of text: String) -> [Token] {
+        var plain = ""
+        var (isInCode, depth) = (false, 0)
+        for character in text {
+            switch character {
+            case "`":
+                if !isInCode, depth == 0 { plain.append("X") }
+                isInCode.toggle()
+            case "(" where !isInCode: depth += 1
+            case ")" where !isInCode && depth > 0: depth -= 1
+            default: if !isInCode, depth == 0 { plain.append(character) }
+            }
+        }
+        return plain.split(separator: " ").map { part in
+            let closing: Set<Character> = ["\"", "*", "_", "”"]
+            let last = part.last { !closing.contains($0) }
+            let trimmed = part.drop { !$0.isLetter && !$0.isNumber }
+            let count = trimmed.reversed().prefix { !$0.isLetter && !$0.isNumber }.count
+            return Token(trimmed: trimmed.dropLast(count), end: last.flatMap { ".!?:;".contains($0) ? $0 : nil })
+        }
+    }
+}
