@@ -47,8 +47,8 @@ public final class SegmentRotation: Sendable {
     /// Whether `run` returns at once.
     public var isDone: Bool { outcome.withLock { $0 != nil } }
 
-    /// Ends the full segment and creates the next one, unless that is done. If another thread does it, waits for that thread. Any thread may
-    /// call this.
+    /// Ends the full segment and creates the next one, unless that is done. If another thread does it, waits for that thread. Any thread
+    /// may call this.
     public func run() { _ = finished() }
 
     /// Returns the outcome, after `run`.

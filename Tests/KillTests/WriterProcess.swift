@@ -26,7 +26,8 @@ enum WriterProcess {
         return (process, FileHandle(fileDescriptor: ends[0], closeOnDealloc: true))
     }
 
-    /// Waits until the program has ended. Returns its status: 0 if the program succeeded; the lowest seven bits are the signal that ended it.
+    /// Waits until the program has ended. Returns its status: 0 if the program succeeded. The lowest seven bits are the signal that ended
+    /// the program.
     static func status(of process: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
