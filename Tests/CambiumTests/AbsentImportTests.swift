@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 
 @Suite struct AbsentImportTests {
-    /// A store with as many notes, and what a sync of their feed comes to.
+    /// Makes a store with `count` notes and syncs their feed. Returns the number of deleted notes, or `nil` if the import was refused.
     private func sync(_ count: Int, _ source: ImportSource, _ change: (inout ImportOptions) -> Void = { _ in }) throws -> (Store, Int?) {
         let store = try Store.notes()
         try store.importing("Note", (0..<count).map { "{\"id\":\($0 + 1)}" }.joined(separator: "\n"))

@@ -5,7 +5,7 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct ApplyTests {
-    /// A source with every kind of op, and what is added to it later.
+    /// A source store with every kind of op. The tests make more changes to it later.
     private struct Source {
         let volume = MemoryVolume()
         let store: Store
@@ -37,7 +37,8 @@ import Testing
         }
     }
 
-    /// - Parameter isOneByOne: whether each transaction is durable before the next one is written; else as they come to be grouped.
+    /// - Parameter isOneByOne: Whether each transaction is durable before the next one is written. Otherwise transactions are grouped as
+    ///   they arrive.
     private func apply(
         _ source: any Volume, to target: any Volume, tuning: LogTuning = .standard, isOneByOne: Bool = false
     ) throws -> ApplyReport {
@@ -46,14 +47,14 @@ import Testing
             pace: isOneByOne ? ApplyRun.Pace(transactionCountMax: 1) : .standard)
     }
 
-    /// What a log says about each of its transactions.
+    /// Returns the metadata of each transaction of a log.
     private func entries(_ volume: MemoryVolume) throws -> [TransactionMetadata] {
         var entries: [TransactionMetadata] = []
         try TransactionLog(volume).forEach { entries.append($0.metadata) }
         return entries
     }
 
-    // MARK: What comes of it
+    // MARK: Results
 
     @Test(arguments: [false, true]) func `a target that was not there becomes the same, tree and all`(isTiny: Bool) throws {
         let source = try Source(tuning: isTiny ? .tiny : .standard)
@@ -149,7 +150,7 @@ import Testing
         if isSource { #expect(code { _ = try apply(source.volume, to: MemoryVolume()) } == .notFound) }
     }
 
-    // MARK: A target that was made before
+    // MARK: Existing targets
 
     @Test func `a store with the same schema and nothing else takes the changes, and says which times it could not keep`() throws {
         let source = try Source()
@@ -170,7 +171,7 @@ import Testing
         #expect(try apply(source.volume, to: target).appliedCount == 1)
     }
 
-    // MARK: What is refused
+    // MARK: Refusals
 
     @Test func `a target with a transaction of its own is refused, and left as it is`() throws {
         let source = try Source()
@@ -253,7 +254,7 @@ import Testing
         #expect(empty.contents.keys.allSatisfy { $0 == LogWriter.lockFileName })
     }
 
-    // MARK: Interrupted
+    // MARK: Interruptions
 
     @Test(arguments: [LogTuning.standard, .tiny]) func `stopped at any moment, it goes on where it was`(tuning: LogTuning) throws {
         let source = try Source()

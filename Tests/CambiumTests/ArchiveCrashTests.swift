@@ -7,17 +7,17 @@ import Testing
 @Suite struct ArchiveCrashTests {
     private let count = 7
 
-    /// What a store on one shelf and its archive on another are to be at any moment of a compaction.
+    /// Expects that a store on one shelf and its archive on another are sound together, at any moment of a compaction.
     private func check(_ store: Shelf, _ archive: Shelf, _ root: String, _ place: String) throws {
         let retiredEnd = try LogReader(store).retiredEnd()
         if retiredEnd == .none { return }
         let whole = try Verification(store, archive: archive)
-        // HEAD is a hint, and not synced: the next opening writes it again.
+        // HEAD is a hint and is not synced. The next opening writes it again.
         let findings = whole.findings.filter { !$0.hasPrefix("HEAD is damaged") }
         #expect(findings == [] && whole.root == root && whole.transactionCount == count + 1, "\(place)")
     }
 
-    /// Compacts again, and looks at what a restore comes to.
+    /// Compacts again, and checks the result of a restore.
     private func finish(_ store: Shelf, _ archive: Shelf, _ export: String, _ place: String) throws {
         let again = try Archiving.reopen(store)
         #expect(again.graph.export == export, "\(place)")
@@ -73,7 +73,7 @@ import Testing
             volume.fail(at: operation, with: 28)
             if code(of: { try store.compact(.since(.latest), in: shelves.archive) }) != nil { failedCount += 1 }
             volume.recover()
-            // The one that tells the two apart may be what could not be removed.
+            // The disk may refuse to remove `archive.new`, which shows whether the archive is the store's own log.
             let leftovers = try shelves.archive.list("log").filter { LogFileName.parse($0) == nil && $0 != "archive.new" }
             #expect(leftovers == [], "operation \(operation)")
             try check(shelves.store, shelves.archive, root, "operation \(operation)")
@@ -83,7 +83,7 @@ import Testing
         #expect(failedCount > 20)
     }
 
-    /// Makes a checkpoint, and ends the segment with it.
+    /// Makes a checkpoint and ends the segment with it.
     private func end(_ store: Store) throws {
         try store.checkpoint()
         try store.committer.log?.endSegment(with: store.graph.transaction)

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Stores that are compacted with an archive: several segments, and some transactions whose ops have a file of their own.
+/// Stores that are compacted with an archive. They have several segments, and the ops of some transactions have their own file.
 enum Archiving {
     static let tuning: LogTuning = {
         var tuning = LogTuning.tiny
@@ -12,14 +12,14 @@ enum Archiving {
         return tuning
     }()
 
-    /// As `tuning`, and segments stay as they were written.
+    /// The same as `tuning`, except that segments stay as they were written.
     static let unsealed: LogTuning = {
         var tuning = Archiving.tuning
         tuning.sealsSegments = false
         return tuning
     }()
 
-    /// - Parameter word: what titles are made of; stores that differ in it alone have the same ids, times and salts.
+    /// - Parameter word: The text that the titles repeat. Stores that differ only in this text have the same ids, times and salts.
     static func made(
         _ volume: any Volume, count: Int = 40, seed: UInt64 = 0, word: String = "a long title ", durability: Durability = .synced,
         tuning: LogTuning = tuning
@@ -41,7 +41,7 @@ enum Archiving {
         try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3), tuning: tuning)
     }
 
-    /// A store of which all was retired, and the archive that has it.
+    /// Makes a store whose transactions were all retired, and the archive that keeps them.
     static func compacted(count: Int = 40) throws -> (volume: MemoryVolume, archive: MemoryVolume, root: String) {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try made(volume, count: count)
@@ -51,14 +51,14 @@ enum Archiving {
         return (volume, archive, root)
     }
 
-    /// The store that a store and its archive come to.
+    /// Returns the store that is restored from a store and its archive.
     static func restored(_ volume: any Volume, _ archive: any Volume) throws -> MemoryVolume {
         let target = MemoryVolume()
         _ = try Backup(LogReader(ArchivedVolume(volume, archive: archive)), to: target)
         return target
     }
 
-    /// What the ops of all transactions are.
+    /// Returns the ops of each transaction.
     static func ops(_ volume: any Volume) throws -> [[Op]] {
         var found: [[Op]] = []
         try TransactionLog(volume).forEach { found.append(try $0.ops()) }
@@ -77,7 +77,7 @@ extension Store {
     }
 }
 
-/// The error that a call throws.
+/// Returns the `CambiumError` that a call throws, or `nil` if it does not throw one.
 func error(of body: () throws -> Void) -> CambiumError? {
     do {
         try body()

@@ -28,7 +28,7 @@ import Testing
         let adding = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store)
         try Archiving.made(MemoryVolume(), count: 5).compact(.since(.latest), in: archive)
         #expect(code { try adding.withLock(beside: volume) {} } == .conflict)
-        // The lock is given up.
+        // The refusal released the lock.
         try archive.lock(LogWriter.lockFileName).unlock()
     }
 
@@ -71,7 +71,7 @@ import Testing
 
     @Test func `the log of the store by another name is not taken for an archive`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-archive-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: directory) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
         let store = try Store.create(at: directory + "/store", schema: Notes.schema)
         for number in 0..<5 { try Archiving.add(store, number) }
         try FileManager.default.createDirectory(atPath: directory + "/archive", withIntermediateDirectories: false)
@@ -86,7 +86,7 @@ import Testing
     @Test func `a transaction that is not the one that was retired is told by its file and its number`() throws {
         let (volume, _, _) = try Archiving.compacted(count: 12)
         let forged = MemoryVolume()
-        // The same ids, times, authors and salts; the ops are others.
+        // The ids, times, authors and salts are the same, but the ops differ.
         try Archiving.made(MemoryVolume(), count: 12, word: "A LONG TITLE ").compact(.since(.latest), in: forged)
         let refusal = error { _ = try Archiving.restored(volume, forged) }
         #expect(refusal?.code == .damaged && refusal?.message.contains("Transaction 2 ") == true)
@@ -96,12 +96,12 @@ import Testing
     @Test func `a segment of the same transactions that leads to another log is not the one that was retired`() throws {
         let (volume, _, _) = try Archiving.compacted(count: 12)
         let archive = MemoryVolume()
-        // Frames say how far the log was durable, so that checksums are others where nothing waits for the disk.
+        // Each frame states how far the log was durable, so the checksums differ if no transaction waits for the disk.
         let other = try Archiving.made(MemoryVolume(), count: 12, durability: .buffered(every: .seconds(60)))
         try other.compact(.since(.latest), in: archive)
         let reading = try SegmentArchive(reading: archive, of: LogReader(volume).settings.store)
         let end = TransactionNumber(rawValue: 13)
-        // The first one has one frame, which says nothing.
+        // The first segment has a single frame, which states nothing about durability.
         let segments = try LogReader.segments(volume, upTo: end).dropFirst()
         #expect(segments.count > 2)
         for segment in segments {
@@ -146,7 +146,7 @@ import Testing
             #expect(refusal?.code == (path.hasSuffix(".log") ? .notFound : .damaged), "\(path)")
             #expect(refusal?.place?.file?.contains(path) == true, "\(path)")
         }
-        // A segment that is retired in the archive, too, has nothing to give.
+        // A segment that is retired in the archive as well has no transactions to restore.
         var contents = archive.contents
         let path = try #require(contents.keys.filter { $0.hasSuffix(".log") }.sorted().first)
         contents[path] = volume.contents[path]
@@ -214,7 +214,7 @@ import Testing
     }
 }
 
-/// Files in memory that are not what was written once they have their name.
+/// Files in memory whose bytes change when they get their final name.
 private final class LyingVolume: OverMemory {
     let memory = MemoryVolume()
     private let suffix: String

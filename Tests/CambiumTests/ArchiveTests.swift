@@ -71,7 +71,7 @@ import Testing
         #expect(try Verification(Archiving.restored(volume, archive)).isSound)
     }
 
-    /// Changes a byte of a file, or cuts its last one off.
+    /// Changes a byte of a file, or cuts off its last byte if `offset` is `nil`.
     private func damage(_ volume: MemoryVolume, _ path: String, at offset: Int?) throws {
         let file = try volume.open(path, .update)
         let byteCount = try file.byteCount()
@@ -109,7 +109,7 @@ import Testing
         let root = try Verification(volume).root
         try store.compact(.since(.latest))
         try store.close()
-        // It committed a digest, so that the last segment of the backup is not needed.
+        // The compaction committed a digest, so the last segment of the backup is not needed.
         let whole = try Archiving.restored(volume, backup)
         #expect(try Verification(whole).root == Verification(volume).root && Archiving.ops(whole).count >= 41)
         #expect(code { _ = try store.compact(.since(.latest), in: backup) } == .cannotCreate && !root.isEmpty)

@@ -13,7 +13,7 @@ import Testing
         var items: [String]?
     }
 
-    /// Rows without end, which tell how many of them were asked for.
+    /// An endless sequence of rows that counts how many rows were requested.
     private final class Endless: AsyncSequence, AsyncIteratorProtocol, Sendable {
         typealias Element = Row
         let count = Guarded(0)
@@ -62,7 +62,7 @@ import Testing
         let store = try Store.notes()
         let note = try store.schema.required("Note")
         let rows = (1...2000).map { Row(id: $0, title: "row \($0)") }
-        // No rule is broken that is seen afterwards, so the source is read twice only because it is asked to.
+        // No row breaks a rule that is checked afterwards, so the source is read twice only because the test imports it twice.
         let source = ImportSource.rows(rows, name: "mine")
         #expect(source.isRepeatable && source.name == "mine")
         #expect(try store.importRows(note, from: [source]).counts.inserted == 2000)
@@ -155,7 +155,7 @@ import Testing
             aheadMax.withLock { $0 = max($0, ahead) }
         })
         await #expect(throws: CambiumError.self) { try await store.importRows(note, rows: rows, hooks: hooks) }
-        // The channel, and the window that is filled from it.
+        // The most that the channel and the window that is filled from it can hold.
         let most = (ByteChannel.byteCountMax + ByteWindow.byteCount) / (64 << 10) + 2
         #expect(aheadMax.withLock { $0 } <= most && applied.withLock { $0 } == 200)
     }

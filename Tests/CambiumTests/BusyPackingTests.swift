@@ -10,11 +10,11 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// Packing beside writers that commit all the time, and beside transactions that are not durable yet.
+/// Packing while writers commit all the time, and while transactions are not durable yet.
 @Suite struct BusyPackingTests {
     private static let count = 4000
 
-    /// A store whose pages are stored, and of whose notes one in forty is left.
+    /// Makes a store whose pages are stored and of whose notes one in 41 remains.
     private func thinned(_ volume: any Volume, _ durability: Durability) throws -> Store {
         var tuning = LogTuning.standard
         tuning.checkpointsInBackground = false
@@ -39,13 +39,13 @@ import Testing
         return limits
     }
 
-    /// The groups of rows that notes take.
+    /// Returns the number of row groups that the notes take.
     private func groupCount(_ store: Store) -> Int {
         let reader = store.committer.timeline.head.version.reader
         return reader.groupCount(0) - reader.freeGroupCount(0)
     }
 
-    /// The chunks that were stored before packing and still have a page in use.
+    /// Returns the number of chunks that were stored before packing and still have a page in use.
     private func usedChunkCount(_ store: Store) -> Int {
         let space = store.committer.timeline.space
         let open = Set(space.openChunks.map(Int.init))
@@ -99,7 +99,7 @@ import Testing
         volume.arrivals.wait()
         #expect(store.committer.timeline.isTentative)
         #expect(try store.committer.pack(limits(), stepCountMax: .max))
-        // Nobody sees it before the transaction is durable.
+        // A reader does not see the packing before the transaction is durable.
         #expect(store.graph.digest() == digest && store.committer.timeline.isTentative)
         volume.isBroken.store(isBroken, ordering: .relaxed)
         volume.isShut.store(false, ordering: .relaxed)

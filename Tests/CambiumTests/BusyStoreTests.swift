@@ -9,17 +9,18 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// One writes, makes checkpoints, packs and compacts, with little memory; others read, follow, look back, verify and copy meanwhile, each
-/// with files of its own as another process has them.
+/// One thread writes, makes checkpoints, packs and compacts with little memory. Other threads read, follow, travel in time, verify and copy
+/// at the same time, each with its own open files like another process.
 @Suite struct BusyStoreTests {
-    /// What several threads do until the writer is done.
+    /// The work that several threads repeat until the writer is done.
     private final class Others: Sendable {
         let isDone = Atomic(false)
         let failures = Guarded<[String]>([])
         private let running = Guarded(0)
         let roundCount = Atomic(0)
 
-        /// - Parameter body: returns what it found to be wrong. It is told by the test's own thread, which is the one that has a test.
+        /// - Parameter body: Returns the faults that it found. The test's own thread reports them, because only this thread belongs to a
+        ///   test.
         func run(_ what: String, _ body: @escaping @Sendable () throws -> [String]) {
             running.withLock { $0 += 1 }
             let thread = Thread { [self] in
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    /// Three hundred notes come with each round, and most of those of the round before go.
+    /// Adds 300 notes in each round, and deletes most notes of the earlier rounds.
     private func change(_ store: Store, _ round: Int) throws {
         let note = try store.schema.required("Note")
         try store.write { transaction in
@@ -60,7 +61,7 @@ import Testing
     @Test(.enabled(if: LongTests.areWanted))
     func `readers, followers, copies and looks back beside a store that is packed and compacted see no damage`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-busy-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: directory) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
         let volume = SystemVolume(root: directory + "/store")
         try volume.createDirectory("")
         var tuning = LogTuning.tiny
@@ -83,7 +84,7 @@ import Testing
             do {
                 try follower.withLock { _ = try $0.advance() }
             } catch let error as CambiumError where error.code == .notFound {
-                // What it had not read yet was retired.
+                // The transactions that the follower had not read yet were retired.
                 let next = try StoreFollower(volume)
                 follower.withLock { $0 = next }
             }
@@ -95,7 +96,7 @@ import Testing
                 let graph = try store.graph(at: .transaction(TransactionNumber(rawValue: max(1, newest &- newest % 7))))
                 return graph.invariantFindings()
             } catch let error as CambiumError where error.code == .notFound {
-                return []  // It was retired.
+                return []  // The moment was retired.
             }
         }
         let copyCount = Atomic(0)

@@ -11,18 +11,18 @@ extension Store {
         return try importRows(try schema.required(entity), from: [.bytes(Array(text.utf8), format: .csv)], options)
     }
 
-    /// What the import is refused with.
+    /// Returns the error with which the import is refused.
     func refusal(_ entity: String, csv text: [UInt8]) throws -> ImportReport.RowError? {
         var reached: ImportReport?
         do {
             _ = try importRows(try schema.required(entity), from: [.bytes(text, format: .csv)]) { reached = $0 }
-        } catch is CambiumError {}  // What was reached tells.
+        } catch is CambiumError {}  // `reached` has the error.
         return reached?.errors.last
     }
 }
 
 @Suite struct CSVImportTests {
-    /// An entity with an attribute of each type, an identity that is a text, and relationships of every kind.
+    /// Makes a store with an entity that has an attribute of each type, a text as its identity and relationships of every kind.
     private static func store() throws -> Store {
         var definition = SchemaDefinition {
             EntityDefinition("Thing", identity: ["key"]) {

@@ -5,9 +5,9 @@ import Testing
 @testable import Cambium
 @testable import CambiumGraph
 
-/// A closure that catches what a call throws goes on with a transaction of the calls that did not throw.
+/// A closure that catches the error of a call continues with a transaction of the calls that did not throw.
 @Suite struct CaughtErrorTests {
-    /// A note with a memo, an item and a tag, all of them in the first row of their tables.
+    /// Makes a note with a memo, an item and a tag, each in the first row of its table.
     private func filled(_ volume: MemoryVolume = MemoryVolume()) throws -> Store {
         let store = try Store.notes(volume)
         try store.write { transaction in
@@ -23,7 +23,7 @@ import Testing
         ObjectID(root: try Notes.schema.required(entity).root, serial: serial)
     }
 
-    /// What a call throws.
+    /// Returns the code of the error that a call throws.
     private func code(_ body: () throws -> Void) -> CambiumError.Code? {
         do {
             try body()
@@ -31,7 +31,7 @@ import Testing
         } catch { return (error as? CambiumError)?.code }
     }
 
-    /// Calls that have to throw, each with the code of its error.
+    /// Returns calls that must throw, each with the code of its error.
     private func wrongCalls() throws -> [(code: CambiumError.Code, call: (inout WriteTransaction) throws -> Void)] {
         let note = try Notes.schema.required("Note")
         let (title, rating) = (try note.requiredAttribute("title"), try note.requiredAttribute("rating"))

@@ -6,11 +6,11 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// Changes between moments of a store: across checkpoints, openings, compaction and copies.
+/// Changes between moments of a store, across checkpoints, openings, compaction and copies.
 @Suite struct ChangesTests {
     private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The example of Docs/CHANGES.md, as it stands there.
+    /// Runs the example of Docs/CHANGES.md, word for word.
     private func example(_ path: String) throws {
         let store = try Store.open(at: path)
         let changes = store.graph.changes(since: try store.graph(at: .label("monday")))
@@ -31,7 +31,7 @@ import Testing
         let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         #expect(block.count > 200 && trimmed(source).contains(trimmed(block)))
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: directory) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(at: directory) }  // The operating system removes leftovers.
         let store = try Store.create(at: directory.path, schema: Notes.schema)
         try store.write { try $0.insert("Note", ["id": .int(1)]) }
         try store.label("monday", TransactionNumber(rawValue: 1))
@@ -39,7 +39,7 @@ import Testing
         try example(directory.path)
     }
 
-    /// A store of several chunks: transaction n + 1 gives note n a title, and some transactions have a checkpoint.
+    /// Makes a store of several chunks. Transaction n + 1 gives note n a title, and some transactions have a checkpoint.
     private func made(_ volume: any Volume = MemoryVolume(), checkpointEvery interval: Int = 4) throws -> Store {
         var tuning = LogTuning.standard
         (tuning.sealsInBackground, tuning.checkpointsInBackground, tuning.checkedByteCountMax) = (false, false, 0)
@@ -64,7 +64,7 @@ import Testing
 
     private func moment(_ number: Int) -> Point { .transaction(TransactionNumber(rawValue: UInt64(number))) }
 
-    /// The numbers of the notes that have changed.
+    /// Returns the numbers of the changed notes.
     private func numbers(_ changes: Changes) -> [Int] { changes.map { Int($0.id.serial) / 200 } }
 
     @Test func `changes lead from any moment to any other, however each was opened`() throws {
@@ -82,7 +82,7 @@ import Testing
 
     @Test func `checkpoints of one file share their pages, and those of a copy do not`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: directory) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(at: directory) }  // The operating system removes leftovers.
         let (path, copy) = (directory.appending(path: "a").path, directory.appending(path: "b").path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try made(SystemVolume(root: path)).close()

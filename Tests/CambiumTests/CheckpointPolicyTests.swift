@@ -9,7 +9,7 @@ import Testing
 @Suite struct CheckpointPolicyTests {
     private typealias Root = (number: TransactionNumber, root: KeptRoot)
 
-    /// A checkpoint with the chunks of a range, and so much log before it.
+    /// Makes a checkpoint with the chunks of a range, and with `log` bytes of log before it.
     private func root(_ number: Int, _ chunks: Range<Int>, log: Int = 100, record: Int = 0, file: UInt64 = 1) -> Root {
         let has = (0..<chunks.upperBound).map { chunks.contains($0) }
         let transaction = TransactionNumber(rawValue: UInt64(number))
@@ -38,7 +38,7 @@ import Testing
             }
             let gaps = roots.map { $0.root.logByteCount ?? 0 }
             #expect(roots.count == min(number, countMax) && gaps.reduce(0, +) == number)
-            // The newest two are where they are.
+            // The newest two checkpoints stay where they are.
             let even = Double(number) / Double(max(1, roots.count - 2))
             #expect(Double(gaps.max() ?? 0) <= 3 * even + 1, "\(number) in \(gaps)")
         }
@@ -46,9 +46,9 @@ import Testing
 
     @Test func `what only the past needs is limited, and each chunk counts once`() {
         let chunk = 65_536
-        // Each has ten chunks, five of which the one before has, too.
+        // Each checkpoint has ten chunks, five of which belong to the one before as well.
         let roots = (1...8).map { root($0, $0 * 5..<$0 * 5 + 10, record: 100) }
-        // The last two have chunks 35 to 49: of the others are 5 to 34.
+        // The last two checkpoints have chunks 35 to 49, so only the others need chunks 5 to 34.
         let needed = 30 * chunk + 600
         #expect(dropped(CheckpointPolicy(), roots, fixed: [7, 8], min: needed) == [])
         #expect(dropped(CheckpointPolicy(), roots, fixed: [7, 8], min: needed - 1) == [1])
@@ -56,7 +56,7 @@ import Testing
         #expect(dropped(CheckpointPolicy(pastPercent: 311), roots, fixed: [7, 8]) == [])
         #expect(dropped(CheckpointPolicy(pastPercent: 0), roots, fixed: [7, 8], min: needed).sorted() == [1, 2, 3, 4, 5, 6])
         #expect(dropped(CheckpointPolicy(pastPercent: .max), roots, fixed: [7, 8]) == [])
-        // Of another file all is needed for them alone.
+        // If the last two are in another file, the others need all of their chunks for themselves.
         let other = roots.dropLast(2) + [root(7, 35..<45, file: 2), root(8, 40..<50, file: 2)]
         #expect(dropped(CheckpointPolicy(), Array(other), fixed: [7, 8], min: 35 * chunk + 600) == [])
         #expect(dropped(CheckpointPolicy(), Array(other), fixed: [7, 8], min: 35 * chunk) == [1])
@@ -109,7 +109,7 @@ import Testing
             #expect(try store.checkpoint().droppedCount == 28 && count(volume) == 5)
             try store.close()
         }
-        // Nobody has its graphs any more, for which a checkpoint would stay.
+        // No reader has graphs any more for which a checkpoint would stay.
         let again = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3))
         #expect(try again.checkpointPolicy() == CheckpointPolicy(countMax: 5, pastPercent: 50))
         for number in 200..<205 {

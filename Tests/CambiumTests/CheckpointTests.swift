@@ -136,7 +136,7 @@ import Testing
         #expect(verification.isSound && verification.findings == [])
     }
 
-    // MARK: Damage
+    // MARK: Corruption
 
     @Test(.enabled(if: LongTests.areWanted))
     func `a record that is damaged is passed over, and told`() throws {
@@ -196,10 +196,10 @@ import Testing
         try store.checkpoint()
         try add(store, 6..<9)
         try store.close()
-        // A log that was restored from before the checkpoint, without what is derived from it.
+        // The log was restored to a state before the checkpoint, but the files derived from the log were not.
         let older = volume.contents.filter { !$0.key.hasPrefix("log/") }.merging(before) { $1 }
         #expect(code { _ = try reopen(MemoryVolume(contents: older)) } == .damaged)
-        // And one that went on in another way since.
+        // This log also went on in another way afterwards.
         let other = MemoryVolume(contents: older.filter { !$0.key.hasPrefix("roots/") })
         let branch = try reopen(other)
         try add(branch, 100..<103)
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    // MARK: Others
+    // MARK: Readers, writers and followers
 
     @Test func `a root that somebody reads is not dropped, and what is read stays`() throws {
         let volume = MemoryVolume()
@@ -325,7 +325,7 @@ import Testing
 
     @Test func `a store on disk maps its pages`() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: path) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(atPath: path) }  // The operating system removes leftovers.
         let store = try Store.create(at: path, schema: Notes.schema)
         try add(store, 0..<3000)
         try store.checkpoint()

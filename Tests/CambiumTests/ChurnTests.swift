@@ -6,7 +6,7 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// Stores in which much comes and goes: what they take is what is there.
+/// Stores with many insertions and deletions take only the space of the objects that remain.
 @Suite struct ChurnTests {
     private func add(_ store: Store, _ numbers: Range<Int>) throws {
         try store.write { transaction in
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Deletes all notes but one in a hundred, and what they own.
+    /// Deletes all notes except one in a hundred, and everything that they own.
     private func thin(_ store: Store) throws {
         let graph = store.graph
         let note = try store.schema.required("Note")
@@ -51,7 +51,7 @@ import Testing
             try store.checkpoint()
             try thin(store)
             try store.compact(.checkpoints(1))
-            // Memory was short, so a checkpoint may be under way in the background, which needs pages of its own. This call waits for it.
+            // Memory was short, so a background checkpoint with its own pages may be under way. This call waits for it.
             try store.checkpoint()
             pages.append(store.memory.pageByteCount)
             disk.append(try PageFile.byteCount(volume))
@@ -59,9 +59,9 @@ import Testing
         }
         #expect(store.graph.objectCount == 3 * 400)
         #expect(store.pageFindings == [] && store.graph.invariantFindings() == [])
-        // 1200 objects take some 110 KB where nothing else was.
+        // 1200 objects take about 110 KB in a store that never had others.
         #expect(pages.allSatisfy { $0 < 450_000 }, "\(pages)")
-        // What the second generation needed on disk, the twentieth does.
+        // The twentieth generation needs no more disk space than the second one, up to 1 MiB.
         #expect(disk[19] < disk[1] + (1 << 20), "\(disk)")
         let digest = store.graph.digest()
         try store.close()
@@ -69,7 +69,7 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    /// The bytes of disk that all files of a store take.
+    /// Returns the bytes of disk that all files of a store take.
     private func diskByteCount(_ directory: String) throws -> Int {
         let files = try #require(FileManager.default.enumerator(atPath: directory))
         return try files.reduce(0) { sum, name in

@@ -119,7 +119,7 @@ import Testing
         #expect(told.retiredEnd == done.retiredEnd && told.segmentCount == done.segmentCount && done.segmentCount > 0)
         #expect(try store.compact(.checkpoints(1)).segmentCount == 0)
         #expect(try store.compact(.all).segmentCount == 0)
-        // What was retired before is not told again.
+        // Segments that were retired before are not reported again.
         for number in 50..<60 { try add(store, number) }
         try store.checkpoint()
         let newest = Retention.since(.transaction(store.graph.transaction))
@@ -151,7 +151,7 @@ import Testing
             #expect(try store.compact(.checkpoints(3)).retiredEnd == .none)
             try add(store, Int(store.graph.transaction.rawValue))
         }
-        // The third checkpoint is made by it.
+        // The compaction itself makes the third checkpoint.
         #expect(try store.compact(.checkpoints(3)).retiredEnd.rawValue == 21)
     }
 
@@ -166,7 +166,7 @@ import Testing
         let store = try made(volume, count: 10)
         try store.checkpoint()
         try store.close()
-        // A stored graph of the same log whose pages say something else, with checksums that fit.
+        // The pages of this checkpoint have valid checksums, but differ from the graph of the log.
         let other = try made(MemoryVolume(), count: 9)
         try add(other, 77)
         try other.checkpoint()
@@ -178,7 +178,7 @@ import Testing
         let again = try reopen(volume)
         let path = PageFile.path(root.pageFile)
         let pages = try #require(volume.contents[path])
-        // One title is another one.
+        // The test changes one title.
         let at = try #require(pages.indices.first { pages[$0...].starts(with: Array("a long title a long title a long title 7".utf8)) })
         let file = try volume.open(path, .update)
         try file.write([0x62], at: at)
@@ -298,9 +298,9 @@ import Testing
         }
     }
 
-    // MARK: What is stored already
+    // MARK: Replaced checkpoints
 
-    /// A store with holes in its pages, whose newest transaction is in a checkpoint.
+    /// Makes a store with holes in its pages and with a checkpoint of its newest transaction.
     private func sparse(_ volume: any Volume) throws -> Store {
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
         let (notes, _) = try store.write { transaction in

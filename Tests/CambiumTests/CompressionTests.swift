@@ -9,7 +9,7 @@ import Testing
 
 /// Checkpoints whose chunks are compressed.
 @Suite final class CompressionTests {
-    /// Each opening has random bytes of its own, because files of pages are named by them.
+    /// The seed of the last opening. Each opening has its own random bytes, because they name the files of pages.
     private let seed = Atomic<UInt64>(10)
 
     private func create(_ volume: any Volume, compression: CheckpointPolicy.Compression = .lz4) throws -> Store {
@@ -53,7 +53,7 @@ import Testing
         try body(volume)
     }
 
-    // MARK: What comes of it
+    // MARK: Results
 
     @Test func `pages that are compressed take less of the disk and open to the same graph`() throws {
         var byteCounts: [Int] = []
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    // MARK: Interrupted and damaged
+    // MARK: Interruptions and corruption
 
     @Test func `a compressed chunk that is damaged is passed over like any other`() throws {
         let volume = MemoryVolume()

@@ -5,16 +5,16 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// A closed store with several segments and checkpoints, something of every feature, and what each of its moments was.
+/// A closed store with several segments and checkpoints, with every feature, and with the expected state of each of its moments.
 struct CorruptStore {
     var files: [String: [UInt8]]
-    /// The graph after each transaction, from the first one on.
+    /// The exports of the graph after each transaction, beginning with the first.
     let exports: [String]
     let envelopes: [String]
     let graph: Graph
     let root: String
 
-    /// Some transactions have a file for their ops; all of a round are between two checkpoints.
+    /// Makes the store. Some transactions have a file for their ops, and all transactions of a round lie between two checkpoints.
     init(roundCount: Int = 5, widensAt wideningRound: Int? = nil) throws {
         let volume = MemoryVolume()
         let store = try Store.create(
@@ -42,7 +42,7 @@ struct CorruptStore {
         return store.graph.export
     }
 
-    /// What one round does: objects of all kinds, links, a clone, deletions, a label, a request, and a long value.
+    /// Returns the steps of one round: objects of all kinds, links, a clone, deletions, a label, a request and a long value.
     private static func steps(_ round: Int) -> [(Store) throws -> Void] {
         let base = Int64(round * 10)
         return [
@@ -80,9 +80,9 @@ struct CorruptStore {
 
     var segments: [String] { files.keys.filter { $0.hasPrefix("log/") && $0.hasSuffix(".log") }.sorted() }
 
-    /// Repairs the store as its files are now, and expects that the new store is sound and that nothing in it is wrong.
+    /// Repairs the store with its current files, and expects that the new store is sound and correct.
     ///
-    /// - Returns: nil if nothing could be saved.
+    /// - Returns: The repair and the new store, or `nil` if nothing could be saved.
     func repaired() throws -> (repair: Repair, store: Store)? {
         let (old, target) = (MemoryVolume(contents: files), MemoryVolume())
         let repair: Repair
@@ -97,7 +97,7 @@ struct CorruptStore {
         return (repair, try Store.reopened(target))
     }
 
-    /// Expects that each transaction is what it was, or is missing, and that the moments without missing changes are what they were.
+    /// Expects that each transaction is unchanged or missing, and that every moment without missing changes is unchanged.
     private func compare(_ repair: Repair, with target: any Volume) throws {
         let found = try Self.envelopes(target)
         #expect(repair.transactionCount == found.count && (repair.missing.isEmpty || !repair.findings.isEmpty))

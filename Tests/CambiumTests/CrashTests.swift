@@ -4,14 +4,14 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// A small history that is the same each time, and what was acknowledged of it.
+/// A small history that is the same in each run, and its acknowledged part.
 private struct History {
-    /// The exports of the graph after each transaction that was acknowledged as durable; nothing before the store was made.
+    /// The exports of the graph after each transaction that was acknowledged as durable. Empty before the store was created.
     private(set) var acknowledged: [String] = []
-    /// The exports of the graph after each transaction that was begun, acknowledged or not.
+    /// The exports of the graph after each transaction that was begun, whether it was acknowledged or not.
     private(set) var begun: [String] = []
 
-    /// Runs until the end, or until the volume fails for good.
+    /// Runs the history to its end, or until the volume fails for good.
     mutating func run(
         _ volume: FaultyVolume, durability: Durability, tuning: LogTuning = .standard, sessionCount: Int = 2, checkpoints: Bool = false,
         memory: MemoryBudget = .standard
@@ -26,7 +26,7 @@ private struct History {
                 try store.close()
                 acknowledge(store)
             }
-        } catch {}  // What the volume does is what is tested; what was acknowledged before is noted.
+        } catch {}  // The failure is intended. Earlier acknowledgements are recorded.
     }
 
     private mutating func open(
@@ -54,7 +54,7 @@ private struct History {
 }
 
 @Suite struct CrashTests {
-    /// Every state that the history goes through.
+    /// Returns every state that the history goes through, and the number of its operations.
     private func states(
         _ durability: Durability, _ tuning: LogTuning = .standard, checkpoints: Bool = false, memory: MemoryBudget = .standard
     ) -> (states: [String], operationCount: Int) {
@@ -69,7 +69,7 @@ private struct History {
         return (states, other.operationCount)
     }
 
-    /// What a store comes to from the files that a crash left; nil where there is no store yet.
+    /// Opens a store from the files that a crash left, and writes to it. Returns its export, or `nil` if there is no store yet.
     private func reopened(_ image: [String: [UInt8]], _ place: String) -> String? {
         do {
             let store = try Store.open(MemoryVolume(contents: image), durability: nil, surroundings: fixedSurroundings())
@@ -109,7 +109,7 @@ private struct History {
         }
     }
 
-    /// Without a budget, pages are in the file before they are stored.
+    /// Without a memory budget, pages are in the file before a checkpoint stores them.
     @Test(
         .enabled(if: LongTests.areWanted), arguments: [Durability.synced, .buffered(every: .seconds(3600))],
         [MemoryBudget.standard, MemoryBudget(byteCount: 0)])
@@ -135,7 +135,7 @@ private struct History {
 
     @Test func `a crash of who opens after a crash loses nothing either`() throws {
         let (states, operationCount) = states(.synced, .tiny)
-        // Of the segments that are begun, and one operation after the other of the opening that follows.
+        // The first crash occurs while segments are begun. The second one occurs at each of the first ten operations of the next opening.
         for first in stride(from: 12, to: operationCount, by: 3) {
             for second in 0..<10 {
                 let volume = FaultyVolume()
@@ -168,7 +168,7 @@ private struct History {
                 var history = History()
                 history.run(volume, durability: .synced, tuning: tuning)
                 #expect(volume.hasFailed)
-                // The process goes on, or ends; the next one opens what it sees, and then the power fails.
+                // The process continues or ends. The next process opens the files that it sees, and then the power fails.
                 var after = History()
                 after.reopen(volume)
                 for seed in 0..<UInt64(6) {
@@ -185,7 +185,7 @@ private struct History {
 }
 
 extension History {
-    /// Opens what is there and closes it: all that it shows is durable then.
+    /// Opens the store and closes it. Everything that it shows is durable afterwards.
     fileprivate mutating func reopen(_ volume: FaultyVolume) {
         guard let store = try? Store.open(volume, durability: .synced, surroundings: fixedSurroundings()) else { return }
         let export = store.graph.export

@@ -8,7 +8,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// The ways in which a store comes to be.
+/// The ways to create a store.
 enum Creation: CaseIterable, Sendable {
     case initial, backup, restore, apply, repair
 
@@ -22,7 +22,7 @@ enum Creation: CaseIterable, Sendable {
         }
     }
 
-    /// A closed store with a checkpoint and four transactions.
+    /// Makes a closed store with a checkpoint and four transactions.
     static func source() throws -> MemoryVolume {
         let volume = MemoryVolume()
         let store = try Store.create(
@@ -37,7 +37,7 @@ enum Creation: CaseIterable, Sendable {
 }
 
 @Suite struct CreationTests {
-    // MARK: What is in the way
+    // MARK: Directories that are not empty
 
     private func mark(_ names: [String], isFinished: Bool = false) -> [UInt8] {
         var (mark, bytes) = CreationMark.begin(store: [UInt8](0..<16))
@@ -101,7 +101,7 @@ enum Creation: CaseIterable, Sendable {
         #expect(completeCount > 0 && againCount > 10)
     }
 
-    /// Returns whether there was a store; makes it again otherwise.
+    /// Returns whether the disk had a store, and creates the store again otherwise. Expects a sound store in both cases.
     private func expectWhole(_ disk: MemoryVolume, _ creation: Creation, _ source: MemoryVolume, _ place: String) throws -> Bool {
         let before = disk.contents
         let found = code { _ = try ReadOnlyStore(disk) }
@@ -152,11 +152,11 @@ enum Creation: CaseIterable, Sendable {
         #expect(volume.contents == files)
     }
 
-    // MARK: At once
+    // MARK: Concurrent creations
 
     @Test func `of creations at once in one directory one wins, and nothing is mixed`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-creation-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: directory) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
         for round in 0..<20 {
             let path = "\(directory)/\(round)"
             let winners = Atomic(0)
@@ -172,9 +172,9 @@ enum Creation: CaseIterable, Sendable {
         }
     }
 
-    // MARK: What comes after
+    // MARK: After a creation
 
-    /// A process that dies leaves bytes that are not on the disk yet, and the next process sees them.
+    /// A process that dies leaves bytes that are not durable yet, and the next process sees them.
     @Test func `a store that was used after its creation was cut short survives the loss of power`() throws {
         for operation in 0... {
             let volume = FaultyVolume()
@@ -187,7 +187,7 @@ enum Creation: CaseIterable, Sendable {
         }
     }
 
-    /// Commits to a store, lets the process die, and takes the power away.
+    /// Commits to a store, lets the process die and lets the power fail.
     private func use(_ volume: FaultyVolume, _ moment: String) throws {
         let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 6))
         try store.write { _ = try $0.insert("Note", ["id": .int(1)]) }

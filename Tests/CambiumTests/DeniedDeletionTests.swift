@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 
 @Suite struct DeniedDeletionTests {
-    /// A customer whose orders deny its deletion, and have to have a customer.
+    /// Makes a store with a customer whose orders deny its deletion and must have a customer.
     private static func store(orders: Int) throws -> Store {
         var definition = SchemaDefinition {
             EntityDefinition("Customer", identity: ["id"]) {

@@ -7,7 +7,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Digests in the log that are computed while others write.
+/// Digests in the log that are computed while other threads write.
 @Suite struct DigestTests {
     private func add(_ store: Store, _ numbers: Range<Int>) throws {
         try store.write { transaction in
@@ -26,7 +26,7 @@ import Testing
         return graph.id(of: try #require(graph.find(try graph.schema.required("Note"), identity: [.int(Int64(number))])))
     }
 
-    /// The transactions that have a digest, with those that they name.
+    /// Returns the transactions that have a digest, each with the transaction that the digest names.
     private func digests(_ volume: any Volume) throws -> [TransactionNumber: TransactionNumber] {
         var found: [TransactionNumber: TransactionNumber] = [:]
         try TransactionLog(volume).forEach { entry in
@@ -74,7 +74,7 @@ import Testing
         let threads = TwoThreads()
         let errors = threads.run(
             {
-                // The other one has to have begun for the test to say something.
+                // The test proves something only if the other thread has begun.
                 while threads.count.load(ordering: .relaxed) < 10, !threads.isDone.load(ordering: .acquiring) {}
                 for _ in 0..<20 { try store.recordDigest() }
                 threads.isDone.store(true, ordering: .releasing)
@@ -100,7 +100,7 @@ import Testing
         try add(store, 0..<10)
         try store.write { transaction in
             try transaction.insert("Note", ["id": .int(11)])
-            // It would wait for itself here.
+            // A wait would wait for this transaction itself.
             #expect(KnownDigest { store.graph }.digest == transaction.draft.original.digest())
         }
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import Cambium
 
 @Suite struct DocumentTests {
-    /// The documents of a text, read in pieces of a size.
+    /// Returns the documents of a text that is read in pieces of `piece` bytes.
     private func documents(_ text: String, piece: Int = 3) throws -> [String] {
         let bytes = Array(text.utf8)
         var offset = 0

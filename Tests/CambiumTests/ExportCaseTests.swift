@@ -4,12 +4,12 @@ import Testing
 
 @testable import Cambium
 
-/// An export through a mapping as a file of `Tests/ExportCases` describes it: what is there, and what has to be written.
+/// An export through a mapping, as a file of `Tests/ExportCases` describes it: the existing objects and the expected output.
 struct ExportCase: CustomTestStringConvertible {
     static let directory = ImportCase.directory.deletingLastPathComponent().appending(path: "ExportCases")
 
     static let all: [ExportCase] = {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []  // None of them is a failure.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []  // An empty list fails a test.
         return names.filter { $0.hasSuffix(".json") }.sorted().map { ExportCase(name: String($0.dropLast(5))) }
     }()
 
@@ -45,7 +45,7 @@ struct ExportCase: CustomTestStringConvertible {
 }
 
 extension ExportOptions {
-    /// Options by their names in Swift.
+    /// Creates options from their names in Swift.
     fileprivate init(case json: JSONValue, _ entity: String, _ schema: Schema, _ mapping: ImportMapping) throws {
         self.init()
         self.mapping = mapping

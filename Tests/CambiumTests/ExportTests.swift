@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 
 extension Graph {
-    /// An export of an entity's objects.
+    /// Returns an export of an entity's objects.
     func exported(_ entity: String?, including paths: [String] = [], _ change: (inout ExportOptions) -> Void = { _ in }) throws -> String {
         let entity = try entity.map { try schema.required($0) }
         var options = ExportOptions()
@@ -48,7 +48,7 @@ extension Graph {
                 {"key":"y","count":null,"note":2,"tags":["red"]}
 
                 """)
-        // Memos have no identity, and a tag of which only the name is known is no row.
+        // Memos have no identity. A tag of which only the name is known is not exported as a row.
         let notes = try graph.exported("Note") { ($0.references, $0.nulls) = (.identity, .omit) }
         #expect(
             notes == "{\"id\":1,\"title\":\"\\\"a\\\"\",\"items\":[],\"related\":[2]}\n"

@@ -4,9 +4,9 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// The disk that tests rely on does what a disk may do.
+/// The simulated disk on which tests rely does what a real disk may do.
 @Suite struct FaultyVolumeTests {
-    /// What the losses of power of many seeds leave.
+    /// Returns the files that remain after a power failure, for `count` seeds.
     private func images(_ volume: FaultyVolume, _ count: UInt64 = 300) -> [[String: [UInt8]]] {
         (0..<count).map { volume.image(seed: $0) }
     }
@@ -41,7 +41,7 @@ import Testing
             [0, 0, 0, 0, 0, 0, 2, 2, 2, 2], [3, 3, 1, 1, 1, 1, 2, 2, 2, 2], [0, 0, 1, 1, 1, 1, 0, 0, 0, 0],
         ]
         for bytes in expected { #expect(found.contains(bytes), "\(bytes)") }
-        // Nothing that nobody wrote.
+        // Every byte is either zero or the last one that was written there.
         #expect(found.allSatisfy { $0.enumerated().allSatisfy { $1 == 0 || $1 == [3, 3, 1, 1, 1, 1, 2, 2, 2, 2][$0] } })
     }
 
@@ -61,7 +61,7 @@ import Testing
         #expect(images(volume).allSatisfy { $0["file.new"] == nil && $0["file"] != [1] })
         try volume.remove("file")
         #expect(Set(images(volume).map(\.isEmpty)) == [true, false])
-        // Another directory's entries are not synced with it.
+        // A sync of another directory does not include these entries.
         try volume.syncDirectory("log")
         #expect(Set(images(volume).map(\.isEmpty)) == [true, false])
         try volume.syncDirectory("")
@@ -72,7 +72,7 @@ import Testing
         var lossCount = 0
         for operations in 0..<10 {
             let (volume, file) = try made([])
-            // What a failed sync leaves follows from how many operations there were.
+            // The number of operations determines which bytes a failed sync leaves.
             for _ in 0..<operations { try file.sync() }
             volume.fail(at: volume.operationCount + 1, with: 5)
             try file.write([1, 2, 3], at: 0)
@@ -109,7 +109,7 @@ import Testing
 
     @Test func `a disk that cannot be read is never taken for a log that is damaged or torn`() throws {
         var standard = LogTuning.standard
-        // So that the reads of each opening are the same.
+        // Each opening must make the same reads.
         standard.sealsInBackground = false
         for tuning in [standard, .tiny] {
             let volume = FaultyVolume()
@@ -126,7 +126,7 @@ import Testing
                 volume.failRead(at: read, with: 5)
                 do {
                     let opened = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: tuning)
-                    // It was read to seal and merge segments.
+                    // The failed read was made to seal or merge segments.
                     #expect(opened.graph.export == store.graph.export && opened.sealingFailure?.code == .ioFailure, "read \(read)")
                     opened.abandon()
                 } catch let error as CambiumError { #expect(error.code == .ioFailure, "read \(read): \(error)") }

@@ -6,13 +6,13 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// Stores that a program of format 1 wrote, in Tests/Goldens/format-1. All of them have the same 14 transactions.
+/// Stores in Tests/Goldens/format-1 that a program of format 1 wrote. All of them have the same 14 transactions.
 @Suite struct FirstFormatTests {
     private static let digest = "2ad153f611347969dbb337c03206f308"
-    /// Their pages have groups of 128 rows.
+    /// Whether this build can read the stores' pages, which have groups of 128 rows.
     private static let fitsPages = PageImage.fanOutShift == 7
 
-    /// A store, and the root of its tree.
+    /// A store and its Merkle root.
     struct Golden: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let root: String
@@ -41,7 +41,7 @@ import Testing
 
     private func format(_ contents: [String: [UInt8]]) throws -> UInt16 { try StoreSettings.read(MemoryVolume(contents: contents)).format }
 
-    /// The store has what it had, under either format.
+    /// Expects that the store has kept its contents, in either format.
     private func check(_ graph: Graph) {
         #expect(graph.digest().description == Self.digest && graph.labels.mapValues(\.rawValue) == ["early": 7])
         #expect(graph.requests.map(\.name) == ["r1"] && graph.request("r1")?.transaction.rawValue == 11)
@@ -63,7 +63,7 @@ import Testing
             store.abandon()
             try Merging.tear(volume)
         }
-        // Two of the openings found a torn tail, and began a segment.
+        // Two of the openings found a torn tail and began a segment.
         let segments = try LogReader.segments(volume)
         let indexes = try segments.map { try SegmentReader(volume, path: LogFileName.path($0, .segment)).index }
         #expect(segments.count < count + 2 && indexes.contains { $0?.joints?.isEmpty == false }, "\(count) segments")

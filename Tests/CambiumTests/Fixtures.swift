@@ -8,7 +8,7 @@ import Testing
 
 @testable import Cambium
 
-/// The schema that most tests use: notes with items that belong to them, memos in order, and tags that are shared.
+/// The schema that most tests use: notes with items that belong to them, ordered memos and shared tags.
 enum Notes {
     static let schema: Schema = {
         do { return try Schema(definition) } catch { preconditionFailure("The fixture's schema is sound: \(error)") }
@@ -43,7 +43,7 @@ enum Notes {
 }
 
 extension LogTuning {
-    /// Sizes that have small histories meet everything: several segments, sealed ones, and files of ops.
+    /// Sizes with which even a small history has several segments, sealed segments and files of ops.
     static let tiny: LogTuning = {
         var tuning = LogTuning()
         tuning.largeByteCount = 60
@@ -57,7 +57,7 @@ extension LogTuning {
     }()
 }
 
-/// A clock that goes on by a millisecond at every look, and bytes that are random to nobody.
+/// Returns an environment whose clock advances by a millisecond at every reading, and whose random bytes are a fixed sequence.
 func fixedSurroundings(seed: UInt64 = 0) -> Surroundings {
     let time = Guarded(Int64(1_700_000_000_000_000))
     let seed = Guarded(UInt8(truncatingIfNeeded: seed))
@@ -78,16 +78,16 @@ func fixedSurroundings(seed: UInt64 = 0) -> Surroundings {
         })
 }
 
-/// A clock that stands still until it is told to go on.
+/// A clock that stands still until a test advances it.
 final class StillClock: Sendable {
     private let now = Guarded(Int64(1_700_000_000_000_000))
 
-    /// Microseconds since 1970.
+    /// The time in microseconds since 1970.
     var time: Int64 { now.withLock { $0 } }
 
     func advance(_ seconds: Int64) { now.withLock { $0 += seconds * 1_000_000 } }
 
-    /// With bytes that do not come again.
+    /// Returns an environment with this clock, and with random bytes that do not repeat.
     func surroundings(seed: UInt64 = 0) -> Surroundings {
         let random = Guarded(SplitMix64(seed: seed))
         return Surroundings(
@@ -98,7 +98,7 @@ final class StillClock: Sendable {
 }
 
 extension Store {
-    /// A store of notes on a volume in memory that works as a disk does.
+    /// Makes a store of notes on a volume in memory that works like a disk.
     static func notes(_ volume: MemoryVolume = MemoryVolume(), durability: Durability = .synced) throws -> Store {
         try create(volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings())
     }
@@ -114,7 +114,7 @@ extension Store {
         return try importRows(try schema.required(entity), from: [.bytes(Array(text.utf8))], options)
     }
 
-    /// What the import is refused with.
+    /// Returns the error with which the import is refused, or `nil` if it succeeds.
     func refusal(_ entity: String, _ text: String, _ change: (inout ImportOptions) -> Void = { _ in }) -> ImportReport.RowError? {
         var options = ImportOptions()
         change(&options)
@@ -130,7 +130,7 @@ extension Store {
 }
 
 extension Graph {
-    /// Every object, one line each.
+    /// The export of every object, one line each.
     var export: String {
         let objects = ObjectWriter(self)
         var writer = JSONWriter()
@@ -150,7 +150,7 @@ extension Graph {
     }
 }
 
-/// Waits for a semaphore without keeping a thread of the tasks.
+/// Waits for a semaphore without blocking a thread of the cooperative pool.
 func arrival(at semaphore: DispatchSemaphore) async {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
@@ -160,7 +160,7 @@ func arrival(at semaphore: DispatchSemaphore) async {
     }
 }
 
-/// Throws the code of the error that a call throws.
+/// Returns the code of the error that a call throws, or `nil` if it does not throw a `CambiumError`.
 func code(of body: () throws -> Void) -> CambiumError.Code? {
     do {
         try body()
@@ -171,6 +171,6 @@ func code(of body: () throws -> Void) -> CambiumError.Code? {
 }
 
 extension Store {
-    /// Ends the use of a store as the death of its process does: nothing is synced, closed or noted.
+    /// Ends the use of a store like the death of its process: the store syncs, closes and records nothing.
     func abandon() { committer.abandon() }
 }

@@ -28,7 +28,7 @@ import Testing
             #expect(follower.graph.digest() == store.graph.digest(), "transaction \(number)")
         }
         #expect(try follower.advance() == 0)
-        // Another process goes on.
+        // Another process continues the log.
         try store.close()
         #expect(try follower.advance() == 0)
         let next = try Store.open(volume, durability: nil, tuning: .tiny)
@@ -49,7 +49,7 @@ import Testing
         #expect(try follower.advance() == 0)
         for round in 2...3 {
             let next = try Store.open(volume, durability: nil)
-            // The second time a segment without frames is replaced by one of the same name.
+            // In the second round, the opening replaces a segment without frames by one of the same name.
             if round == 3 { try insert(next, 2) }
             let name = try #require(volume.contents.keys.filter { $0.hasPrefix("log/") }.max())
             #expect(try follower.advance() == (round == 3 ? 1 : 0))
@@ -121,7 +121,7 @@ import Testing
     @Test(.enabled(if: LongTests.areWanted))
     func `readers beside a busy writer never take it for damage`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: directory) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(at: directory) }  // The operating system removes leftovers.
         let volume = SystemVolume(root: directory.path)
         try volume.createDirectory("")
         var tuning = LogTuning.tiny

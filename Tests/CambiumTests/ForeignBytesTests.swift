@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Bytes that are on the disk and are not those of the log.
+/// Bytes on the disk that do not belong to the log.
 @Suite struct ForeignBytesTests {
     private static let settings = StoreSettings(store: SegmentImage.store, creationTime: SegmentImage.time, durability: .synced)
 
@@ -27,7 +27,7 @@ import Testing
         ]
         for (what, other) in others {
             #expect(other.offsets == image(5).offsets)
-            // As it is where a file's new length is durable and its bytes are those that the disk had there.
+            // A disk has such bytes if the new length of a file is durable, but its blocks still have their old contents.
             let recycled = log.bytes + other.bytes.dropFirst(log.bytes.count)
             let end = try LogReader(files(recycled)).scan { _ in }
             #expect(end.lastTransaction.rawValue == 2, "\(what)")
@@ -36,16 +36,16 @@ import Testing
         }
         let shifted = log.bytes + [1] + image(5).bytes.dropFirst(log.bytes.count)
         #expect(try LogReader(files(shifted)).scan { _ in }.lastTransaction.rawValue == 2)
-        // The same bytes in their place are the transactions.
+        // At their own offset, the same bytes are valid transactions.
         #expect(try LogReader(files(log.bytes + image(5).bytes.dropFirst(log.bytes.count))).scan { _ in }.lastTransaction.rawValue == 5)
     }
 
     @Test func `writing goes on behind a torn tail without what is left of it ever coming back`() throws {
-        // Frames 3 to 5 were written and not synced; 3 never reached the disk.
+        // Frames 3 to 5 were written but not synced, and frame 3 never reached the disk.
         let (log, all) = (image(2), image(5))
         let hole = [UInt8](repeating: 0, count: all.offsets[3] - all.offsets[2])
         let volume = files(log.bytes + hole + all.bytes.dropFirst(all.offsets[3]))
-        // Each of them says that the one before was durable.
+        // Each of these frames states that the one before was durable.
         #expect(code { _ = try Store.open(volume, durability: nil) } == .damaged)
         var silent = log.bytes + hole
         silent += log.frame(at: silent.count, durable: log.offsets[1])

@@ -6,15 +6,15 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// Tables in chunks that were forged, under checksums that fit.
+/// Forged tables in chunks, with valid checksums.
 @Suite struct ForgedTableTests {
-    /// A checkpoint taken apart.
+    /// The parts of a checkpoint.
     struct Parts: Sendable {
         var record: [UInt8]
         var table: [UInt8]
-        /// The chunks with their byte counts, the head first, whose count is that of the table's bytes in it.
+        /// The chunks with their byte counts, the head first. The count of the head includes only the table's bytes in it.
         var places: [(chunk: Int, byteCount: Int)]
-        /// What the head says of how many others there are.
+        /// The number of other parts that the head states.
         var partCount: Int
         var checksumFlaw: UInt32 = 0
         var headChunk: Int?
@@ -33,7 +33,7 @@ import Testing
             for index in 0..<4 { record[offset + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index)) }
         }
 
-        /// Writes all of it into the files of a store.
+        /// Writes all parts into the files of a store.
         func write(to volume: MemoryVolume, _ path: String, pages: String) throws {
             let file = try volume.open(pages, .update)
             var rest = table[...]
@@ -62,7 +62,7 @@ import Testing
 
     struct Forgery: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// - Parameter schemaByteCount: of the op, before the entries.
+        /// - Parameter schemaByteCount: The number of bytes of the schema's op, which precedes the entries.
         let body: @Sendable (inout Parts, _ schemaByteCount: Int) -> Void
 
         init(_ description: String, _ body: @escaping @Sendable (inout Parts, _ schemaByteCount: Int) -> Void) {
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// A store of four transactions, with checkpoints of the second and the third one.
+    /// Makes a store of four transactions, with checkpoints of the second and the third.
     private func made() throws -> (volume: MemoryVolume, digest: GraphDigest) {
         let volume = MemoryVolume()
         let store = try Store.create(

@@ -7,7 +7,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// A disk that is full while others wait for it: who is told that a commit failed does not find it, and everybody else does.
+/// The disk is full while other transactions wait for it. The store has no commit that was reported as failed, and it has all other ones.
 @Suite struct FullDiskGroupTests {
     private func insert(_ store: Store, _ number: Int, _ level: Durability? = nil) throws {
         try store.write(durability: level) { try $0.insert("Note", ["id": .int(Int64(number))]) }
@@ -19,7 +19,7 @@ import Testing
         return graph.objects(of: note).compactMap { graph.place(of: $0).flatMap { id.int(at: $0) } }.sorted()
     }
 
-    /// Runs `body` on a thread of its own; waiting for the result joins it.
+    /// Runs `body` on a dedicated thread. Waiting for the result joins the thread.
     private func inBackground(_ body: @escaping @Sendable () throws -> Void) -> @Sendable () -> CambiumError.Code? {
         let outcome = Guarded<CambiumError.Code?>(nil)
         let isDone = DispatchSemaphore(value: 0)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// A store with one note, and another one whose sync is under way.
+    /// Makes a store with one note, and with another note whose sync is under way.
     private func syncing(_ level: Durability?) throws -> (GatedVolume, Store, first: @Sendable () -> CambiumError.Code?) {
         let volume = GatedVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .microseconds(1)))
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `a commit that was written before the disk was full is there, and who waited for it is told so`() throws {
         let (volume, store, first) = try syncing(nil)
-        // It is written at once, and waits for a sync of its own.
+        // The second transaction is written at once and waits for its own sync.
         let begun = DispatchSemaphore(value: 0)
         let second = inBackground {
             try store.write { transaction in
@@ -77,7 +77,7 @@ import Testing
             }
         }
         begun.wait()
-        // This transaction begins when the second one has been written and waits.
+        // This transaction begins after the second one was written and while it waits.
         let failure = code {
             try store.write { transaction in
                 volume.isFull.store(true, ordering: .relaxed)
@@ -107,7 +107,7 @@ import Testing
     @Test func `who has read what a full disk took back is told so`() throws {
         let (volume, store, first) = try syncing(.synced)
         let staged = try store.enqueue(Author(requestID: "a"), durability: .synced) { try $0.insert("Note", ["id": .int(3)]) }.ticket
-        // These change nothing, and what they have read is not written yet.
+        // These transactions change nothing, and the state that they have read is not written yet.
         let reading = try store.enqueue(durability: .synced) { _ in }.ticket
         let begun = DispatchSemaphore(value: 0)
         let blocked = inBackground { try store.write(durability: .synced) { _ in begun.signal() } }
@@ -115,12 +115,12 @@ import Testing
         volume.isFull.store(true, ordering: .relaxed)
         #expect(code { try insert(store, 4) } == .ioFailure)
         volume.isFull.store(false, ordering: .relaxed)
-        // This one has read what is left.
+        // This transaction has read the state that remains.
         let after = try store.enqueue(durability: .synced) { _ in }.ticket
         volume.gate.signal()
         #expect(first() == nil && blocked() == .ioFailure)
         #expect([staged, reading, after].map(outcome) == [.ioFailure, .ioFailure, nil])
-        // The request was not applied, and may come again.
+        // The request was not applied, so it may be repeated.
         try store.write(Author(requestID: "a"), durability: .synced) { try $0.insert("Note", ["id": .int(3)]) }
         try finish(volume, store, [1, 2, 3])
     }

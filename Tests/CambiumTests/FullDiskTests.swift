@@ -9,14 +9,14 @@ import Testing
         try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")]) }
     }
 
-    /// Writes until something fails, and closes what is there then. Nil where that fails too.
+    /// Writes until a write fails, and closes the store then. Returns `nil` if creating or closing the store fails.
     private func closed(_ volume: FaultyVolume) -> Store? {
         guard
             let store = try? Store.create(
                 volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
         else { return nil }
         for number in 0..<20 {
-            do { try insert(store, number) } catch { break }  // It is not tried again: the store is closed instead.
+            do { try insert(store, number) } catch { break }  // The test closes the store instead of trying again.
         }
         return (try? store.close()) == nil ? nil : store
     }

@@ -6,13 +6,13 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// A graph that has used up its pages refuses changes with an error. Deletions have a reserve, and make space again.
+/// A graph that has used all of its pages refuses changes with an error. Deletions have a reserve, and they free space.
 @Suite struct FullGraphTests {
     private let store: Store
     private let volume = MemoryVolume()
     private let tuning: LogTuning
 
-    /// A store whose graph has 128 MiB of pages at most, filled until an insert is refused.
+    /// Makes a store whose graph has at most 128 MiB of pages, and fills it until an insert is refused.
     init() throws {
         var tuning = LogTuning()
         (tuning.chunkCountMax, tuning.checkpointsInBackground) = (2048, false)

@@ -5,12 +5,12 @@ import Synchronization
 @testable import Cambium
 @testable import CambiumLog
 
-/// A disk whose syncs of the log take as long as the test wants, and which is full when it wants.
+/// A disk whose syncs of the log take as long as a test wants, and which is full when a test wants it.
 final class GatedVolume: OverMemory {
     let memory = MemoryVolume()
     let isShut = Atomic(false)
     let isFull = Atomic(false)
-    /// Whether syncs fail, those under way too.
+    /// Whether syncs fail, including syncs that are under way.
     let isBroken = Atomic(false)
     let arrivals = DispatchSemaphore(value: 0)
     let syncCount = Atomic(0)

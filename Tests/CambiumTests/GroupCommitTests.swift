@@ -36,7 +36,7 @@ import Testing
         }
         begin(0)
         volume.arrivals.wait()
-        // All of these come while the first one's sync is under way.
+        // All of these transactions arrive while the sync of the first one is under way.
         let syncCount = volume.syncCount.load(ordering: .relaxed)
         let tickets = try (1...20).map { number in
             try store.enqueue { try $0.insert("Note", ["id": .int(Int64(number))]) }.ticket
@@ -68,7 +68,7 @@ import Testing
             }
         }
         #expect(store.graph.objectCount == 400 && store.graph.transaction.rawValue == 401)
-        // The power fails: all of it is there.
+        // All transactions survive a power failure.
         let found = try Store.open(MemoryVolume(contents: volume.image(seed: 1)), durability: nil)
         #expect(found.graph.export == store.graph.export && found.graph.digest() == store.graph.digest())
         try store.close()
@@ -87,7 +87,7 @@ import Testing
         let ticket = try store.enqueue { try $0.insert("Note", ["id": .int(1000)]) }.ticket
         let receipt = try await ticket.receipt
         #expect(receipt.graph.objectCount == 201 && store.graph.objectCount == 201)
-        // What changes nothing waits for what it has read all the same.
+        // A transaction that changes nothing still waits until the state that it has read is durable.
         let note = try store.schema.required("Note")
         let id = try #require(store.graph.find(note, identity: [.int(1000)]).map(store.graph.id))
         let nothing = try await store.write { try $0.set(id, "title", to: .string("")) }
@@ -102,7 +102,7 @@ import Testing
             _ = try insert(store, 1)
             let (export, digest) = (store.graph.export, store.graph.digest())
             for round in 0..<5 {
-                // After the first time there is no room written ahead any more, and a write that asks for some comes before the frame's.
+                // After the first failure no preallocated space is left, so a write that preallocates precedes the write of the frame.
                 let asksForRoom = durability == .synced && round > 0
                 volume.fail(at: volume.operationCount + (asksForRoom ? 1 : 0), with: ENOSPC)
                 #expect(code { _ = try insert(store, 2) } == .ioFailure, "round \(round)")
@@ -157,7 +157,7 @@ import Testing
         #expect(try insert(store, 1, "a") == nil)
         #expect(try insert(store, 2, "a")?.transaction.rawValue == 2)
         #expect(store.graph.objectCount == 1)
-        // What failed was not applied, and may come again.
+        // A request that failed was not applied and may be repeated.
         volume.fail(at: volume.operationCount, with: ENOSPC)
         #expect(code { _ = try insert(store, 2, "b") } == .ioFailure)
         #expect(code { _ = try insert(store, 1, "c") } == .ruleViolated)
@@ -193,7 +193,7 @@ import Testing
         #expect(seen == store.graph.export)
         let found = try Store.open(MemoryVolume(contents: volume.image(seed: 3)), durability: nil).graph.export
         let before = try Store.open(MemoryVolume(contents: lost), durability: nil).graph.export
-        // Before somebody looked, the same loss of power took something.
+        // Before the graph was read, the same power failure lost something.
         #expect(found == seen && before != seen)
     }
 
@@ -220,7 +220,8 @@ import Testing
             tickets.append(try store.enqueue { try $0.insert("Note", ["id": .int(Int64(number))]) }.ticket)
             if number == 1 { volume.arrivals.wait() }
         }
-        // What readers see, what is being synced, and what the next group begins with.
+        // Three versions may be pinned: the one that readers see, the one that is being synced and the one with which the next group
+        // begins.
         #expect(store.memory.pinnedVersionCount <= 3)
         volume.isShut.store(false, ordering: .relaxed)
         volume.gate.signal()
@@ -232,9 +233,9 @@ import Testing
             seen.append(receipt.graph.transaction)
         }
         #expect(Set(seen).count == 2)
-        // The group of the first one.
+        // At most the version of the first transaction's group is still pinned.
         #expect(store.memory.pinnedVersionCount <= 1)
-        // Who waits for one transaction gets the graph right after it.
+        // A caller that waits for one transaction gets the graph directly after it.
         let exact = try await store.write { try $0.insert("Note", ["id": .int(101)]) }.receipt
         #expect(exact.graph.transaction == exact.transaction && exact.graph.objectCount == 101)
         #expect(store.pageFindings.isEmpty)
@@ -258,7 +259,7 @@ import Testing
                 }
             }
         }
-        // A sync that was refused poisons; both ends are right, and all that is told has to be there.
+        // After a refused sync the store accepts no writes. Either end is right, but every acknowledged note must be there.
         let expected = acknowledged.withLock { $0 }
         #expect(failureCount.load(ordering: .relaxed) + expected.count == 320)
         #expect(store.graph.objectCount == expected.count && store.pageFindings.isEmpty)

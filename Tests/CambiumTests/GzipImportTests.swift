@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 
 @Suite struct GzipImportTests {
-    /// `{"id":1}` and `{"id":2}` with a line end each, as Python's gzip module writes them with no time.
+    /// `{"id":1}` and `{"id":2}`, each with a line end, as Python's gzip module compresses them without a time.
     private static let first = bytes("H4sIAAAAAAAC/6tWykxRsjKs5QIAVG2d2QkAAAA=")
     private static let second = bytes("H4sIAAAAAAAC/6tWykxRsjKq5QIADdPb2wkAAAA=")
 
@@ -50,7 +50,7 @@ import Testing
             damaged[offset] ^= 0x10
             let outcome = Result { try imported(damaged) }
             if case .success(let report) = outcome {
-                // The time and kind of the file, and what fills the last byte up.
+                // These bytes are the time and kind of the file, and the padding of the last byte.
                 #expect([4, 5, 6, 7, 8, 9, 20].contains(offset) && report.counts.inserted == 1)
             } else {
                 #expect(code { _ = try outcome.get() } == .invalidInput, "byte \(offset)")

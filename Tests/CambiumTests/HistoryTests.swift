@@ -6,7 +6,7 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct HistoryTests {
-    /// A store whose log has every kind of op, and its exports and digests after each transaction.
+    /// Makes a store whose log has every kind of op. Returns the export and the digest after each transaction as one text.
     private func made(_ tuning: LogTuning) throws -> (volume: MemoryVolume, store: Store, states: [String]) {
         let volume = MemoryVolume()
         let store = try Store.create(
@@ -56,7 +56,7 @@ import Testing
             let past = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: UInt64(number + 1)))).graph
             #expect(past.state == state, "transaction \(number + 1)")
         }
-        // Also beside a writer that goes on, and after sealing.
+        // The same holds while a writer continues, and after sealing.
         let again = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: isTiny ? .tiny : .standard)
         try again.write { try $0.insert("Tag", ["name": .string("blue")]) }
         #expect(try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 5))).graph.state == states[4])
@@ -69,7 +69,7 @@ import Testing
         var kinds: Set<String> = []
         try TransactionLog(volume).forEach { for op in try $0.ops() { kinds.insert(op.kindName) } }
         #expect(kinds == ["schema", "insert", "set", "link", "unlink", "move", "delete", "upsert", "relink", "digest"])
-        // No HEAD, no lock, nothing but the settings and the log.
+        // Neither HEAD nor the lock remains, only the settings and the log.
         let files = volume.contents.filter { $0.key.hasPrefix("log/") || $0.key == StoreSettings.fileName }
         #expect(files.count < volume.contents.count)
         let found = try Store.open(MemoryVolume(contents: files), durability: nil, surroundings: fixedSurroundings())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Cambium
 
-/// Input that is malformed, or made to harm: an error with its place, or what the documents say; never a crash.
+/// Malformed or malicious input results in an error with a place, or in the documented outcome, but never in a crash.
 @Suite struct HostileImportTests {
     private func refusal(_ bytes: [UInt8], _ format: ImportSource.Format = .json) throws -> (ImportReport.RowError?, CambiumError?) {
         let store = try Store.notes()
@@ -20,7 +20,7 @@ import Testing
 
     private static func repeated(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
 
-    /// A text and what it leads to.
+    /// A text, and the message or the pointer that its error must have.
     struct Case: Sendable, CustomTestStringConvertible {
         let text: String
         let wanted: String
@@ -66,7 +66,7 @@ import Testing
         #expect(row?.code == .malformed && row?.line == 2 && row?.message.hasSuffix("bytes that are not UTF-8, at column 18") == true)
         let (record, _) = try refusal(Array("id,title\n5,x\n1,".utf8) + bytes, .csv)
         #expect(record?.code == .malformed && record?.line == 3 && record?.message.hasSuffix("at column 3") == true)
-        // Text of two bytes a character, as other systems write it.
+        // Other systems write text with two bytes per character.
         let wide = Array("{\"id\":1}".utf16).flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
         #expect(try refusal([0xFF, 0xFE] + wide).1?.code == .invalidInput)
     }
@@ -108,7 +108,7 @@ import Testing
         let store = try Store.notes()
         let text = [UInt8](repeating: UInt8(ascii: "x"), count: 50_000_000)
         let json = Array("{\"id\":1,\"title\":\"".utf8) + text + Array("\"}".utf8)
-        // What CSV becomes is JSON too.
+        // The import also converts CSV to JSON.
         let csv = Array("id,title\n2,\"".utf8) + text.prefix(1_000_000) + [0x22]
         let note = try store.schema.required("Note")
         #expect(try store.importRows(note, from: [.bytes(json), .bytes(csv, format: .csv)]).counts.inserted == 2)

@@ -7,7 +7,7 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// Root records that verify and say what cannot be, and directories that somebody has been in.
+/// Checkpoint records that verify but state something impossible, and directories that another program has changed.
 @Suite struct HostileRootTests {
     struct Change: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// The files of a store of four transactions, with checkpoints of the second and the third one.
+    /// Makes the files of a store of four transactions, with checkpoints of the second and the third.
     private func files() throws -> (contents: [String: [UInt8]], digest: GraphDigest) {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
@@ -72,7 +72,7 @@ import Testing
 
     private func path(_ number: UInt64) -> String { RootRecord.path(TransactionNumber(rawValue: number)) }
 
-    /// The store opens as it was, goes on, makes a checkpoint, and opens from that.
+    /// Expects that the store opens unchanged, accepts transactions, makes a checkpoint and opens from that checkpoint.
     private func use(_ volume: MemoryVolume, _ digest: GraphDigest, noteCount: Int, checkpoint: UInt64) throws {
         let reader = try ReadOnlyStore(volume)
         #expect(reader.graph.digest() == digest && reader.recovery.notes.count == noteCount, "\(reader.recovery.notes)")

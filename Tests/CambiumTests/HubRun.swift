@@ -3,16 +3,16 @@ import CambiumTesting
 
 @testable import Cambium
 
-/// Random imports into a store with a hub: an object of which nearly all others are members, by relationships of each kind.
+/// Random imports into a store with a hub: an object that has nearly all others as members, by relationships of each kind.
 struct HubRun {
     let store: Store
     private let volume = MemoryVolume()
     private var random: SplitMix64
     private var memberCount = 200
 
-    /// Those of a member.
+    /// The relationships of a member.
     static let relationships = ["child", "step", "tagged", "listed", "ranked", "topics"]
-    /// Those of a hub.
+    /// The relationships of a hub.
     private static let memberships = ["children", "steps", "tags", "list", "ranks"]
 
     init(seed: UInt64) throws {
@@ -27,13 +27,13 @@ struct HubRun {
         try store.importing("Topic", #"{"id":1,"peers":[1]}"#)
     }
 
-    /// A reference to a hub, as a relationship of a member has it.
+    /// Returns a reference to a hub, in the form that a relationship of a member has.
     static func value(_ name: String, hub: Int) -> String { name == "child" || name == "step" ? "\(hub)" : "[\(hub)]" }
 
-    /// The entity of the hubs that a relationship of a member leads to.
+    /// Returns the entity of the hubs to which a relationship of a member leads.
     static func hubEntity(_ name: String) -> String { name == "topics" ? "Topic" : "Hub" }
 
-    /// The digest of what the log comes to.
+    /// Returns the digest of the graph after a replay of the log.
     func replayedDigest() throws -> GraphDigest { try Store.reopened(volume).graph.digest() }
 
     mutating func run() throws {
@@ -59,7 +59,7 @@ struct HubRun {
 
     // MARK: Rows
 
-    /// A member, new or not, in one of the hubs or in none.
+    /// Returns a new or existing member, in one of the hubs or in no hub.
     private mutating func memberRow() -> String {
         if random.isTrue(1, outOf: 2) { memberCount += 1 }
         let id = random.isTrue(1, outOf: 2) ? memberCount - 1 : Int.random(in: 0..<memberCount, using: &random)
@@ -70,7 +70,7 @@ struct HubRun {
         return "{\(["\"id\":\(id)", links.joined(separator: ",")].filter { !$0.isEmpty }.joined(separator: ","))}"
     }
 
-    /// A hub with a few more members, or with nearly the same in nearly the same order.
+    /// Returns a hub with a few more members, or with nearly the same members in nearly the same order.
     private mutating func hubRow(_ toMany: ImportOptions.ToMany) -> String {
         let hub = Int.random(in: 0...1, using: &random)
         let names = Self.memberships.filter { _ in random.isTrue(1, outOf: 3) }
@@ -83,7 +83,7 @@ struct HubRun {
         return "{\((["\"id\":\(hub)"] + links + peers).joined(separator: ","))}"
     }
 
-    /// The ids of the members that a hub has.
+    /// Returns the ids of a hub's current members.
     private func current(_ name: String, _ hub: Int) -> [Int] {
         let graph = store.graph
         guard let entity = graph.schema.entity("Hub"), let relationship = entity.relationship(name),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Cambium
 
-/// Imports of more rows than are read at once, which a second thread reads ahead.
+/// Imports of more rows than one read returns. A second thread reads the rows ahead.
 @Suite struct ImportAheadTests {
     private static let count = 2 * RowSource.rowCountMax + 17
 
@@ -16,7 +16,7 @@ import Testing
         Array((1...Self.count).map { changed[$0] ?? row($0) }.joined(separator: "\n").utf8)
     }
 
-    /// - Parameter ahead: a source that cannot be read twice is not read ahead.
+    /// - Parameter ahead: Whether the source can be read twice. A source that cannot be read twice is not read ahead.
     private func source(_ rows: [UInt8], ahead: Bool = true) -> ImportSource {
         let bytes = ImportSource.bytes(rows)
         return ImportSource(name: "rows", isRepeatable: ahead, open: bytes.open)
@@ -75,7 +75,7 @@ import Testing
         #expect(refusal == (hasBadRow ? .invalidInput : .ioFailure) && store.graph.objectCount == 0)
     }
 
-    /// How many readers live, and how often they were asked.
+    /// The number of existing readers, and the number of their reads.
     private final class Readers: Sendable {
         let living = Atomic(0)
         let count = Atomic(0)
@@ -96,7 +96,7 @@ import Testing
         let store = try Store.notes()
         let line = Array((#"{"id":1}"# + "\n").utf8)
         let readers = Readers()
-        // It would never end.
+        // This source never ends.
         let endless = ImportSource(name: "endless", isRepeatable: true) {
             let reading = Reading(readers)
             return { buffer in
@@ -131,7 +131,7 @@ import Testing
         #expect(try imported(large, into: store).transaction == nil)
     }
 
-    /// As many entities as make a thread encode what becomes of one row.
+    /// Returns a schema with so many entities that a second thread encodes the ops of one row.
     private func chain() throws -> Schema {
         var definition = SchemaDefinition {}
         for number in 0..<OpEncoding.opCountMin {

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Cambium
 
-/// An import as a file of `Tests/ImportCases` describes it: what was there, what comes, and what has to come of it.
+/// An import as a file of `Tests/ImportCases` describes it: the existing objects, the rows and the expected result.
 struct ImportCase: CustomTestStringConvertible {
     static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "ImportCases")
 
     static let all: [ImportCase] = {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []  // None of them is a failure.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []  // An empty list fails a test.
         return names.filter { $0.hasSuffix(".json") }.sorted().map { ImportCase(name: String($0.dropLast(5))) }
     }()
 
@@ -81,7 +81,7 @@ struct ImportCase: CustomTestStringConvertible {
 }
 
 extension ImportOptions {
-    /// Options by their names in Swift, from the set that `set` names.
+    /// Creates options from their names in Swift, beginning with the set that `set` names.
     fileprivate init(case json: JSONValue) throws {
         let sets = ["vokoder": ImportOptions.vokoder, "vokoderKeepingNulls": .vokoderKeepingNulls]
         self = json["set"]?.string.flatMap { sets[$0] } ?? ImportOptions()

@@ -7,7 +7,7 @@ import Testing
 /// The examples of Docs/IMPORT.md.
 @Suite struct ImportDocumentTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    private static let text = (try? String(contentsOf: root.appending(path: "Docs/IMPORT.md"), encoding: .utf8)) ?? ""  // Empty fails.
+    private static let text = (try? String(contentsOf: root.appending(path: "Docs/IMPORT.md"), encoding: .utf8)) ?? ""  // Empty text fails.
 
     private func block(_ name: String) throws -> String {
         let parts = Self.text.split(separator: "```json \(name)\n")
@@ -15,7 +15,7 @@ import Testing
         return String(try #require(part.split(separator: "```").first))
     }
 
-    /// The cells of the tables' rows that begin with a value in backticks.
+    /// Returns the cells of the table rows that begin with a value in backticks.
     private func rows(of header: String) throws -> [[String]] {
         let table = try #require(Self.text.split(separator: header + "\n").dropFirst().first)
         return table.split(separator: "\n").dropFirst().prefix { $0.hasPrefix("|") }.map { line in
@@ -89,7 +89,7 @@ import Testing
         let store = try Store.inMemory(schema: try Schema(definition))
         let person = try store.schema.required("Person")
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString).json")
-        defer { try? FileManager.default.removeItem(at: directory) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(at: directory) }  // The operating system removes leftovers.
         try Data(#"{"personId":1,"name":{"full":"Ana"},"dob":0}"#.utf8).write(to: directory)
         let people = directory.path
         func example() throws -> ImportReport {
@@ -118,7 +118,7 @@ import Testing
         try expectShown(2)
     }
 
-    /// Whether the page's so many-th example in Swift stands in this file.
+    /// Expects that the page's Swift example with this number is in this file.
     private func expectShown(_ number: Int) throws {
         let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         func lines(_ text: some StringProtocol) -> [String] { text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } }

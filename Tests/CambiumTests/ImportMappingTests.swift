@@ -66,7 +66,7 @@ import Testing
     func `what the schema does not have is told before the first row`(text: String, pointer: String) throws {
         let store = try Store.notes()
         let error = #expect(throws: CambiumError.self) {
-            try store.importing("Note", #"{"id":1}"#) { $0.mapping = try? mapping(text) }  // That it can be read is seen by the error.
+            try store.importing("Note", #"{"id":1}"#) { $0.mapping = try? mapping(text) }  // The error proves that it was read.
         }
         #expect(error?.place == .init(file: "m.json", pointer: pointer))
         #expect(store.graph.objectCount == 0)

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Cambium
 
-/// Rows that agree with each other give the same graph in any order, in any batches, any number of times.
+/// Rows that agree with each other result in the same graph, in any order, in any batches and any number of times.
 @Suite struct ImportOrderTests {
     private static let mapping = ImportMapping(
         attributes: ["title": "name.full", "created": PropertyMapping(from: "at", dates: [.secondsSince1970])],
         relationships: ["items": PropertyMapping(from: "parts.keys", functions: [.split(",")])],
         nested: ["Item": ObjectMapping(attributes: ["count": PropertyMapping(from: "n", functions: [.integer])])])
 
-    /// What a note says about itself, everything or a part.
+    /// Returns a row with all properties of a note, or with some of them.
     private func row(_ number: Int, of count: Int, using generator: inout some RandomNumberGenerator, isWhole: Bool) -> String {
         var members = ["\"id\":\(number)"]
         let related = (1...count).filter { ($0 * number) % 7 == 3 }.map(String.init)
@@ -27,7 +27,7 @@ import Testing
         "{\"key\":\"\(key)\",\"n\":\"\(key.utf8.count)\",\"tags\":[{\"name\":\"t\(key.utf8.count)\",\"color\":\"c\"},\"t0\"]}"
     }
 
-    /// The graph without ids: objects by their identity, links as identities.
+    /// Returns the graph without ids. Objects and the targets of links appear by their identities.
     private func text(_ graph: Graph) throws -> [String] {
         var names: [String: String] = [:]
         var objects: [JSONValue] = []

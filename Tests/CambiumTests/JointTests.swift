@@ -5,13 +5,13 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Positions of the log that checkpoints name: joints, and how readers begin at them.
+/// Joints, and how readers begin at them. A joint is a frame without transactions that marks a position of the log for a checkpoint.
 @Suite struct JointTests {
     private func add(_ store: Store, _ number: Int) throws {
         try store.write(Author(actor: "actor \(number % 2)", message: "adds")) { try $0.insert("Note", ["id": .int(Int64(number))]) }
     }
 
-    /// Three rounds of three transactions and a checkpoint, in one segment, and two transactions after them.
+    /// Makes three rounds of three transactions and a checkpoint in one segment, and two transactions after them.
     private func made(_ volume: any Volume = MemoryVolume(), tuning: LogTuning = .standard) throws -> Store {
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
         for round in 0..<3 {
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    // MARK: Sealed
+    // MARK: Sealed segments
 
     @Test func `a sealed segment lists its joints, and checkpoints inside of it are begun with`() throws {
         let volume = MemoryVolume()

@@ -7,7 +7,7 @@ import Testing
 @Suite struct LargeTransactionTests {
     private static let file = "log/00000000000000000002.ops"
 
-    /// A store on whose volume the ops of any transaction of more than a few objects are in a file of their own.
+    /// Makes a store in which the ops of a transaction of more than a few objects have their own file.
     private func store(_ volume: any Volume, _ durability: Durability = .synced) throws -> Store {
         try Store.create(volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings(), tuning: .tiny)
     }
@@ -19,11 +19,11 @@ import Testing
     }
 
     private func names(_ volume: any Volume) throws -> [String] {
-        // The schema has a file of its own as well.
+        // The schema has its own file as well.
         try volume.list("log").filter { !$0.hasSuffix(".log") && $0 != "00000000000000000001.ops" }
     }
 
-    /// The files of a store with a large transaction, which was closed.
+    /// Makes the files of a closed store with a large transaction.
     private func files() throws -> [String: [UInt8]] {
         let volume = MemoryVolume()
         let store = try store(volume)
@@ -77,7 +77,7 @@ import Testing
             }
         }
         #expect(try names(volume).isEmpty && store.graph.export == before)
-        // What breaks a rule of the schema is given up as well.
+        // A transaction that breaks a rule of the schema is abandoned as well.
         #expect(
             code {
                 try store.write { transaction in
@@ -109,7 +109,7 @@ import Testing
                 failureCount += 1
                 #expect([.ioFailure, .outcomeUnknown].contains(failure) && store.graph.export == before, "operation \(operation)")
                 if let again = code(of: { try store.write { try insert(0..<10, &$0) } }) {
-                    // A sync of the log that failed is not believed, whatever its reason: nothing more is written.
+                    // After any failed sync of the log, the store does not rely on a later sync and writes nothing more.
                     #expect(again == .notWritable && failure == .outcomeUnknown, "operation \(operation)")
                     poisonedCount += 1
                     store.abandon()

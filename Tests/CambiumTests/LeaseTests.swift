@@ -16,7 +16,7 @@ import Testing
         return store
     }
 
-    /// Changes every note, in one transaction each time.
+    /// Changes every note, in one transaction for each round.
     private func change(_ store: Store, rounds: Int = 1) throws {
         let note = try store.schema.required("Note")
         for _ in 0..<rounds {
@@ -76,7 +76,7 @@ import Testing
         #expect(code { try leases[0].read { _ in } } == .expired)
         try leases[1].read { #expect($0.objectCount == 500) }
         clock.advance(100)
-        // Nobody asks for it: the transaction that comes next lets go of it.
+        // No caller uses the leases again. The next transaction releases the version.
         try change(store)
         #expect(store.memory.pinnedVersionCount == 0)
         #expect(leases.allSatisfy { $0.isExpired })

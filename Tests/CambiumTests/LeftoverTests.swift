@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// The files that a checkpoint, a compaction or new settings leave if the disk refuses or the process ends, and who removes them.
+/// The files that a checkpoint, a compaction or new settings leave if the disk refuses or the process ends, and the removal of these files.
 @Suite struct LeftoverTests {
     private func made() throws -> [String: [UInt8]] {
         let volume = MemoryVolume()
@@ -20,7 +20,7 @@ import Testing
 
     private func pageFiles(_ contents: [String: [UInt8]]) -> [String] { contents.keys.filter { $0.hasPrefix("pages-") } }
 
-    /// The operations that a checkpoint, or whatever `body` does, is made of.
+    /// Returns the operations of `body`, such as a checkpoint.
     private func operations(_ contents: [String: [UInt8]], _ body: (Store) throws -> Void) throws -> Range<Int> {
         let volume = FaultyVolume(contents: contents)
         let store = try open(volume, 0)
@@ -38,7 +38,7 @@ import Testing
             let volume = FaultyVolume(contents: contents)
             let store = try open(volume, round)
             volume.fail(at: volume.operationCount + operation - checkpoint.lowerBound, with: 28)
-            let receipt = try? store.checkpoint()  // Some operations may fail: the checkpoint is there before they begin.
+            let receipt = try? store.checkpoint()  // The last operations may fail after the checkpoint was made.
             store.abandon()
             if receipt != nil { continue }
             contents = volume.contents.filter { !$0.key.hasPrefix("roots/") }

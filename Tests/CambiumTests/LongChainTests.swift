@@ -6,8 +6,8 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct LongChainTests {
-    /// `CAMBIUM_CHAIN` is how many objects. Those that the tests take by default would need more than any stack has, too, if
-    /// anything went down the chain by calling itself.
+    /// The number of objects: `CAMBIUM_CHAIN`, or 100,000 if it is not set. The default number would overflow any stack, too, if any code
+    /// followed the chain recursively.
     private static let count = ProcessInfo.processInfo.environment["CAMBIUM_CHAIN"].flatMap(Int.init) ?? 100_000
 
     private static let schema = try? Schema(
@@ -18,7 +18,7 @@ import Testing
             }
         })
 
-    /// Links that each own the next one, made by two ops.
+    /// Makes a chain of links that each own the next one, by ops of two kinds.
     private func made(_ volume: MemoryVolume) throws -> (store: Store, first: ObjectID) {
         let store = try Store.create(
             volume, schema: try #require(Self.schema), durability: .buffered(every: .seconds(3600)), surroundings: fixedSurroundings())

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 
 @Suite struct MappedCSVTests {
-    /// An entity with an attribute of each type, named after it, and relationships.
+    /// Makes a store with an entity that has relationships and an attribute of each type, named after the type.
     private static func store() throws -> Store {
         var definition = SchemaDefinition {
             EntityDefinition("Thing", identity: ["key"]) {

@@ -6,7 +6,7 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// Pages that the budget has no memory for are in files.
+/// Pages for which the budget has no memory are in files.
 @Suite struct MemoryBudgetTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-memory-\(UUID().uuidString)").path
     private let budget = MemoryBudget(byteCount: 256 << 10)
@@ -26,7 +26,7 @@ import Testing
         try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 2), tuning: tuning, memory: budget)
     }
 
-    /// Some 0.9 MB of pages for 10,000.
+    /// Adds notes. 10,000 notes take about 0.9 MB of pages.
     private func add(_ store: Store, _ numbers: Range<Int>, _ atEnd: () -> Void = {}) throws {
         try store.write { transaction in
             for number in numbers {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// The same without a budget, in memory.
+    /// Returns the same graph, made in memory without a budget.
     private func expected(_ ranges: Range<Int>...) throws -> Graph {
         let store = try Store.inMemory(schema: Notes.schema, surroundings: fixedSurroundings(seed: 1))
         for range in ranges { try add(store, range) }
@@ -50,7 +50,7 @@ import Testing
     private func check(_ store: Store, _ expected: Graph) {
         #expect(store.graph.digest() == expected.digest())
         #expect(store.graph.invariantFindings() == [] && store.pageFindings == [])
-        // Each store has a chunk, whatever the budget.
+        // Each store has one chunk in memory, whatever the budget is.
         #expect(budget.usedByteCount <= budget.byteCount + 65_536)
         #expect(store.memory.pageByteCount > 2 * budget.byteCount)
     }
@@ -86,7 +86,7 @@ import Testing
         (tuning.checkpointByteCount, tuning.closingCheckpointByteCount) = (.max, .max)
         let store = try create(try volume(), budget, tuning: tuning)
         var number = 0
-        // It is made behind the back of who writes, when there is a thread for it.
+        // A background thread makes the checkpoint while the writer continues, when such a thread is available.
         while try number < 400 || (RootRecord.list(volume()).isEmpty && number < 4000) {
             try add(store, number * 40..<(number + 1) * 40)
             number += 1
@@ -198,7 +198,7 @@ import Testing
         try store.close()
     }
 
-    /// Some 3 KB of pages for each.
+    /// Adds notes that take about 3 KB of pages each.
     private func addLong(_ store: Store, _ numbers: Range<Int>) throws {
         let title = String(repeating: "a long title ", count: 200)
         try store.write {
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test func `what a disk refused of a checkpoint is written again by the next one`() throws {
-        // Others have all of it, so that pages are in files; the store's own part is not what is short.
+        // Other users take the whole budget, so pages are in files. The store's own pages are not the cause of the shortage.
         let budget = MemoryBudget(byteCount: 1 << 40)
         budget.take(1 << 40)
         var (operation, openedCount) = (0, 0)
@@ -220,7 +220,7 @@ import Testing
             if !volume.hasFailed { break }
             operation += 1
             volume.recover()
-            // After a sync of the log that failed nobody writes any more.
+            // After a failed sync of the log, the store accepts no more writes.
             guard (try? addLong(store, 60..<70)) != nil else { continue }
             try store.checkpoint()
             for seed in 0..<4 as Range<UInt64> {

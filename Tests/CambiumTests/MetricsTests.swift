@@ -52,7 +52,7 @@ import Testing
         }
         let whole = clock.now - begin
         let commit = try #require(hold(store, .commit))
-        // However long the machine takes, 100 ms of the whole are the closure's.
+        // However slow the machine is, 100 ms of the whole time belong to the closure.
         #expect(commit > .zero && commit <= whole - .milliseconds(99))
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cambium
 
-/// Calls that would wait for themselves.
+/// Calls inside the closure of a write that would wait for that write.
 @Suite struct MisuseTests {
     private static let calls: [(name: String, call: @Sendable (Store) throws -> Void)] = [
         ("write", { try $0.write { _ in } }),

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    /// The files of a store after each of its steps, and the digests that its graph had.
+    /// Returns the files of a store after each of its steps, and the digests of its graph.
     private func history(compacts: Bool) throws -> (states: [[String: [UInt8]]], digests: Set<GraphDigest>, last: GraphDigest) {
         let volume = MemoryVolume()
         var tuning = LogTuning.tiny
@@ -55,7 +55,7 @@ import Testing
         #expect(soundCount > 0 && toldCount > 0, "\(soundCount) and \(toldCount)")
     }
 
-    /// The files of a store that was closed, with the HEAD of an earlier closing.
+    /// Returns the files of a closed store with the HEAD of an earlier closing.
     private func withOlderHead() throws -> (contents: [String: [UInt8]], last: GraphDigest) {
         let volume = MemoryVolume()
         var store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Trees of checkpoints, and well-formed transactions of another history in the place of those that were durable.
+/// Merkle trees of checkpoints, and well-formed transactions of another history in place of durable ones.
 @Suite struct OtherHistoryTests {
     private static let tuning: LogTuning = {
         var tuning = LogTuning.tiny
@@ -12,9 +12,9 @@ import Testing
         return tuning
     }()
 
-    /// Where a history differs from another one.
+    /// The difference between two histories.
     enum Difference: CaseIterable {
-        /// Who made a transaction.
+        /// The actor of a transaction.
         case actor
         /// A value that a later transaction changes again.
         case value
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// A history of 13 transactions with checkpoints of the fifth and the twelfth one. The files are of the same lengths, whatever differs.
+    /// Makes a history of 13 transactions with checkpoints of the fifth and the twelfth. The files have the same lengths, whatever differs.
     private func made(
         _ differing: Difference?, isSealed: Bool, at place: Int = 4, tuning: LogTuning = OtherHistoryTests.tuning
     ) throws -> (volume: MemoryVolume, digest: GraphDigest) {
@@ -60,7 +60,7 @@ import Testing
         for (path, bytes) in other.contents where path.hasPrefix("log/") { contents[path] = bytes }
         #expect(contents != own.contents)
         let forged = MemoryVolume(contents: contents)
-        // Nothing else tells: the log verifies, and all checkpoints come to the same graph.
+        // Only the tree reveals the forgery: the log verifies, and all checkpoints result in the same graph.
         let verification = try Verification(forged)
         #expect(verification.digest == digest && verification.transactionCount == 13 && !verification.isSound)
         #expect(verification.findings.count == 1 && verification.findings[0].contains("from 6 to 12"), "\(verification.findings)")
@@ -76,7 +76,7 @@ import Testing
         #expect(contents != own.contents)
         let verification = try Verification(MemoryVolume(contents: contents))
         #expect(verification.findings.count == 1 && verification.findings[0].contains("HEAD"), "\(verification.findings)")
-        // The next closing is of the log that there is.
+        // An opening accepts the existing log, and the next closing writes a HEAD for it.
         let store = try Store.reopened(MemoryVolume(contents: contents))
         #expect(store.recovery.notes == [])
     }
@@ -90,7 +90,7 @@ import Testing
             #expect(tree.transaction.rawValue == UInt64(expected))
             if expected == 13 { #expect(try HexText.encode(tree.root) == Verification(volume).root) }
             #expect(try Verification(volume).findings == [])
-            // A process that dies leaves a HEAD with the tree that there was.
+            // A process that dies leaves a HEAD with the earlier tree.
             let again = try reopen(volume)
             try add(again, 30, nil)
             again.abandon()
@@ -98,9 +98,9 @@ import Testing
         }
     }
 
-    // MARK: Where trees come from
+    // MARK: Sources of trees
 
-    /// Expects each checkpoint to have the tree over the log up to it.
+    /// Expects that each checkpoint has the Merkle tree of the log up to it.
     private func checkTrees(_ volume: any Volume, countMin: Int) throws {
         let reader = try LogReader(volume)
         var trees: [TransactionNumber: MerkleTree] = [:]
@@ -166,7 +166,7 @@ import Testing
         try store.checkpoint()
         for number in 10..<15 { try add(store, number, nil) }
         try store.close()
-        // A byte in the middle of the log is another one, so that the checkpoint stands for what came before it.
+        // A byte in the middle of the log is changed, so the checkpoint replaces the transactions before it.
         var contents = volume.contents
         let segment = LogFileName.path(try LogReader.segments(volume)[1], .segment)
         contents[segment]?[100] ^= 1
@@ -191,7 +191,7 @@ import Testing
         try store.checkpoint()
         try store.close()
         var contents = volume.contents
-        // The checkpoint has no tree, as one of an earlier format, and a segment before it is corrupt.
+        // The checkpoint has no tree, like one of an earlier format, and a segment before it is corrupt.
         let number = try #require(try RootRecord.list(volume).first)
         var root = try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number)).record
         root.tree = nil

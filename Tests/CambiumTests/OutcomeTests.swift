@@ -7,7 +7,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// A commit is done, not done, or its outcome is unknown.
+/// A commit is done or not done, or its outcome is unknown.
 @Suite struct OutcomeTests {
     private let author = Author(requestID: "q")
 
@@ -34,7 +34,7 @@ import Testing
         #expect(code { try store.close() } == .outcomeUnknown)
         let again = try reopened(volume)
         #expect(again.graph.objectCount == 2)
-        // Who repeats the request is told that it was applied.
+        // A repetition of the request is reported as already applied.
         #expect(code { try insert(again, 2, author) } == .repeated)
         #expect(again.graph.objectCount == 2)
     }
@@ -47,7 +47,7 @@ import Testing
         #expect(store.graph.objectCount == 1)
         if number == ENOSPC { try insert(store, 2, author) }
         let again = try reopened(volume)
-        // Nothing of it is twice, whatever became of it.
+        // The transaction is never applied twice, whatever became of the first attempt.
         if again.graph.objectCount == 1 { try insert(again, 2, author) }
         #expect(again.graph.objectCount == 2)
     }
@@ -58,7 +58,7 @@ import Testing
         volume.isShut.store(true, ordering: .relaxed)
         let first = try store.enqueue { try $0.insert("Note", ["id": .int(1)]) }.ticket
         volume.arrivals.wait()
-        // These join the next group, which is never written.
+        // These transactions join the next group, which is never written.
         let second = try store.enqueue { try $0.insert("Note", ["id": .int(2)]) }.ticket
         let reading = try store.enqueue { _ in }.ticket
         volume.isBroken.store(true, ordering: .relaxed)

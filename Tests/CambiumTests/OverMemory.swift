@@ -2,7 +2,7 @@ import CambiumModel
 
 @testable import CambiumLog
 
-/// A volume that does with files in memory what a test wants, and all else as they do.
+/// A volume of files in memory that changes some operations for a test and forwards all others.
 protocol OverMemory: Volume {
     var memory: MemoryVolume { get }
 }

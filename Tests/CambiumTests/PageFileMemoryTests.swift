@@ -6,15 +6,15 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// Chunks whose memory is a file's, and comes and goes.
+/// Chunks whose memory belongs to a file, and is released and mapped again.
 @Suite struct PageFileMemoryTests {
     private static let chunkByteCount = PageLayout.chunkByteCount
 
-    /// A directory of its own for what `body` does.
+    /// Runs `body` with its own directory.
     private func inDirectory(_ body: (SystemVolume) throws -> Void) throws {
         let volume = SystemVolume(root: FileManager.default.temporaryDirectory.appending(path: "cambium-pages-\(UUID().uuidString)").path)
         try volume.createDirectory("")
-        defer { try? FileManager.default.removeItem(atPath: volume.root) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(atPath: volume.root) }  // The operating system removes leftovers.
         try body(volume)
     }
 
@@ -47,7 +47,7 @@ import Testing
                 space.take(&rest)
                 #expect(space.memories.count { $0 == .lent } - lentCount <= 16)
                 #expect(rest.taken.allSatisfy { !space.emptyChunks.contains($0) })
-                // A writer opens ten of them.
+                // A writer opens ten empty chunks.
                 for _ in 0..<10 {
                     let last = space.emptyChunks.popLast()
                     let chunk = Int(try #require(last))
@@ -66,7 +66,7 @@ import Testing
         get throws { try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).utf8.count { $0 == UInt8(ascii: "\n") } }
     }
 
-    /// Has each of the chunks opened, written in whole, and looked at.
+    /// Opens all chunks, writes each one in whole and then checks it.
     private func use(_ space: PageSpace, _ count: Int, _ round: Int) {
         for chunk in 0..<count {
             space.giveMemory(chunk)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// Stores chunks, and has the file take the place of their memory.
+    /// Stores chunks, and replaces their memory by the file.
     private func replace(_ chunks: [Int], of space: PageSpace, in volume: SystemVolume) throws {
         var writer = try PageFileWriter(volume, 7, isNamed: false)
         defer { writer.close() }
@@ -89,10 +89,10 @@ import Testing
         space.replace(chunks[...])
     }
 
-    /// The mappings of this process. Each read returns some of them, and the system does not say how long the list is.
+    /// Returns the mappings of this process. Each read returns some of them, and the kernel does not report the length of the list.
     private static func mappings() throws -> [Substring] {
         let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/self/maps"))
-        defer { try? file.close() }  // It was only read.
+        defer { try? file.close() }  // The file was only read.
         var text = Data()
         while let part = try file.read(upToCount: 1 << 16), !part.isEmpty { text += part }
         return String(decoding: text, as: UTF8.self).split(separator: "\n")
@@ -104,11 +104,11 @@ import Testing
             space.storage = PageFileMemory(volume, 7, chunkCount: 600)
             for chunk in 1..<600 { space.giveMemory(chunk) }
             for round in 0..<3 {
-                // Every second chunk is in a root, so the others are used one by one.
+                // Only every second chunk is emptied and used again, so no two of these chunks are neighbours.
                 space.releaseAll(space.setEmpty(Array(stride(from: round % 2, to: 600, by: 2)), spareCount: 0))
                 for chunk in stride(from: round % 2, to: 600, by: 2) { space.giveMemory(chunk) }
             }
-            // The system may list a mapping twice while other threads change theirs.
+            // The kernel may list a mapping twice while other threads change their mappings.
             let count = try Self.mappings().count { $0.contains(volume.root) }
             #expect((1...2).contains(count))
             // The space made its first chunk before it had a file.
@@ -125,7 +125,7 @@ import Testing
             try replace(Array(stride(from: 0, to: 200, by: 2)), of: space, in: volume)
             #expect((30...64).contains(space.countCuts()))
             #expect(space.memories.count { $0 == .file } <= 33)
-            // Chunks that cannot be cut out of the file stay in it.
+            // Chunks that cannot be cut out of the file's mapping stay in it.
             space.releaseAll(space.setEmpty(Array(0..<200), spareCount: 0))
             #expect(space.memories.contains(.file) && space.countCuts() <= 64)
             use(space, 200, 1)
@@ -138,14 +138,14 @@ import Testing
             let space = PageSpace(budget: budget)
             space.storage = PageFileMemory(volume, 7)
             let count = 400
-            // Memory that others have.
+            // Other users have this memory.
             var taken = budget.byteCount
             budget.take(taken)
             use(space, count, 0)
             var addresses = [Set<UnsafeMutableRawPointer?>](repeating: [], count: count)
             let before = try mappingCount
             for round in 1..<24 {
-                // Those of the 257th on lose their memory.
+                // All empty chunks after the first 256 lose their memory.
                 let empty = Array([0, 30, 90][round % 3]..<count)
                 if round % 4 == 0 { try replace(empty, of: space, in: volume) }
                 space.releaseAll(space.setEmpty(empty))

@@ -14,7 +14,8 @@ import Testing
         }
     }
 
-    /// A store with so many notes, one in each transaction, and checkpoints in between; and the digest after each transaction.
+    /// Makes a store with one note in each transaction, and with a checkpoint after every `interval` notes. Returns the digest after each
+    /// transaction as well.
     private func made(
         _ count: Int, checkpointEvery interval: Int = 10, tuning: LogTuning = .tiny
     ) throws -> (store: Store, volume: MemoryVolume, digests: [GraphDigest]) {
@@ -63,7 +64,7 @@ import Testing
         for number in 21...25 { #expect(try store.graph(at: moment(number)).digest() == digests[number - 1]) }
         #expect(past.replayedCount == 25)
         #expect(try store.graph(at: moment(25)).digest() == digests[24] && past.replayedCount == 25)
-        // Another one, from the beginning; and the first one goes on all the same.
+        // Another replay starts at the beginning, and the first one still continues.
         #expect(try store.graph(at: moment(5)).digest() == digests[4] && past.replayedCount == 30)
         #expect(try store.graph(at: moment(30)).digest() == digests[29] && past.replayedCount == 35)
         #expect(before.digest() == digests[19] && before.invariantFindings() == [])
@@ -77,7 +78,7 @@ import Testing
         var contents = volume.contents
         let last = try #require(contents.keys.filter { $0.hasSuffix(".log") }.max())
         contents[last]?[100] ^= 1
-        // What is damaged is behind it.
+        // The corruption lies beyond the moment.
         #expect(try ReadOnlyStore(MemoryVolume(contents: contents), point: moment(20)).graph.digest() == digests[19])
         #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: contents)) } != nil)
     }
@@ -90,7 +91,7 @@ import Testing
             volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
         var random = SplitMix64(seed: 1)
         for number in 1...1000 {
-            // Half of the bytes stay when they are compressed.
+            // Compression halves these bytes.
             let title = (0..<500).map { _ in String(random.next(), radix: 16) }.joined()
             try store.write { _ = try $0.insert("Note", ["id": .int(Int64(number)), "title": .string(title)]) }
         }
@@ -131,7 +132,7 @@ import Testing
 
     @Test func `a moment that was retired is refused, even if it was shown before`() throws {
         let (store, volume, digests) = try made(60)
-        // One of another process, which is not told of the compaction.
+        // Another process reads these graphs and receives no notice of the compaction.
         let past = PastGraphs(volume)
         let shown = try (past.graph(at: moment(14)), past.graph(at: moment(25)), store.graph(at: moment(14)))
         _ = try past.graph(at: moment(44))

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// What somebody can do who may write all files, and knows how: every checksum fits, and the root of the tree does not.
+/// Forgeries by an attacker with access to all files and knowledge of the formats. Every checksum fits, but the Merkle root does not.
 @Suite struct ProofTests {
     private struct Entry {
         var metadata: TransactionMetadata
@@ -28,7 +28,7 @@ import Testing
         return (entries, try Verification(volume).root)
     }
 
-    /// A log with these transactions that verifies from end to end, and the root of its tree.
+    /// Returns the Merkle root of a log with these transactions, which verifies from end to end.
     private func forged(_ entries: [Entry], frameCount: Int = .max, tuning: LogTuning = .standard) throws -> String {
         let volume = MemoryVolume()
         let settings = StoreSettings(store: [UInt8](repeating: 5, count: 16), creationTime: 0, durability: .synced)
@@ -84,7 +84,7 @@ import Testing
             if place < entries.count - 1 {
                 doubled.insert(entries[place], at: place)
                 try expectAnother("\(place + 1) doubled", doubled)
-                // Their times stay in order, as a log demands it.
+                // The times stay in order, as a log requires.
                 (moved[place].payload, moved[place + 1].payload) = (entries[place + 1].payload, entries[place].payload)
                 try expectAnother("the ops of \(place + 1) and the next exchanged", moved)
                 later[place].metadata.time = entries[place + 1].metadata.time

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 @testable import Cambium
 
-/// A schema and a store of objects that all have an identity, with values that are hard to write down.
+/// A schema and a store of objects that all have an identity, with values that are difficult to write as text.
 struct RandomIdentityGraph {
     private(set) var definition = SchemaDefinition(entities: [])
     private var random: SplitMix64
@@ -86,7 +86,7 @@ struct RandomIdentityGraph {
         "\u{FEFF}", "a,b\"c\nd", "\t",
     ]
 
-    /// The same for the same number, another for another one.
+    /// Returns the same value for the same number, and another value for another number.
     private func name(_ type: AttributeType, _ number: Int) -> Value {
         switch type {
         case .string: .string(Self.texts[number % Self.texts.count])

@@ -27,7 +27,7 @@ struct RandomMapping {
         return objects
     }
 
-    /// No key of a path is the name of a property, so that no path is in another's way.
+    /// Returns a path. None of its keys is the name of a property, so paths do not conflict with each other.
     private mutating func path(_ name: String, _ objects: ObjectMapping) -> String {
         let keys = random.pick([[], ["o1"], ["o1", "o2"], ["o3\(objects.escape)\(objects.delimiter)"]]) ?? []
         return (keys + ["\(name)Key"]).joined(separator: objects.delimiter)

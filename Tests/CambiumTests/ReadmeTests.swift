@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct ReadmeTests {
-    /// The example of the README, as it stands there.
+    /// Runs the example of the README, word for word.
     private func example(_ path: String) throws {
         let definition = SchemaDefinition {
             EntityDefinition("Note", identity: ["id"]) {
@@ -22,7 +22,7 @@ import Testing
             let note = try transaction.insert("Note", ["id": .int(1), "title": .string("Paris")])
             try transaction.link(transaction.insert("Item", ["name": .string("tickets")]), "note", note)
         }
-        let graph = store.graph  // a value: it does not change, and nobody waits for it
+        let graph = store.graph  // a value: it never changes, and to read it never waits
         let note = try graph.schema.required("Note")
         print(graph.count(of: note), graph.find(note, identity: [.int(1)]) != nil)
         try store.close()
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `the example of the README runs`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: directory) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(at: directory) }  // The operating system removes leftovers.
         try example(directory.path)
         let graph = try ReadOnlyStore(at: directory.path).graph
         #expect(graph.objectCount == 2 && graph.linkCount == 1)

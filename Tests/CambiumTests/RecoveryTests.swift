@@ -6,7 +6,7 @@ import Testing
 @Suite struct RecoveryTests {
     private static let segment = "log/00000000000000000001.log"
 
-    /// A small store; its files as they are without having been closed, and the exports after each transaction.
+    /// Makes a small store. Returns its files, without closing it by default, and the exports after each transaction.
     private func small(_ durability: Durability = .synced, closes: Bool = false) throws -> (files: [String: [UInt8]], exports: [String]) {
         let volume = MemoryVolume()
         let store = try Store.notes(volume, durability: durability)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `a log that is cut anywhere loses what was not known durable at most`() throws {
-        // Nothing is synced after the creation, so each transaction after the first may be lost, and a part of none of them may stay.
+        // The store syncs nothing after its creation, so each transaction after the first may be lost. No part of a lost one may remain.
         let (files, exports) = try small(.buffered(every: .seconds(3600)))
         let byteCount = try #require(files[Self.segment]).count
         let head = try #require(try LogReader(MemoryVolume(contents: files)).head)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `what was acknowledged as synced is never taken for a torn tail`() throws {
-        // HEAD lags; but each frame tells up to where the log was durable when it was written, so all but the last are covered.
+        // HEAD lags. Each frame states how far the log was durable when the frame was written, so all frames except the last are covered.
         let (files, _) = try small()
         let bytes = try #require(files[Self.segment])
         let reader = try LogReader(MemoryVolume(contents: files))
@@ -107,7 +107,7 @@ import Testing
             let volume = cut(files, to: Format.Segment.headerByteCount + 1)
             let before = volume.contents
             #expect(code { _ = try Store.open(volume, durability: .synced) } == expected && volume.contents == before)
-            // Without HEAD nothing says that there was a transaction.
+            // Without HEAD, nothing states that there was a transaction.
             files["HEAD"] = nil
         }
     }
@@ -137,7 +137,7 @@ import Testing
         for round in 0..<3 {
             let store = try round == 0 ? Store.notes(volume) : Store.open(volume, durability: .buffered(every: .seconds(3600)))
             try store.write { try $0.insert("Note", ["id": .int(Int64(round))]) }
-            // A process that dies in the middle of a write.
+            // The process dies in the middle of a write.
             store.abandon()
             let name = try #require(volume.contents.keys.filter { $0.hasPrefix("log/") }.max())
             try volume.open(name, .update).write([9, 9, 9], at: try #require(volume.contents[name]).count)

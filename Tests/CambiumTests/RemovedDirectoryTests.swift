@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// What becomes of a writer whose files are taken away.
+/// A writer whose files are removed or replaced.
 @Suite struct RemovedDirectoryTests {
     enum Removal: CaseIterable { case directory, log, movedAway, replaced }
 
@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: Removal.allCases)
     func `a commit to a store whose directory was removed or replaced fails at its sync`(removal: Removal) throws {
-        // What is left of a test is the system's to tidy.
+        // The operating system removes leftovers.
         defer { for path in [directory, directory + "-moved"] { try? FileManager.default.removeItem(atPath: path) } }
         let store = try Store.create(at: directory, schema: Notes.schema)
         try insert(store, 1)

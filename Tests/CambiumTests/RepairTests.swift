@@ -7,7 +7,7 @@ import Testing
 @Suite struct RepairTests {
     private static let segment = "log/00000000000000000001.log"
 
-    /// The files of a store that was closed, and the exports after each transaction.
+    /// Returns the files of a closed store, the exports after each transaction and the Merkle root.
     private func files() throws -> (files: [String: [UInt8]], exports: [String], root: String) {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
@@ -52,7 +52,7 @@ import Testing
                 #expect(try Verification(target).isSound)
                 counts.insert(repair.transactionCount)
             } catch let error as CambiumError {
-                // Nothing verifies, so there is nothing to save.
+                // Nothing verifies, so the repair has nothing to save.
                 #expect(error.code == .damaged && offset < 700, "byte \(offset): \(error)")
             }
         }
@@ -70,7 +70,7 @@ import Testing
         let empty = MemoryVolume()
         #expect(code { _ = try Repair(MemoryVolume(contents: files), to: empty, surroundings: fixedSurroundings()) } == .damaged)
         #expect(empty.contents.isEmpty)
-        // What a repair that failed has left behind is no store, and no obstacle to the next one.
+        // The files of a failed repair are not a store, and they do not hinder the next repair.
         let failing = MemoryVolume()
         var torn = files
         torn[Self.segment]?[Format.Segment.headerByteCount + 8] ^= 1

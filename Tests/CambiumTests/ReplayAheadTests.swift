@@ -6,7 +6,7 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct ReplayAheadTests {
-    /// A store with one transaction whose ops are decoded while they are applied.
+    /// Makes a store with one transaction whose ops are decoded while they are applied.
     private func made(tuning: LogTuning) throws -> (volume: MemoryVolume, digest: GraphDigest) {
         let volume = MemoryVolume()
         let store = try Store.create(
@@ -64,7 +64,7 @@ import Testing
             try timeline.publish(first)
             let count = timeline.head.objectCount
             var second = timeline.draft()
-            // All that it inserts is there.
+            // All objects that the transaction inserts exist already.
             #expect(code { try second.replay(record) } == .damaged)
             _ = consume second
             #expect(timeline.head.objectCount == count && count == 3000)

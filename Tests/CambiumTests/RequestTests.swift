@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// What a store remembers of requests.
+/// The requests that a store remembers.
 @Suite struct RequestTests {
     private func made() throws -> (MemoryVolume, Store, ObjectID) {
         let volume = MemoryVolume()
@@ -85,7 +85,7 @@ import Testing
         try store.close()
         let again = try Store.reopened(volume)
         #expect(code { _ = try set(again, id, "C", author("C")) } == .conflict)
-        // Without a digest the id alone counts.
+        // Without a digest, only the id of a request counts.
         for content in ["B", nil] { #expect(repetition { _ = try set(again, id, "C", author(content)) }?.rawValue == 3) }
         #expect(try title(again, id) == .string("B") && again.graph.transaction.rawValue == 3)
     }

@@ -8,7 +8,7 @@ import Testing
 
 /// Tables of checkpoints that are in chunks of the file of pages.
 @Suite struct RootTableTests {
-    /// Every table is in chunks, in several of them.
+    /// Every table is in chunks, and in more than one of them.
     static let tuning: LogTuning = {
         var tuning = LogTuning.tiny
         (tuning.segmentByteCount, tuning.sealsSegments) = (1 << 20, false)
@@ -39,7 +39,7 @@ import Testing
 
     private func tables(_ root: RootRecord) -> [Int] { root.chunks.indices.filter { root.chunks[$0] == .table } }
 
-    /// Two checkpoints, of the second and the third transaction, and one transaction after them.
+    /// Makes checkpoints of the second and the third transaction, and one transaction after them.
     private func made(_ volume: any Volume) throws -> Store {
         let store = try create(volume)
         for round in 0..<3 {
@@ -135,7 +135,7 @@ import Testing
         }
         #expect(reader.graph.export == export)
         #expect(try Verification(volume).findings == [])
-        // What dropped roots had is used again.
+        // The chunks of dropped checkpoints are used again.
         #expect(store.committer.timeline.space.chunkCount < 80)
         try store.close()
     }
@@ -162,7 +162,7 @@ import Testing
         var failureCount = 0
         for round in 0..<20 {
             try add(store, 2000 + round..<2001 + round)
-            // After the joint and its sync, the failure of which would be that of the log.
+            // The failure follows the joint and its sync, because the failure of this sync would be a failure of the log.
             volume.fail(at: volume.operationCount + 4 + round, with: 28)
             do { try store.checkpoint() } catch { failureCount += 1 }
             volume.fail(at: .max, with: 28)

@@ -6,11 +6,11 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Beginning a segment waits for the disk without the writer's lock.
+/// A store waits for the disk without the writer's lock when it begins a segment.
 @Suite struct RotationTests {
     private static let durabilities = [Durability.synced, .buffered(every: .seconds(3600))]
 
-    /// A store whose next transaction begins a segment, and a thread that commits it and waits for the disk.
+    /// A store whose next transaction begins a segment, and a thread that commits this transaction and waits for the disk.
     private final class Rotating: Sendable {
         let volume = GatedVolume()
         let store: Store
@@ -35,7 +35,7 @@ import Testing
 
         static func insert(_ store: Store) throws { try store.write { try $0.insert("Memo") } }
 
-        /// Lets the disk go on. Returns how the transaction that began the segment failed; `nil` if it succeeded.
+        /// Lets the disk continue. Returns the error code of the transaction that began the segment, or `nil` if it succeeded.
         func finish() -> CambiumError.Code? {
             volume.isShut.store(false, ordering: .relaxed)
             volume.gate.signal()
@@ -69,7 +69,7 @@ import Testing
         let rotating = try Rotating(durability)
         let store = rotating.store
         let count = store.graph.objectCount
-        // If the lock was held, these would wait for the disk.
+        // If the lock were held, these transactions would wait for the disk.
         let tickets = try (0..<5).map { _ in try store.enqueue { try $0.insert("Memo") }.ticket }
         #expect(store.graph.objectCount == count)
         #expect(try LogReader.segments(rotating.volume.memory).count == 1)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Cambium
 
-/// What is exported by identity is imported anywhere, and exported again as the same bytes.
+/// An export by identity can be imported anywhere, and a second export has the same bytes.
 @Suite struct RoundTripTests {
-    /// The seeds to run: `CAMBIUM_SEED` is the first, `CAMBIUM_PROGRAMS` how many.
+    /// The seeds to run. `CAMBIUM_SEED` is the first one, and `CAMBIUM_PROGRAMS` is the number of seeds.
     private static let seeds: Range<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
         let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1

@@ -5,7 +5,7 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct SealingTests {
-    /// Sizes with which a segment fills after some dozens of transactions. Nothing is sealed but by the tests.
+    /// Sizes with which a segment fills after a few dozen transactions. Only the tests seal segments.
     private static let tuning: LogTuning = {
         var tuning = LogTuning.tiny
         tuning.largeByteCount = 2000
@@ -15,7 +15,7 @@ import Testing
         return tuning
     }()
 
-    /// A store with several segments, which was closed, and what its log tells.
+    /// Makes and closes a store with several segments. Returns the Merkle root of its log as well.
     private func made() throws -> (volume: MemoryVolume, store: Store, root: String) {
         let volume = MemoryVolume()
         let store = try Store.create(
@@ -114,7 +114,7 @@ import Testing
             if offset % 7 == 0 { #expect(!isSound(Array(bytes.prefix(offset))), "cut to \(offset) bytes") }
         }
         #expect(!isSound(nil) && !isSound(bytes + [0]) && isSound(bytes))
-        // The segment as it was before is as good.
+        // The segment in its earlier form is equally valid.
         #expect(isSound(open))
         #expect(try Verification(MemoryVolume(contents: files)).root == root)
     }
@@ -185,7 +185,7 @@ import Testing
         for number in 300..<600 { try again.write { try $0.insert("Note", ["id": .int(Int64(number))]) } }
         #expect(again.sealingFailure == nil)
         try again.close()
-        // Closing leaves what is not under way to the next opening.
+        // Closing leaves all segments that are not being sealed to the next opening.
         var rounds = 0
         while try kinds().dropLast().contains(false), rounds < 100 {
             let opened = try Store.open(volume, durability: nil, tuning: tuning)

@@ -1,11 +1,11 @@
 import CambiumLog
 import CambiumModel
 
-/// A directory of a volume, as a volume of its own: several of them share what a crash leaves.
+/// A directory of a volume that is used as a volume of its own. Several shelves on one volume share the effects of a crash.
 struct Shelf: Volume {
     private let base: any Volume
     private let directory: String
-    /// Whether its files can have second names on other shelves.
+    /// Whether the shelf's files can have second names on other shelves.
     private let links: Bool
     private let locks = MemoryVolume()
 

@@ -6,31 +6,31 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// A history of a store on a disk that refuses, dies and loses power: all of it from a seed.
+/// A history of a store on a disk that refuses, dies and loses power. The seed determines all of it.
 ///
-/// A second store, in memory, is given the same transactions, so that what each of them leads to is known even where the first
-/// one could not say.
+/// A second store, in memory, receives the same transactions. It shows the result of each transaction even if the first store could not
+/// report it.
 private struct Simulation {
     private var random: SplitMix64
     private let durability: Durability
     private var tuning: LogTuning
-    /// With none, pages are in files from the first one on.
+    /// The memory budget. If it has no bytes, all pages are in files.
     private let memory: MemoryBudget
     private let volume = FaultyVolume()
-    /// The transactions that are in the store, as far as it said.
+    /// The transactions that the store contains, as far as it reported them.
     private var applied: [Change] = []
-    /// What the store may come to after a crash: the states after each transaction from the last durable one on.
+    /// The states that the store may have after a crash: the last durable one and the state after each later transaction.
     private(set) var possible: [String] = [Simulation.none]
     private(set) var crashCount = 0
     private static let none = "no store"
 
-    /// What a transaction does: a note is made, renamed, linked or deleted, or the schema is changed.
+    /// A transaction that makes, renames, links or deletes a note, or changes the schema.
     private struct Change {
         let kind: Int
         let note: Int64
         let other: Int64
 
-        /// Whether anything was written.
+        /// Returns whether anything was written.
         func apply(to store: Store) throws -> Bool {
             if kind == 4 { return try migrate(store) }
             return try store.write { try apply(to: &$0) }.receipt.transaction != nil
@@ -51,7 +51,8 @@ private struct Simulation {
             }
         }
 
-        /// There and back, by what there is; of a property that gets another type a program sees to the values.
+        /// Migrates the schema back or forth, depending on its current state. A program sets the values of a property that gets another
+        /// type.
         private func migrate(_ store: Store) throws -> Bool {
             var definition = store.schema.definition
             let title = Self.title(of: try store.schema.required("Note"))
@@ -84,12 +85,12 @@ private struct Simulation {
         random = SplitMix64(seed: seed)
         durability = random.isTrue(2, outOf: 3) ? .synced : .buffered(every: .seconds(3600))
         tuning = random.isTrue(1, outOf: 2) ? .tiny : .standard
-        // Everything that happens is to follow from the seed.
+        // The seed must determine everything that happens.
         (tuning.sealsInBackground, tuning.checkpointsInBackground) = (false, false)
         memory = random.isTrue(1, outOf: 3) ? MemoryBudget(byteCount: 0) : .standard
     }
 
-    /// Runs some lives of a process, each of which ends by closing, by dying, or by the loss of power.
+    /// Runs several lives of a process, each of which ends by a closing, a crash or a power failure.
     mutating func run() throws {
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             do { try live() } catch let finding as Finding { throw finding } catch {}  // A fault ends a life.
@@ -125,7 +126,7 @@ private struct Simulation {
             guard possible.contains(state) else {
                 throw Finding("a process opened a state that never was: \(state)")
             }
-            // All that an opening shows is durable.
+            // Everything that an opening shows is durable.
             possible = [state]
             try restore(to: state)
             return store
@@ -134,7 +135,7 @@ private struct Simulation {
         possible = [Self.none, made]
         let store = try Store.create(
             volume, schema: Notes.schema, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
-        // A store exists once its schema is durable, whatever it promises of later transactions.
+        // A store exists once its schema is durable, whatever durability its later transactions have.
         possible = [made]
         return store
     }
@@ -150,7 +151,7 @@ private struct Simulation {
         do { isWritten = try change.apply(to: store) } catch {
             if after != before, store.graph.state == after { throw Finding("a commit failed, and readers see it") }
             applied.removeLast()
-            // The bytes may be on the disk all the same, if the process ended with it.
+            // The bytes may still be on the disk if the process ended as well.
             possible.append(after)
             let isGone = (error as? CambiumError)?.code == .notWritable
             if isGone || volume.isDead { throw error }
@@ -160,12 +161,12 @@ private struct Simulation {
             return
         }
         if store.graph.state != after { throw Finding("a commit led to something else") }
-        // What changes nothing writes nothing, so it does not replace what a commit that failed may have left on the disk.
+        // A transaction that changes nothing writes nothing. It does not replace bytes that a failed commit may have left on the disk.
         if !isWritten { return }
         if durability == .synced { possible = [after] } else { possible.append(after) }
     }
 
-    /// A checkpoint, and retiring what it stands for, change nothing that anybody sees, whether it is made or not.
+    /// Makes a checkpoint or a compaction. Neither one changes the visible state, whether it succeeds or fails.
     private mutating func checkpoint(_ store: Store) throws {
         let before = store.graph.state
         do {
@@ -174,7 +175,7 @@ private struct Simulation {
             } else {
                 try store.checkpoint()
             }
-            // All that is in it is durable.
+            // Everything in the checkpoint is durable.
             possible = [before]
         } catch {
             let isGone = (error as? CambiumError)?.code == .notWritable
@@ -183,14 +184,14 @@ private struct Simulation {
         if store.graph.state != before { throw Finding("a checkpoint changed the graph") }
     }
 
-    /// The store in memory after the transactions that were applied.
+    /// Returns a store in memory after the applied transactions.
     private func replica() throws -> Store {
         let store = try Store.inMemory(schema: Notes.schema)
         for change in applied { _ = try change.apply(to: store) }
         return store
     }
 
-    /// Forgets the transactions that a crash took.
+    /// Forgets the transactions that a crash removed.
     private mutating func restore(to state: String) throws {
         let store = try Store.inMemory(schema: Notes.schema)
         var count = store.graph.state == state ? 0 : -1
@@ -202,7 +203,7 @@ private struct Simulation {
         applied.removeLast(applied.count - count)
     }
 
-    /// Every disk that a loss of power may leave has to open, and to something that may be there.
+    /// Opens several disks that a power failure may leave. Each must open in a possible state.
     private mutating func losePower() throws {
         crashCount += 1
         for seed in 0..<UInt64(4) {
@@ -231,12 +232,12 @@ private struct Simulation {
 }
 
 extension Graph {
-    /// The objects, what numbers the next ones get, and the schema.
+    /// The objects, the next serials and the schema, as one text.
     fileprivate var state: String { export + "\(digest())" + String(decoding: schema.catalog.json, as: UTF8.self) }
 }
 
 @Suite struct SimulationTests {
-    /// `CAMBIUM_SEED` is the first seed, `CAMBIUM_SIMULATIONS` how many.
+    /// `CAMBIUM_SEED` is the first seed, and `CAMBIUM_SIMULATIONS` is the number of seeds.
     @Test func `no fault at any moment loses what was acknowledged or leaves what never was`() throws {
         let environment = ProcessInfo.processInfo.environment
         let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1

@@ -4,9 +4,9 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// A compaction to a checkpoint that is inside of a segment.
+/// Compactions to a checkpoint that is inside a segment.
 @Suite struct SplitTests {
-    /// Segments of any length, with some files of ops.
+    /// The tuning for segments of any length and for some files of ops.
     private static let tuning: LogTuning = {
         var tuning = LogTuning.tiny
         (tuning.segmentByteCount, tuning.largeByteCount, tuning.sealsSegments) = (1 << 20, 500, false)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// A segment with 13 transactions and a checkpoint of the seventh, and 3 transactions in another one.
+    /// Makes a segment with 13 transactions and a checkpoint of the seventh, and another segment with three transactions.
     private func made(_ volume: any Volume = MemoryVolume()) throws -> Store {
         let store = try Store.create(
             volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: Self.tuning)
@@ -122,7 +122,7 @@ import Testing
 
     // MARK: Covered segments
 
-    /// What an interrupted splitting leaves: a sealed segment with 13 transactions, and another one with the last six of them.
+    /// Makes the files that an interrupted split leaves: a sealed segment with 13 transactions, and another one with the last six of them.
     private func interrupted() throws -> (volume: MemoryVolume, export: String, covered: String) {
         let volume = MemoryVolume()
         let store = try made(volume)
@@ -182,7 +182,7 @@ import Testing
         contents[third] = nil
         contents["HEAD"] = nil
         #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: contents)) } == .damaged)
-        // Nothing is passed over because it begins inside of an open segment.
+        // An opening refuses a segment that begins inside an open one, instead of skipping it.
         var open = volume.contents
         open[covered] = nil
         open[LogFileName.path(TransactionNumber(rawValue: 15), .segment)] = volume.contents[covered]

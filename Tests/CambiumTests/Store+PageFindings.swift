@@ -2,6 +2,6 @@
 @testable import CambiumGraph
 
 extension Store {
-    /// What is wrong with the pages of a store. A checkpoint in the background waits meanwhile.
+    /// The faults in the pages of a store. A background checkpoint waits while they are determined.
     var pageFindings: [String] { committer.writing.hold { PageChecker.findings(in: committer.timeline) } }
 }

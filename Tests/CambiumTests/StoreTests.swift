@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 
 @Suite struct StoreTests {
-    /// A store with a little of everything.
+    /// Makes a store with a few objects of every kind.
     private func filled(_ volume: MemoryVolume) throws -> Store {
         let store = try Store.notes(volume)
         try store.write(Author(actor: "jane", message: "begin")) { transaction in
@@ -135,7 +135,7 @@ import Testing
 
     @Test func `a store that this process has open already is told apart from one that another process has`() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: path) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(atPath: path) }  // The operating system removes leftovers.
         let store = try Store.create(at: path, schema: Notes.schema)
         let refusal = #expect(throws: CambiumError.self) { _ = try Store.open(at: path) }
         #expect(refusal?.code == .locked && refusal?.message.contains("This process has the store open") == true)

@@ -6,7 +6,7 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// Graphs that outlive their store, while others write to its files.
+/// Graphs that outlive their store while another store writes to its files.
 @Suite struct SurvivingGraphTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-surviving-\(UUID().uuidString)").path
 
@@ -16,7 +16,7 @@ import Testing
         return volume
     }
 
-    private func clean() { try? FileManager.default.removeItem(atPath: directory) }  // What is left of a test is the system's to tidy.
+    private func clean() { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
 
     private func open(_ volume: any Volume, _ memory: MemoryBudget = .standard) throws -> Store {
         var tuning = LogTuning.standard
@@ -26,7 +26,7 @@ import Testing
         return store
     }
 
-    /// A store that was closed with a checkpoint, in which some chunks have titles only.
+    /// Makes a closed store with a checkpoint in which some chunks have only titles.
     private func makeStore(_ volume: any Volume, _ memory: MemoryBudget = .standard) throws {
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced, memory: memory)
         try store.write { transaction in
@@ -36,7 +36,7 @@ import Testing
         try store.close()
     }
 
-    /// Rewrites all titles, and makes a checkpoint, after which no older one is there.
+    /// In each round, rewrites all titles and makes a checkpoint that replaces all older ones.
     private func rewrite(_ store: Store, _ word: String, rounds: Int = 3) throws {
         let note = try store.schema.required("Note")
         for round in 0..<rounds {
@@ -166,7 +166,7 @@ import Testing
     }
 }
 
-/// Files in memory among which no lease can be made.
+/// Files in memory that refuse the creation of a lease.
 private final class LeaselessVolume: OverMemory {
     let memory = MemoryVolume()
     var name: String { "leaseless" }

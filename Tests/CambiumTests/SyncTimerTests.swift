@@ -7,7 +7,7 @@ import Testing
 
 /// The timer of `buffered(every:)`.
 @Suite struct SyncTimerTests {
-    /// A timer that fires when the test says so.
+    /// A timer that fires when a test fires it.
     private final class ManualTimer: SyncTimer {
         let delay = Guarded<Duration?>(nil)
         let action = Guarded<(@Sendable () -> Void)?>(nil)
@@ -39,7 +39,7 @@ import Testing
         try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }
     }
 
-    /// Returns when no sync is under way.
+    /// Waits until no sync is under way.
     private func settle(_ store: Store) throws { try store.write(durability: .synced) { _ in } }
 
     @Test func `the last commits before an idle time are synced when the interval is over`() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// A process that writes a little, again and again, with the settings that a store has without a word.
+/// A process that writes a little again and again, with the default settings of a store.
 @Suite struct TrickleTests {
     private let clock = StillClock()
 
@@ -12,7 +12,7 @@ import Testing
         try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: clock.surroundings())
     }
 
-    /// The files of the log, and the checkpoints.
+    /// Returns the number of segments and the number of checkpoints.
     private func counts(_ volume: any Volume) throws -> (segments: Int, roots: Int) {
         (try LogReader.files(volume).segmentCount, try RootRecord.list(volume).count)
     }

@@ -2,16 +2,16 @@ import CambiumBytes
 import Foundation
 import Synchronization
 
-/// Two threads of their own: those of a pool may be busy with other tests, and one of these waits for the other.
+/// Two dedicated threads. The threads of a pool may be busy with other tests, and one of these two threads waits for the other.
 final class TwoThreads: Sendable {
     let isDone = Atomic(false)
-    /// What the threads count.
+    /// A counter that the two threads share.
     let count = Atomic(0)
     private let errors = Guarded<[String]>([])
 
-    /// Runs both, and returns when both have ended. If one of them throws, the other one is told by `isDone`.
+    /// Runs both closures, and returns when both have ended. If one of them throws, `isDone` reports this to the other one.
     ///
-    /// - Returns: what they threw.
+    /// - Returns: The errors that the closures threw.
     func run(_ first: @escaping @Sendable () throws -> Void, _ second: @escaping @Sendable () throws -> Void) -> [String] {
         let ended = DispatchSemaphore(value: 0)
         for body in [first, second] {

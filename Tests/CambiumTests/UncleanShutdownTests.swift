@@ -31,16 +31,17 @@ import Testing
                 contents = volume.contents
                 sizes.append(byteCount(contents))
             }
-            // A tail that is cut off is followed by a segment, which is made again where it has no frames; the one before may be sealed.
+            // A new segment follows a tail that was cut off. An opening makes this segment again if it has no frames, and may seal the one
+            // before.
             #expect(sizes.allSatisfy { $0 <= byteCount(files) + (isTorn ? Format.Segment.headerByteCount + 50 : 0) })
-            // A process that dies early has not sealed the segment before: the store grows at most once more, when a later one seals it.
+            // A process that dies early has not sealed the segment before. The store grows at most once more, when a later process seals
+            // it.
             #expect(Set(sizes.dropFirst(2)).count <= 2 && zip(sizes, sizes.dropFirst()).allSatisfy { $0 <= $1 })
             #expect(try Store.open(MemoryVolume(contents: contents), durability: nil).graph.schema.entities.count == 4)
         }
     }
 
-    /// The bytes that a commit leaves for good, whatever the process that made it did afterwards: a frame, a header of a segment, and
-    /// those of a file of ops.
+    /// The bytes that a commit leaves for good, whatever its process did afterwards: a frame, a segment header and a file of ops.
     private static let byteCountMaxOfCommit = 400
 
     @Test(arguments: [(Durability.synced, 300), (.buffered(every: .seconds(3600)), 60)])
@@ -55,9 +56,9 @@ import Testing
                 let store = try Store.open(
                     volume, durability: durability, surroundings: fixedSurroundings(seed: UInt64(round)), tuning: tuning)
                 try store.write { try $0.insert("Note", ["id": .int(Int64(round))]) }
-                // Some die in the middle of another commit, some of its files are half-made.
+                // Some processes die in the middle of another commit, and some of its files are incomplete.
                 if round % 3 == 0 { volume.crash(at: volume.operationCount + round % 7) }
-                _ = try? store.write { try $0.insert("Note", ["id": .int(Int64(round + 1000))]) }  // It may be there or not.
+                _ = try? store.write { try $0.insert("Note", ["id": .int(Int64(round + 1000))]) }  // The note may exist.
                 store.abandon()
                 contents = volume.contents
             }
@@ -67,7 +68,7 @@ import Testing
             #expect(count >= roundCount && store.graph.transaction.rawValue == UInt64(count) + 1)
             try store.close()
             #expect(byteCount(last.contents) < byteCount(files) + count * Self.byteCountMaxOfCommit)
-            // What dead processes left behind is gone.
+            // The unfinished files of dead processes are gone.
             #expect(last.contents.keys.allSatisfy { !$0.hasSuffix(".pending") && !$0.hasSuffix(".new") })
             #expect(try Verification(last).findings.isEmpty)
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cambium
 
-/// People with an identity, and with two values that are unique, too.
+/// People with an identity, and with two more unique keys.
 @Suite struct UniqueValueImportTests {
     private static func store(_ volume: MemoryVolume = MemoryVolume()) throws -> Store {
         var definition = SchemaDefinition {

@@ -7,7 +7,7 @@ import Testing
 @testable import CambiumGraph
 @testable import CambiumLog
 
-/// What must not grow with the time that a store is used, nor with what is in it.
+/// Quantities that must not grow with the time for which a store is used, or with the amount of its contents.
 @Suite struct UptimeTests {
     private static let checkpointCount = ProcessInfo.processInfo.environment["CAMBIUM_CHECKPOINTS"].flatMap(Int.init) ?? 200
 
@@ -28,7 +28,7 @@ import Testing
 
     // MARK: Checkpoints
 
-    /// What a store takes, but for the log.
+    /// The size of a store without its log.
     private struct Size: Equatable, CustomStringConvertible {
         let pages: Int
         let roots: Int
@@ -84,7 +84,7 @@ import Testing
             try store.write { try $0.set(changed, "title", to: .string("round \(round)")) }
             try store.checkpoint()
             try store.write { try $0.set(changed, "rating", to: .double(1)) }
-            // Some die while they make another one.
+            // Some processes die while they make another checkpoint.
             if round % 2 == 0 { volume.crash(at: volume.operationCount + round % 12) }
             _ = try? store.checkpoint()
             store.abandon()
@@ -119,7 +119,7 @@ import Testing
         volume.onPageWrite.withLock { $0 = nil }
         let rounds = commitCount.load(ordering: .relaxed) / 50
         #expect(rounds > 0)
-        // What is frozen is not written to: each page that is changed is copied once, into chunks that are used again from then on.
+        // The store does not write to frozen pages. It copies each changed page once, into chunks that it uses again from then on.
         let memory = store.memory
         #expect(memory.pageByteCount == before.pageByteCount && memory.reservedByteCount <= before.reservedByteCount + (1 << 20))
         try store.close()
@@ -128,7 +128,7 @@ import Testing
 
     // MARK: Opening
 
-    /// The bytes that opening and finding one object read.
+    /// Returns the number of bytes that are read to open a store and to find one object.
     private func readByteCount(_ contents: [String: [UInt8]]) throws -> Int {
         let volume = WatchedVolume(contents: contents)
         let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 7))
@@ -151,11 +151,11 @@ import Testing
             }
             try store.checkpoint()
             try store.close()
-            // What is smaller is checked in whole.
+            // An opening checks a smaller file in whole.
             #expect(byteCount(volume.contents, "pages-") > LogTuning.standard.checkedByteCountMax)
             counts.append(try readByteCount(volume.contents))
         }
-        // 6 bytes for each chunk, and the chunks of the way to one object.
+        // An opening reads 6 bytes for each chunk, and the chunks on the way to one object.
         #expect(counts.allSatisfy { $0 < 30 * 65_536 } && counts[2] - counts[0] < 2 * 65_536, "\(counts)")
     }
 
@@ -173,7 +173,7 @@ import Testing
             }
             try store.checkpoint()
             try store.close()
-            // The same chunks are checked, whatever is in them.
+            // The same chunks are checked, whatever they contain.
             let pages = byteCount(volume.contents, "pages-")
             counts.append(try readByteCount(volume.contents) - pages)
         }
@@ -192,7 +192,7 @@ import Testing
         }
         func sizes() -> (log: Int, pages: Int) {
             let contents = volume.contents
-            // The zeros that the last segment has ahead of its frames are not log.
+            // The preallocated zeros after the frames of the last segment are not log.
             let last = contents.keys.filter { $0.hasSuffix(".log") }.max().flatMap { contents[$0] } ?? []
             let zeroCount = last.count - max((last.lastIndex { $0 != 0 } ?? 0) + 1, Format.Segment.headerByteCount)
             return (byteCount(contents, "log/") - zeroCount, byteCount(contents, "pages-"))
@@ -210,7 +210,7 @@ import Testing
             #expect(try RootRecord.list(volume).allSatisfy { $0 >= compaction.firstMoment })
             last = size
         }
-        // Of each transaction the envelope is left, of some 60 bytes.
+        // Of each transaction only the envelope remains, which takes about 60 bytes.
         #expect(last.log < 201 * 100 && last.log < whole.log / 2, "\(last.log) of \(whole.log)")
         #expect(try Verification(volume).isSound)
     }
@@ -230,7 +230,7 @@ import Testing
             #expect(store.graph.objectCount == 1000)
             sizes.append(store.memory.pageByteCount)
         }
-        // The serials go on, and with them the map that leads to them: 4 bytes for 128.
+        // The serials are not used again, so the map of the serials grows by 4 bytes for every 128 of them.
         #expect(sizes.suffix(20).max() ?? 0 <= (sizes.prefix(10).max() ?? 0) + 8192, "\(sizes)")
         #expect(store.pageFindings == [] && store.graph.invariantFindings() == [])
     }

@@ -8,7 +8,8 @@ import Testing
 @Suite struct ValueSizeTests {
     private static let schema = try? Schema(SchemaDefinition { EntityDefinition("Blob") { AttributeDefinition("content", .data) } })
 
-    /// Bytes that cannot be compressed, because a block of them is longer than LZ4 looks back; of very many some that can.
+    /// Returns bytes that LZ4 cannot compress, because they repeat only beyond the distance that it looks back. If there are 8 MiB or more,
+    /// they repeat sooner and can be compressed.
     private func noise(_ byteCount: Int) -> [UInt8] {
         var random = SplitMix64(seed: UInt64(byteCount))
         let block = (0..<min(byteCount, byteCount < 8 << 20 ? 100_003 : 10_007)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -17,7 +18,7 @@ import Testing
         return bytes
     }
 
-    /// The contents of the objects in a store.
+    /// Returns the contents of the objects in a graph.
     private func contents(_ graph: Graph) throws -> [[UInt8]] {
         let blob = try graph.schema.required("Blob")
         let content = try blob.requiredAttribute("content")
@@ -26,7 +27,7 @@ import Testing
         }
     }
 
-    /// From 4 MiB on the value is in a file of its own.
+    /// A value of 4 MiB or more has its own file.
     @Test(.enabled(if: LongTests.areWanted), arguments: [0, 1, 4095, 4096, 4097, 1 << 20, 5 << 20, 64 << 20])
     func `a value of any size is there whole or not at all, whichever operation was the last`(byteCount: Int) throws {
         let empty = MemoryVolume()

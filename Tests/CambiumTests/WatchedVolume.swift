@@ -5,13 +5,13 @@ import Synchronization
 @testable import Cambium
 @testable import CambiumLog
 
-/// Files in memory of which it is told which are read and how many bytes, when pages are written, and when the log is listed.
+/// Files in memory that record which files are read and how many bytes, and that report writes of pages and listings of the log.
 final class WatchedVolume: OverMemory {
     let memory: MemoryVolume
     let readByteCount = Atomic(0)
     let readPaths = Guarded<Set<String>>([])
     let onPageWrite = Guarded<(@Sendable () -> Void)?>(nil)
-    /// What is done before the log is listed, one for each time.
+    /// The actions before the next listings of the log, one for each listing.
     let beforeListing = Guarded<[@Sendable () throws -> Void]>([])
 
     init(contents: [String: [UInt8]] = [:]) { memory = MemoryVolume(contents: contents) }

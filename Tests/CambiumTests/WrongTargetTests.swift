@@ -4,9 +4,9 @@ import Testing
 
 @testable import Cambium
 
-/// Every call that takes a target refuses one of the wrong entity, with the same error whatever the row numbers are.
+/// Every call that takes a target refuses a target of the wrong entity. The error is the same for all row numbers.
 @Suite struct WrongTargetTests {
-    /// An item of a note, and other objects in the row of that note; more of them in other rows.
+    /// Makes an item of a note and other objects in the row of that note, and more of them in other rows.
     private func filled() throws -> Store {
         let store = try Store.notes()
         try store.write { transaction in

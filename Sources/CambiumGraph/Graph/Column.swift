@@ -49,8 +49,9 @@ struct LeafDirectory {
 public struct Column {
     private let directory: LeafDirectory
     /// The table of the objects that have the attribute. For any other object the value is null.
-    private let table: Int
-    private let kind: ColumnKind
+    private let table: UInt32
+    /// The same table if the column has values of a kind; otherwise `ObjectPlace.noTable`. So one comparison decides both.
+    private let bytesTable, int64Table, doubleTable: UInt32
     public let type: AttributeType
     private let field: Field
     /// Keeps the pages alive.
@@ -61,8 +62,11 @@ public struct Column {
             field.table < 0
             ? LeafDirectory(emptyOf: version.reader)
             : LeafDirectory(version.reader, field.table, field.slot, field.kind, version.space.constants)
-        table = field.table
-        kind = field.kind
+        let table = UInt32(truncatingIfNeeded: field.table)
+        self.table = table
+        bytesTable = field.kind == .string ? table : ObjectPlace.noTable
+        int64Table = field.type == .int64 ? table : ObjectPlace.noTable
+        doubleTable = field.type == .double ? table : ObjectPlace.noTable
         type = field.type
         self.field = field
         self.version = version
@@ -70,21 +74,21 @@ public struct Column {
 
     /// Returns a whole number, or `nil` if the value is null or the attribute has another type.
     public func int(at place: ObjectPlace) -> Int64? {
-        guard table == Int(place.table) else { return nil }
+        if int64Table == place.table { return directory.fixed(place.row, as: Int64.self) }
+        guard table == place.table else { return nil }
         return switch type {
         case .int16: directory.fixed(place.row, as: Int16.self).map(Int64.init)
         case .int32: directory.fixed(place.row, as: Int32.self).map(Int64.init)
-        case .int64: directory.fixed(place.row, as: Int64.self)
         default: nil
         }
     }
 
     public func bool(at place: ObjectPlace) -> Bool? {
-        type == .bool && table == Int(place.table) ? directory.fixed(place.row, as: UInt8.self).map { $0 != 0 } : nil
+        type == .bool && table == place.table ? directory.fixed(place.row, as: UInt8.self).map { $0 != 0 } : nil
     }
 
     public func double(at place: ObjectPlace) -> Double? {
-        type == .double && table == Int(place.table) ? directory.fixed(place.row, as: Double.self) : nil
+        doubleTable == place.table ? directory.fixed(place.row, as: Double.self) : nil
     }
 
     /// Returns the text of a string, URI or JSON, or `nil` if the value is null or the attribute has another type.
@@ -96,7 +100,7 @@ public struct Column {
     /// Calls `body` with the bytes of a string, URI, JSON text or data. It does not copy them, except for values of more than 255 bytes.
     /// Calls `body` with `nil` if the value is null or the attribute has another type.
     public func withBytes<Result>(at place: ObjectPlace, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
-        guard kind == .string, table == Int(place.table) else { return body(nil) }
+        guard bytesTable == place.table else { return body(nil) }
         let leaf = directory.leaf(place.row)
         let cell = StringLeaf.cell(leaf, place.row)
         if cell == 0 { return body(nil) }

@@ -8,6 +8,9 @@ public struct ObjectPlace: Hashable, Sendable {
     package let table: UInt32
     let row: UInt32
 
+    /// A number that is not the number of a table.
+    static let noTable = UInt32.max
+
     @inline(__always) init(table: Int, row: UInt32) {
         self.table = UInt32(truncatingIfNeeded: table)
         self.row = row

@@ -10,12 +10,13 @@ public struct Relation {
         case other
     }
 
-    private let shape: Shape
     private let owners: LeafDirectory
     private let members: LeafDirectory
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.
-    private let ownerTable: Int
+    private let ownerTable: UInt32
+    /// The same table if the relationship has a shape; otherwise `ObjectPlace.noTable`. So one comparison decides both.
+    private let oneTable, chainTable: UInt32
     private let targetTable: Int
     /// Keeps the pages alive.
     private let version: Version
@@ -25,15 +26,16 @@ public struct Relation {
             LeafDirectory(version.reader, table, slot, .rows, version.space.constants)
         }
         self.version = version
-        ownerTable = handle.ownerTable
+        ownerTable = UInt32(truncatingIfNeeded: handle.ownerTable)
         targetTable = handle.targetTable
         if handle.ownerTable < 0 {
-            shape = .other
+            (oneTable, chainTable) = (ObjectPlace.noTable, ObjectPlace.noTable)
             end = nil
             owners = LeafDirectory(emptyOf: version.reader)
             members = owners
             return
         }
+        let shape: Shape
         switch handle.end.layout {
         case .pair(let tables, let slots):
             shape = .one
@@ -59,16 +61,13 @@ public struct Relation {
             members = owners
         }
         end = handle.end
+        oneTable = shape == .one ? ownerTable : ObjectPlace.noTable
+        chainTable = shape == .chain ? ownerTable : ObjectPlace.noTable
     }
 
     /// Calls `body` with each object at the other end, in order if the relationship is ordered.
     public func forEach(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
-        guard ownerTable == Int(place.table) else { return }
-        switch shape {
-        case .one:
-            let row = owners.link(place.row)
-            if row != noRow { body(ObjectPlace(table: targetTable, row: row)) }
-        case .chain:
+        if chainTable == place.table {
             let targetTable = targetTable
             var row = owners.link(place.row)
             var restCount = members.rowCountEnd
@@ -78,27 +77,31 @@ public struct Relation {
                 body(ObjectPlace(table: targetTable, row: row))
                 row = members.link(row)
             }
-        case .other: forEachOther(of: place, body)
+        } else if oneTable == place.table {
+            let row = owners.link(place.row)
+            if row != noRow { body(ObjectPlace(table: targetTable, row: row)) }
+        } else {
+            forEachOther(of: place, body)
         }
     }
 
     /// This is a separate function, so that the loop through a chain keeps its variables in registers.
     @inline(never)
     private func forEachOther(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
-        guard let end else { return }
+        guard let end, ownerTable == place.table else { return }
         version.reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
     }
 
     /// Returns the object that a to-one relationship leads to, or `nil` if there is no link.
     public func target(of place: ObjectPlace) -> ObjectPlace? {
-        guard shape == .one, ownerTable == Int(place.table) else { return nil }
+        guard oneTable == place.table else { return nil }
         let row = owners.link(place.row)
         return row == noRow ? nil : ObjectPlace(table: targetTable, row: row)
     }
 
     /// Returns the number of objects at the other end. Complexity: O(1).
     public func count(of place: ObjectPlace) -> Int {
-        guard let end, ownerTable == Int(place.table) else { return 0 }
+        guard let end, ownerTable == place.table else { return 0 }
         return version.reader.memberCount(end, owner: place.row)
     }
 }

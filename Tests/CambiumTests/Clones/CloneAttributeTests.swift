@@ -3,9 +3,9 @@ import Testing
 
 @testable import Cambium
 
-/// Where the attributes of a copy have their values from.
+/// Tests of the sources from which a copy takes the values of its attributes.
 @Suite struct `Attributes of clones` {
-    /// A chain of nodes by `down`, with an id that is rebuilt and attributes that these words say.
+    /// Makes a chain of nodes linked by `down`, with an `id` that is rebuilt and with the given attributes.
     private func chain(_ attributes: String, _ lines: String) throws -> CloneFixture {
         let down = #""down": {"to": "Node", "many": true, "inverse": "up"}, "up": {"to": "Node", "inverse": "down"}"#
         let id = #""id": {"type": "uuid", "optional": true, "userInfo": {"rebuild": "uuid"}}"#

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Cambium
 
-/// Which relationships a clone goes on by, which it shares and which it leaves out.
+/// Tests of the relationships that a clone follows, shares or omits.
 @Suite struct `Branches of clones` {
     private func nodes(_ lines: String) throws -> CloneFixture { try CloneFixture(CloneModels.nodes, lines) }
 
-    /// Three levels of nodes, each the only child of the one above.
+    /// Makes three levels of nodes. Each node is the only child of the node above it.
     private func levels() throws -> CloneFixture {
         try nodes(
             #"""
@@ -116,7 +116,7 @@ import Testing
                 """#)
     }
 
-    // MARK: Links between what is copied
+    // MARK: Links between copied objects
 
     @Test func `a link between two objects that are both copied leads from copy to copy, by shared relationships too`() throws {
         let fixture = try nodes(

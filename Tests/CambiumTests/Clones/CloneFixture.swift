@@ -5,15 +5,15 @@ import Testing
 
 @testable import Cambium
 
-/// A store that is given as lines, and what a clone adds to its lines.
+/// A store that is filled from lines, and the lines that its export is expected to have.
 ///
-/// Lines are those of an export, but that what is null or empty is left out, and keys may stand in any order. `$a` stands for a UUID
-/// that is given, `$new1` for the first one in the export that is not, `$now` for the time of the clone. Where lines are given, one side
-/// of a link is enough.
+/// The lines have the form of an export, except that null and empty members are omitted and that keys may stand in any order. `$a` stands
+/// for a given UUID, `$new1` for the first UUID of the export that was not given, and `$now` for the time of the clone. In the lines that
+/// fill a store, one side of a link is enough.
 final class CloneFixture {
     let volume = MemoryVolume()
     let store: Store
-    /// By id; what every line has to be that nothing else is said of.
+    /// The expected lines, by id. A line stays expected until a test gives another line for its id.
     private(set) var lines: [String: String] = [:]
 
     init(_ schema: String, _ given: String) throws {
@@ -27,7 +27,7 @@ final class CloneFixture {
 
     func id(_ text: String) throws -> ObjectID { try #require(store.schema.id(text)).id }
 
-    /// Clones, and expects that the whole graph is as before but for these lines.
+    /// Clones objects, and expects that only the given lines of the graph change.
     @discardableResult
     func clone(
         _ ids: String..., with request: CloneRequest = CloneRequest(), gives expected: String,
@@ -48,7 +48,7 @@ final class CloneFixture {
         return clone
     }
 
-    /// Expects that the whole graph is as it was expected last, but for these lines; objects that are gone have `"_gone":true`.
+    /// Expects that only the given lines differ from the last expectation. A line with `"_gone":true` stands for a deleted object.
     func expect(_ expected: String, at location: SourceLocation = #_sourceLocation) throws {
         for (id, line) in try CloneLine.parsed(expected) { lines[id] = line.contains(#""_gone":true"#) ? nil : line }
         let found = try CloneLine.all(of: store.graph)
@@ -58,7 +58,7 @@ final class CloneFixture {
         try expectSound(at: location)
     }
 
-    /// Expects a clone to be refused, and to leave nothing.
+    /// Expects that a clone and its preview are refused and change nothing.
     func expectRefusal(
         _ code: CambiumError.Code, of ids: String..., with request: CloneRequest = CloneRequest(), telling words: String...,
         at location: SourceLocation = #_sourceLocation
@@ -77,7 +77,7 @@ final class CloneFixture {
         try expectSound(at: location)
     }
 
-    /// Expects nothing to be wrong with the graph and its pages, and a replay to come to the same.
+    /// Expects that the graph and its pages are sound, and that a replay of the log results in the same graph.
     func expectSound(at location: SourceLocation = #_sourceLocation) throws {
         #expect(store.graph.invariantFindings() == [], sourceLocation: location)
         #expect(store.pageFindings == [], sourceLocation: location)
@@ -88,11 +88,11 @@ final class CloneFixture {
     }
 }
 
-/// Lines of an export as tests write them.
+/// Lines of an export in the form in which tests write them.
 enum CloneLine {
     static let now = Timestamp(microsecondsSince1970: 1_700_000_000_000_000)
 
-    /// Each object of a graph.
+    /// Returns the line of each object of a graph, by its id.
     static func all(of graph: Graph) throws -> [String: String] {
         var names = CloneNames()
         var found: [String: String] = [:]
@@ -122,7 +122,7 @@ enum CloneLine {
         return JSONValue.object(members.sorted { $0.key < $1.key }).text
     }
 
-    /// Makes objects in the order of the lines, then links them in that order.
+    /// Inserts objects in the order of the lines, and then links them in the same order.
     static func load(_ lines: String, into transaction: inout WriteTransaction) throws {
         let lines = try lines.split(separator: "\n").map { try members($0) }
         let schema = transaction.schema
@@ -153,12 +153,12 @@ enum CloneLine {
     }
 }
 
-/// Names in place of UUIDs and of the time of a clone.
+/// The names that stand for UUIDs and for the time of a clone.
 struct CloneNames {
     private static let prefix = "00000000-0000-4000-8000-"
     private var new: [String: Int] = [:]
 
-    /// The UUID of a name.
+    /// Returns the UUID of a name, and any other value unchanged.
     static func unnamed(_ value: JSONValue) -> JSONValue {
         guard case .string(let text) = value, text.hasPrefix("$") else { return value }
         let digits = text.dropFirst().utf8.map { String($0, radix: 16) }.joined()
@@ -168,7 +168,7 @@ struct CloneNames {
     mutating func named(_ value: JSONValue) -> JSONValue {
         guard case .string(let text) = value else { return value }
         if text == CloneLine.now.description { return .string("$now") }
-        guard text.utf8.count == 36, (try? Value(text: text, type: .uuid)) != nil else { return value }  // Any other text is itself.
+        guard text.utf8.count == 36, (try? Value(text: text, type: .uuid)) != nil else { return value }  // Other text stays as it is.
         if text.hasPrefix(Self.prefix) {
             let digits = Array(text.dropFirst(Self.prefix.count))
             let bytes = stride(from: 0, to: 12, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }.drop { $0 == 0 }

@@ -6,7 +6,7 @@ import Testing
     private let guide = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Docs/Guides/FromMOCloner.md")
 
-    /// The example of the guide, as it stands there.
+    /// Runs the example of the guide, word for word.
     private func example(_ store: Store, _ note: ObjectID) throws -> Clone {
         let request = CloneRequest(excluding: ["memos", "Item.toManyTags"], rootValues: ["name": .string("Lyon")])
         let (clone, receipt) = try store.write(Author(actor: "jane")) { try $0.clone(note, request) }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Cambium
 
-/// A clone and its original have nothing in common but what they share.
+/// A clone and its original have nothing in common except shared objects.
 @Suite struct `Independence of clones` {
-    /// One object with a member by each kind of relationship, and its clone.
+    /// An object with a member in each kind of relationship, and its clone.
     private struct Pair {
         let fixture: CloneFixture
         let clone: Clone
@@ -49,7 +49,7 @@ import Testing
             try fixture.expectSound()
         }
 
-        /// The lines of the copies, or of the objects that they are copies of.
+        /// Returns the lines of the copies or of their originals.
         func side(copies: Bool) throws -> [String] {
             let graph = fixture.store.graph
             return try CloneLine.all(of: graph).filter { line in
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// What can be done to a node and a member of it.
+    /// The changes that a test makes to a node and to one of its members.
     static let changes = ["set", "unlink", "link another", "take over", "move", "delete the member", "delete the node"]
 
     private func change(

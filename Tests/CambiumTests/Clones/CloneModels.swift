@@ -1,6 +1,6 @@
-/// Schemas for clones.
+/// Schemas for tests of clones.
 enum CloneModels {
-    /// The model of MOCloner: every rule that a property can have.
+    /// The model of MOCloner, which uses every rule that a property can have.
     static let notes = """
         { "entities": {
             "Note": {
@@ -40,7 +40,7 @@ enum CloneModels {
               "relationships": {"items": {"to": "Item", "many": true, "inverse": "toOneTag"}} } } }
         """
 
-    /// A note with all that a note can have.
+    /// A note that uses every attribute and every relationship of a note.
     static let wholeNote = """
         {"_id":"Note/1","createDate":"2020-01-01T00:00:00Z","data":"AQID","derived":5,"id":"$a","index":7,"name":"n","transient":false,\
         "memos":["Memo/2","Memo/1"]}
@@ -56,8 +56,8 @@ enum CloneModels {
         {"_id":"Note/2","id":"$c","name":"another","memos":["Memo/3"]}
         """
 
-    /// Nodes that may be linked in every way that leads from an entity to itself: as a tree, in pairs, by links that only one side
-    /// knows, by links to many on both sides.
+    /// Nodes with every kind of relationship from an entity to itself: a tree, pairs, links that only one side knows, and links to many on
+    /// both sides.
     static let nodes = schema(
         node: #"""
             "parent": {"to": "Node", "inverse": "children"},
@@ -72,7 +72,7 @@ enum CloneModels {
             "followers": {"to": "Node", "many": true, "inverse": "follows"}
             """#)
 
-    /// A `Node` that has a name, these relationships and attributes; and other entities.
+    /// Returns a schema with an entity `Node`, which has a name and the given relationships and attributes, and with the other entities.
     static func schema(node relationships: String, attributes: String = "", _ others: String = "", keys: String = "") -> String {
         """
         { "entities": { "Node": { \(keys)
@@ -82,7 +82,7 @@ enum CloneModels {
         """
     }
 
-    /// A `Node` with one relationship to `Leaf`, which leads back by `node` where that is anything.
+    /// Returns a schema whose `Node` has one relationship to `Leaf`. If `back` is not empty, it defines the inverse `node` of `Leaf`.
     static func pair(_ relationship: String, back: String = "") -> String {
         let back = back.isEmpty ? "" : #", "relationships": { "node": {"to": "Node", \#(back)} }"#
         return schema(

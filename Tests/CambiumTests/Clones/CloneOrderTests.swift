@@ -3,9 +3,9 @@ import Testing
 
 @testable import Cambium
 
-/// The order of the walk shows in the serials of the copies, in who is whose parent, and in the rest of the log's algorithm 1.
+/// The order of the walk determines the serials of the copies, the parent of each copy and the rest of the log's algorithm 1.
 @Suite struct `Order of clones` {
-    /// Nodes that take the name of whoever they were first reached from.
+    /// Makes nodes that take the name of the node from which the walk first reached them.
     private func followers(_ lines: String) throws -> CloneFixture {
         let follow = #""from": {"type": "string", "optional": true, "userInfo": {"followParent": "name", "withoutParent": "blank"}}"#
         let links = #"""

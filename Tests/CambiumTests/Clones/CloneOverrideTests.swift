@@ -3,12 +3,12 @@ import Testing
 
 @testable import Cambium
 
-/// What a schema or a request says against the rule of the inverse, and how far a clone goes.
+/// Schemas and requests that override the rule of the inverse, and the limits of a clone.
 @Suite struct `Overrides and limits of clones` {
     private static let manyToMany = #""many": true, "inverse": "node""#
     private static let back = #""many": true, "inverse": "leaves""#
 
-    /// A node with two leaves, one of which it has in common with another node.
+    /// Makes a node with two leaves, one of which belongs to another node as well.
     private func common(_ rule: String) throws -> CloneFixture {
         let rule = rule.isEmpty ? "" : #", "userInfo": {"clone": "\#(rule)"}"#
         return try CloneFixture(

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Cambium
 
-/// What cannot be cloned. Each refusal leaves the log, the graph and its pages as they were.
+/// Clones that are refused. Each refusal leaves the log, the graph and its pages as they were.
 @Suite struct `Refusals of clones` {
     private func note() throws -> CloneFixture { try CloneFixture(CloneModels.notes, CloneModels.wholeNote) }
 
-    /// One node with an id that has to be unique, and a leaf below it.
+    /// Makes a node and one node below it, whose ids must be unique.
     private func unique(_ rule: String, keys: String = #""unique": [["id"]],"#, others: String = "") throws -> CloneFixture {
         let userInfo = rule.isEmpty ? "" : #", "userInfo": {\#(rule)}"#
         let id = #""id": {"type": "uuid", "optional": true\#(userInfo)}, "part": {"type": "int32", "optional": true\#(others)}"#
@@ -154,7 +154,7 @@ import Testing
 }
 
 extension CloneFixture {
-    /// Expects a clone that can be planned to break a rule of the schema, and to leave nothing.
+    /// Expects that a clone can be planned, but breaks a rule of the schema and changes nothing.
     fileprivate func expectRefused(
         _ ids: String..., with request: CloneRequest = CloneRequest(), at location: SourceLocation = #_sourceLocation
     )

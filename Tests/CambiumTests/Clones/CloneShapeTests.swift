@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cambium
 
-/// What is copied, one shape of a graph after the other.
+/// The copies of a graph, one shape of graph after another.
 @Suite struct `Shapes of clones` {
     private func nodes(_ lines: String) throws -> CloneFixture { try CloneFixture(CloneModels.nodes, lines) }
 

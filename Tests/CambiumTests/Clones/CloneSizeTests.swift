@@ -6,10 +6,10 @@ import Testing
 
 @testable import Cambium
 
-/// Clones of very many objects: nothing calls itself on the way, and the event has some hundred bytes.
+/// Clones of very many objects. Cloning does not recurse, and its event takes at most 256 bytes.
 @Suite struct `Sizes of clones` {
-    /// `CAMBIUM_CLONE` is how many objects. Less in a debug build, which is slow: that many frames, too, are more than a stack has
-    /// room for.
+    /// The number of objects: `CAMBIUM_CLONE`, if it is set. A debug build is slow and takes fewer objects, but even that many frames would
+    /// overflow a stack.
     private static let count: Int = {
         if let given = ProcessInfo.processInfo.environment["CAMBIUM_CLONE"].flatMap(Int.init) { return given }
         #if DEBUG
@@ -19,7 +19,7 @@ import Testing
         #endif
     }()
 
-    /// A store that is filled by ops, because rows would take long in a debug build.
+    /// A store that is filled by ops, because importing rows would take long in a debug build.
     private struct Made {
         let store: Store
         let volume = MemoryVolume()
@@ -43,7 +43,7 @@ import Testing
             }
         }
 
-        /// Serials in runs that a log takes.
+        /// Splits serials into runs of at most 10,000, which a log accepts.
         private func runs(_ first: Int, _ count: Int) -> [SerialRuns] {
             stride(from: first, to: first + count, by: 10_000).map { start in
                 var serials = SerialRuns()
@@ -58,7 +58,7 @@ import Testing
                 runs(1, count).map { .upsert(UpsertBlock(entity: entity.number, kind: .insert, serials: $0, identity: [], columns: [])) })
         }
 
-        /// Links each of the objects from a serial on by a to-one relationship.
+        /// Links each of `count` objects, beginning with the serial `first`, by a to-one relationship.
         func link(_ entity: String, _ name: String, from first: Int, count: Int, to target: (UInt64) -> UInt64) throws {
             let relationship = try store.schema.required(entity).requiredRelationship(name)
             let root = try store.schema.required(entity).root
@@ -69,7 +69,7 @@ import Testing
                 })
         }
 
-        /// Links one object to those from a serial on by a to-many relationship.
+        /// Links one object to `count` objects, beginning with the serial `first`, by a to-many relationship.
         func link(_ id: ObjectID, _ relationship: Relationship, from first: Int, count: Int) throws {
             var hub = SerialRuns()
             hub.append(id.serial)
@@ -82,7 +82,7 @@ import Testing
                 })
         }
 
-        /// Clones an object, and expects as many copies, an event of at most 256 bytes, and a replay to come to the same.
+        /// Clones an object. Expects `count` copies, an event of at most 256 bytes and a replay that results in the same graph.
         func clone(_ id: ObjectID, count: Int) throws -> (Clone, Graph) {
             let (clone, receipt) = try store.write { try $0.clone(id) }
             #expect(clone.map.count == count && receipt.graph.objectCount == 2 * count)
@@ -149,7 +149,8 @@ import Testing
             return receipt.logByteCount
         }
         #expect(byteCounts.allSatisfy { $0 <= 256 })
-        // The serial of the first copy and the number of copies of the items have 1, 2 and 3 bytes; so may the distance to what is durable.
+        // The serial of the first copy and the number of copied items take 1, 2 and 3 bytes. The distance to the durable position may grow
+        // in the same way.
         #expect(zip(byteCounts, byteCounts.dropFirst()).allSatisfy { (2...3).contains($1 - $0) }, "\(byteCounts)")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Cambium
 
-/// A clone is one op of a transaction: with others before and behind it, there whole or not at all.
+/// A clone is one op of a transaction. Other ops may precede and follow it, and it is applied whole or not at all.
 @Suite struct `Clones in transactions` {
     private struct GivenUp: Error {}
 
@@ -77,7 +77,7 @@ import Testing
             try transaction.set(clone.root, "size", to: .int(2))
         }
         try fixture.expect(#"{"_id":"Node/2","size":2}"#)
-        // An object of the same transaction that lacks what it has to have has copies that lack it too.
+        // If an object of the same transaction lacks a required value, its copies lack the value too.
         #expect(
             code {
                 try fixture.store.write { transaction in

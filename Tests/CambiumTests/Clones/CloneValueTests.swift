@@ -5,7 +5,7 @@ import Testing
 
 @testable import Cambium
 
-/// Large values are shared by a clone and its original, and outlive either.
+/// A clone and its original share large values, which outlive either object.
 @Suite struct `Large values of clones` {
     private struct Large {
         let volume = MemoryVolume()
@@ -13,7 +13,7 @@ import Testing
         let note: ObjectID
         let values: [String: Value]
 
-        /// A note with a name and data of these many bytes.
+        /// Makes a note whose name and data have this many bytes each.
         init(_ byteCount: Int) throws {
             let schema = try Schema(SchemaDefinition(json: Array(CloneModels.notes.utf8)))
             store = try Store.create(volume, schema: schema, durability: .synced, surroundings: fixedSurroundings())
@@ -35,7 +35,8 @@ import Testing
             #expect(graph.value(of: graph.field(attribute), at: place) == (expected ?? values[name]), sourceLocation: location)
         }
 
-        /// Expects objects to have the values, here and in a store that is opened from the log, and nothing to be wrong with the pages.
+        /// Expects that objects have the values here and in a store that is opened from the log, and that the pages of both stores are
+        /// sound.
         func expect(_ ids: [ObjectID], at location: SourceLocation = #_sourceLocation) throws {
             let replayed = try Store.reopened(volume)
             for store in [store, replayed] {

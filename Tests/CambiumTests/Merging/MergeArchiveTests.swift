@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Archives whose segments are not cut as the log is by now: they have the same transactions.
+/// Archives that have the same transactions as the log, but in segments that begin and end elsewhere.
 @Suite struct MergeArchiveTests {
     private func archive(_ volume: any Volume, _ archive: any Volume, upTo last: UInt64) throws {
         let segments = try LogReader.segments(volume, upTo: TransactionNumber(rawValue: last))
@@ -15,7 +15,7 @@ import Testing
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Merging.made(volume)
         let root = try Verification(volume).root
-        // A compaction that was interrupted before it retired anything.
+        // This compaction was interrupted before it retired anything.
         try self.archive(volume, archive, upTo: 18)
         let before = archive.contents
         #expect(before.keys.filter { $0.hasSuffix(".log") }.count == 5)

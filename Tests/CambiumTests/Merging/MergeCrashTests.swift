@@ -4,16 +4,16 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// What an interrupted sealing or merging leaves.
+/// Stores after an interrupted sealing or merging.
 @Suite struct MergeCrashTests {
-    /// Opens a store of some files, which seals and merges, and ends.
+    /// Opens a store, which seals and merges its segments, and abandons it. Throws the error of a sealing that failed.
     private func tidied(_ volume: any Volume) throws {
         let store = try Merging.open(volume)
         store.abandon()
         if let failure = store.sealingFailure { throw failure }
     }
 
-    /// Whether a store, however it was left, has what it had, and whether the next opening merges it.
+    /// Expects that a store has kept its transactions, however it was left, and that the next opening merges its segments.
     private func check(_ disk: MemoryVolume, _ export: String, _ before: [LogRecord], _ place: String) throws {
         #expect(try ReadOnlyStore(disk).graph.export == export && StoreFollower(disk).graph.export == export, "\(place)")
         #expect(try Merging.areSame(Merging.records(disk), before), "\(place)")
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// The files of a store that was not closed.
+    /// Returns the files, the export and the records of a store that was not closed.
     private func left(_ make: (MemoryVolume) throws -> Store) throws -> (contents: [String: [UInt8]], export: String, before: [LogRecord]) {
         let volume = MemoryVolume()
         let store = try make(volume)
@@ -57,7 +57,7 @@ import Testing
                 #expect(try Merging.kinds(disk) == [1: .sealed, 19: .open], "\(place)")
             }
         }
-        // Segments are removed from the last one on, and a loss of power may keep any of the removals.
+        // Merging removes segments beginning with the last one, and a power failure may preserve any of the removals.
         #expect(found.contains([1, 5, 9, 12, 16, 19]) && found.contains([1, 19]) && found.count > 3, "\(found)")
     }
 
@@ -77,7 +77,7 @@ import Testing
             let again = try Merging.open(volume, 4)
             #expect(again.sealingFailure == nil && again.graph.export == store.graph.export, "operation \(operation)")
             try again.close()
-            // What was merged without the newest segment may have more than twice its bytes.
+            // A segment that was merged without the newest one may be more than twice as large as the newest one.
             let kinds = try Merging.kinds(volume)
             #expect(kinds.count <= 4 && kinds.filter { $0.value == .open }.keys.map(\.self) == [19], "operation \(operation): \(kinds)")
             #expect(try Verification(volume).findings == [], "operation \(operation)")
@@ -152,7 +152,7 @@ import Testing
         let measured = FaultyVolume(contents: contents)
         try tidied(measured)
         for operation in 0..<measured.operationCount {
-            // A process dies, and the system goes on: the next process sees what is not durable yet.
+            // A process dies while the operating system keeps running. The next process sees writes that are not durable yet.
             let volume = FaultyVolume(contents: contents)
             volume.crash(at: operation)
             #expect(code { try tidied(volume) } != nil)

@@ -6,7 +6,7 @@ import Testing
 
 /// Stores with many segments, which openings and compactions merge.
 enum Merging {
-    /// Segments of any length, with some files of ops. Openings seal and merge before they return.
+    /// The tuning for segments of any length and for some files of ops. An opening seals and merges segments before it returns.
     static let tuning: LogTuning = {
         var tuning = LogTuning.tiny
         (tuning.segmentByteCount, tuning.largeByteCount, tuning.mergedByteCountMax) = (1 << 20, 500, 1 << 20)
@@ -14,7 +14,7 @@ enum Merging {
         return tuning
     }()
 
-    /// As `tuning`, and segments stay as they were written.
+    /// The same as `tuning`, except that segments stay as they were written.
     static let apart: LogTuning = {
         var tuning = Merging.tuning
         tuning.sealsSegments = false
@@ -28,8 +28,8 @@ enum Merging {
         }
     }
 
-    /// A store with five open segments of three or four transactions, checkpoints in the middle or at the end of each, and one
-    /// transaction in the segment that is written to. It has 19 transactions.
+    /// Makes a store of 19 transactions: five open segments of three or four transactions, and one transaction in the segment that is
+    /// written to. Each of the five segments has a checkpoint in its middle or at its end.
     static func made(_ volume: any Volume = MemoryVolume(), tuning: LogTuning = apart) throws -> Store {
         let store = try Store.create(
             volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
@@ -49,7 +49,7 @@ enum Merging {
         try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: seed), tuning: tuning)
     }
 
-    /// The segments of a log, by their first transactions, and what they are.
+    /// Returns the kind of each segment of a log, by the segment's first transaction.
     static func kinds(_ volume: any Volume) throws -> [UInt64: Format.FileKind] {
         var kinds: [UInt64: Format.FileKind] = [:]
         for segment in try LogReader.segments(volume) {
@@ -64,7 +64,7 @@ enum Merging {
         return records
     }
 
-    /// Whether two logs have the same transactions, wherever they lie.
+    /// Returns whether two logs have the same transactions, in whichever segments they lie.
     static func areSame(_ records: [LogRecord], _ others: [LogRecord]) -> Bool {
         records.count == others.count
             && zip(records, others).allSatisfy { record, other in
@@ -73,7 +73,7 @@ enum Merging {
             }
     }
 
-    /// Leaves bytes at the end of the log that are no frame, as a process that dies while it writes.
+    /// Leaves bytes that are not a frame at the end of the log, like a process that dies while it writes.
     static func tear(_ volume: any Volume) throws {
         let last = try #require(try LogReader.segments(volume).last)
         let file = try volume.open(LogFileName.path(last, .segment), .update)
@@ -81,7 +81,7 @@ enum Merging {
         try file.sync()
     }
 
-    /// Another process: it ends a segment that was left open, writes to another one, and merges those before it.
+    /// Takes the store over as another process, which ends a segment that was left open, begins a new one and merges the earlier ones.
     static func takeOver(_ store: Store, _ volume: any Volume, _ number: Int) throws -> Store {
         store.abandon()
         try tear(volume)
@@ -90,9 +90,10 @@ enum Merging {
         return next
     }
 
-    /// What an interrupted merging leaves: the merged segment, and the last ones of those that it has.
+    /// Makes the files that an interrupted merge leaves: the merged segment, and the first `count` segments that it covers. The merged
+    /// segment has replaced the first segment of the log, which does not count.
     ///
-    /// - Parameter count: of the covered segments, at most four.
+    /// - Parameter count: The number of covered segments, at most four.
     static func interrupted(covered count: Int) throws -> (volume: MemoryVolume, export: String, covered: [TransactionNumber]) {
         let volume = MemoryVolume()
         let store = try made(volume)

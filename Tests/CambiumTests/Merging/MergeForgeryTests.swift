@@ -5,11 +5,11 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Segments that somebody wrote whose checksums fit, and which are not what is to be merged or removed.
+/// Forged segments with valid checksums, which must be neither merged nor removed.
 @Suite struct MergeForgeryTests {
     private let tuning = Merging.tuning
 
-    /// The sealer of a store that consists of some segments; the last one is written to.
+    /// Makes the sealer of a store that consists of some segments. The writer writes to the last segment.
     private func sealer(
         _ images: [(path: String, bytes: [UInt8])]
     ) throws -> (sealer: SegmentSealer, volume: MemoryVolume, end: TransactionNumber) {
@@ -20,7 +20,7 @@ import Testing
         let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false, tuning: tuning) { [UInt8](0..<16) }
         let files = Dictionary(images.map { ($0.path, $0.bytes) }) { $1 }
         let last = try #require(files.keys.max().flatMap { LogFileName.parse(String($0.dropFirst(4))) })
-        // The sealer keeps the volume of the writer.
+        // The sealer uses the writer's volume.
         for (path, bytes) in files {
             if try empty.exists(path) { try empty.remove(path) }
             try empty.create(path, bytes)
@@ -28,9 +28,9 @@ import Testing
         return (SegmentSealer(writer), empty, last.number)
     }
 
-    /// Three segments of three transactions each, sealed, and an open one, each with a header that follows the one before.
+    /// Makes three sealed segments of three transactions each, and an open one. The header of each segment follows the segment before it.
     ///
-    /// - Parameter change: gets the first transaction of a segment, the checksum before it, its transactions and its store.
+    /// - Parameter change: Receives the first transaction of a segment, the checksum before it, its number of transactions and its store.
     private func images(
         _ change: (_ first: UInt64, _ previous: inout UInt32, _ count: inout Int, _ store: inout [UInt8]) -> Void = { _, _, _, _ in }
     ) -> [(path: String, bytes: [UInt8])] {
@@ -85,7 +85,8 @@ import Testing
         let images = images()
         let (sound, _, _) = try sealer(images)
         let (previous, end) = (try #require(try checksum(sound, 1)), try #require(try checksum(sound, 4)))
-        // The time stands at byte 40 of the header. The frames' checksums begin with that of the header, so the segment is written anew.
+        // The time is at byte 40 of the header. The frames' checksums depend on the checksum of the header, so the test writes a new
+        // segment.
         let header = SegmentHeader(
             kind: .sealed, store: SegmentImage.store, firstTransaction: TransactionNumber(rawValue: 4), creationTime: SegmentImage.time - 5,
             saltSeed: [UInt8](repeating: 4, count: 16), previousChecksum: previous)
@@ -107,7 +108,7 @@ import Testing
         #expect(code { try sealer.merge(run) } == .damaged && disk.contents == before)
     }
 
-    /// The checksum of the end of a segment.
+    /// Returns the checksum at the end of a segment.
     private func checksum(_ sealer: SegmentSealer, _ segment: UInt64) throws -> UInt32? {
         try sealer.reader(of: TransactionNumber(rawValue: segment)).index?.previousChecksum
     }
@@ -139,7 +140,7 @@ import Testing
         for count in 1...4 {
             let (volume, _, covered) = try Merging.interrupted(covered: count)
             let last = try #require(covered.last)
-            // Other transactions under the same numbers, with checksums that fit.
+            // Other transactions have the same numbers and valid checksums.
             let store = try StoreSettings.read(volume).store
             var other = SegmentImage(first: last.rawValue, store: store)
             other.append(2)

@@ -5,9 +5,9 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Readers without a lock, wherever they are while another process merges segments.
+/// Readers without a lock, at any position of the log, while another process merges segments.
 @Suite struct MergeReaderTests {
-    /// A store with six segments, and another process that takes it over and merges the first five or all six.
+    /// A store with six segments, and another process that takes it over and merges the first five or all six segments.
     private final class Scene: Sendable {
         let volume = WatchedVolume()
         private let process: Guarded<Store>
@@ -16,7 +16,7 @@ import Testing
 
         var store: Store { process.withLock { $0 } }
 
-        /// A process dies with a torn tail. The next one merges everything before the segment that it begins.
+        /// Lets a process die with a torn tail. The next process merges all segments before the one that it begins.
         func takeOver(_ number: Int) throws {
             let next = try Merging.takeOver(store, volume.memory, number)
             process.withLock { $0 = next }
@@ -35,7 +35,7 @@ import Testing
             _ = try LogReader(scene.volume).scan(makesDurable: true) { record in
                 numbers.append(record.number.rawValue)
                 if numbers.count == standing { try scene.takeOver(100) }
-                // What was merged is merged again, with what was written since.
+                // The next process merges the merged segment again, together with the newer transactions.
                 if numbers.count == standing + 1 { try scene.takeOver(101) }
             }
             try scene.check(numbers)
@@ -63,7 +63,7 @@ import Testing
             if number % 3 == 0 { try scene.takeOver(number) } else { try Merging.add(scene.store, number) }
             if number % 4 == 1 { try scene.store.checkpoint() }
             followers.append(try StoreFollower(scene.volume))
-            // Some look every time, and some now and then.
+            // Each follower advances in every third round.
             for (place, follower) in followers.enumerated() where (number + place) % 3 == 0 { try follower.advance() }
         }
         for (place, follower) in followers.enumerated() {
@@ -77,7 +77,7 @@ import Testing
         let scene = try Scene()
         let follower = try StoreFollower(scene.volume)
         for number in 300..<306 {
-            // Two processes in between: the segment that follows the one of the follower comes and goes.
+            // Two processes take over in between: the segment after the follower's one appears and is merged away.
             try scene.takeOver(number)
             try scene.takeOver(number + 50)
             #expect(try follower.advance() == 2)
@@ -125,7 +125,7 @@ import Testing
 
     // MARK: HEAD
 
-    /// A store whose segments were merged, with the HEAD from when one of them was written to.
+    /// Makes a store whose segments were merged, with an older HEAD that names one of them.
     private func withOlderHead() throws -> (contents: [String: [UInt8]], export: String) {
         let volume = MemoryVolume()
         let store = try Store.create(
@@ -141,7 +141,7 @@ import Testing
         store.abandon()
         try Merging.open(volume).abandon()
         var contents = volume.contents
-        // HEAD is not synced when a segment is begun, so a loss of power may keep an earlier one.
+        // HEAD is not synced when a segment begins, so a power failure may keep an older HEAD.
         contents[Head.fileName] = head
         return (contents, export)
     }
@@ -162,11 +162,11 @@ import Testing
 
     @Test func `a segment that HEAD names, and that no other one has, is missing`() throws {
         let (contents, _) = try withOlderHead()
-        // Another name for the log's last segment: nothing has the transactions between.
+        // The merged segment is removed, so no segment has the transaction with which HEAD's segment began.
         var lacking = contents
         lacking["log/00000000000000000001.log"] = nil
         #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: lacking)) } == .damaged)
-        // An open segment before it has no more than it says.
+        // An open segment was never merged, so it cannot include a segment that HEAD names.
         let volume = MemoryVolume()
         let store = try Merging.made(volume)
         store.abandon()
@@ -179,7 +179,7 @@ import Testing
         #expect(code { _ = try Merging.open(MemoryVolume(contents: files)) } == .damaged)
     }
 
-    // MARK: Damage
+    // MARK: Corruption
 
     @Test func `damage in a merged segment is found, and everything else is saved`() throws {
         let volume = MemoryVolume()
@@ -201,7 +201,7 @@ import Testing
             let repair = try Repair(damaged, to: target, surroundings: fixedSurroundings(seed: 5))
             let end = first + UInt64(entry.transactionCount)
             #expect(!repair.findings.isEmpty && repair.missing.first?.lowerBound.rawValue == first, "the frame with transaction \(first)")
-            // The state of the next checkpoint stands for what is missing.
+            // The state of the next checkpoint replaces the missing transactions.
             if let checkpoint = roots.filter({ $0 >= end - 1 }).min() {
                 #expect(repair.transactionCount == 19 && repair.missing.last?.upperBound.rawValue == checkpoint, "\(repair.missing)")
                 #expect(try ReadOnlyStore(target).graph.export == store.graph.export, "the frame with transaction \(first)")

@@ -4,9 +4,9 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Segments that get no more frames become one.
+/// Segments that receive no more frames are merged into one.
 @Suite struct MergeTests {
-    // MARK: Which segments
+    // MARK: Choice of segments
 
     @Test func `a segment joins the run if it has at most twice the bytes of the run so far`() {
         let one = TransactionNumber(rawValue: 1)
@@ -21,7 +21,7 @@ import Testing
         #expect(isThird && run.byteCount == 900 && run.segments.map(\.rawValue) == [1, 5, 9])
     }
 
-    /// The bytes of segments after each of so many has come, and the bytes that merging has written.
+    /// Adds segments of these sizes one by one. Returns the greatest number of segments at a time, and the bytes that merging wrote.
     private func merged(_ sizes: [Int], byteCountMax: Int) -> (countMax: Int, written: Int) {
         var (segments, countMax, written) = ([Int](), 0, 0)
         for size in sizes {
@@ -50,7 +50,7 @@ import Testing
         #expect(limited.countMax <= 4096 / 32 + 12 && limited.written <= 4096 * 1000 * 8, "\(limited)")
     }
 
-    // MARK: What they become
+    // MARK: Merged segments
 
     @Test func `neighbouring segments become one that says the same, and every checkpoint fits as before`() throws {
         let volume = MemoryVolume()
@@ -120,7 +120,7 @@ import Testing
 
     @Test func `processes that write once and close merge what those before left, however short they live`() throws {
         let volume = MemoryVolume()
-        // The settings that a store has without a word: segments are merged while others write, or at closing.
+        // With the default settings, a store merges segments while other threads write, or when it closes.
         try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings()).close()
         var countMax = 0
         for number in 0..<200 {

@@ -7,7 +7,7 @@ import Testing
 
 /// A process that commits three transactions a minute, with the settings of a new store, and dies every night while it writes.
 @Suite struct YearTests {
-    /// How many days it runs: `CAMBIUM_DAYS`, 20 if that is not set. A year has 1,576,800 transactions.
+    /// The number of days to run: `CAMBIUM_DAYS`, or 20 if it is not set. A year has 1,576,800 transactions.
     private static let dayCount = ProcessInfo.processInfo.environment["CAMBIUM_DAYS"].flatMap(Int.init) ?? 20
     private static let dayTransactionCount = 4_320
     private static let fileCountMax = 300
@@ -15,7 +15,7 @@ import Testing
     private let clock = StillClock()
     private let volume = MemoryVolume()
 
-    /// Notes that are inserted, updated and deleted, some with a request. Some thousand of them are there at a time.
+    /// Transactions that insert, update and delete notes, some of them with a request. A few thousand notes exist at a time.
     private struct Load {
         private var number: Int64 = 0
         private var notes: [ObjectID] = []
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// What there is at the end of a day.
+    /// The measurements at the end of a day.
     private struct Day {
         let fileCount: Int
         let segmentCount: Int

@@ -3,7 +3,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Ordered indexes of a store: added, dropped, stored and opened.
+/// Ordered indexes of a store that are added, dropped, stored and opened.
 @Suite struct IndexMigrationTests {
     private static let count = 2000
 
@@ -30,7 +30,7 @@ import Testing
         ["id": .int(Int64(number)), "name": .string("name \(number * 7919 % count)")]
     }
 
-    /// The numbers of complete indexes, and of the objects in each.
+    /// Returns the number of objects in each complete index.
     private func counts(_ graph: Graph) throws -> [Int] {
         #expect(graph.invariantFindings() == [])
         return graph.orderedIndexes(of: try graph.schema.required("Thing")).map(\.count)
@@ -70,7 +70,7 @@ import Testing
         #expect(again.recovery.checkpoint == again.graph.transaction)
         #expect(try counts(again.graph) == [Self.count])
         try again.close()
-        // Only the next checkpoint has the whole index. Until then readers do without.
+        // Only the next checkpoint has the whole index. Until then, readers work without it.
         #expect(try counts(ReadOnlyStore(volume).graph) == [])
     }
 

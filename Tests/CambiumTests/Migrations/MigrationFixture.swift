@@ -5,7 +5,7 @@ import Testing
 @testable import CambiumLog
 
 extension SchemaDefinition {
-    /// The definition of the notes' schema, changed.
+    /// Returns the definition of the notes' schema with a change.
     static func notes(_ change: (inout SchemaDefinition) -> Void) -> SchemaDefinition {
         var definition = Notes.schema.definition
         change(&definition)
@@ -53,7 +53,7 @@ extension EntityDefinition {
     }
 }
 
-/// A store with notes, items, memos and tags, to be migrated; what it comes to is checked against its log each time.
+/// A store with notes, items, memos and tags, whose migrations are checked against its log.
 struct MigratedNotes {
     let volume: MemoryVolume
     let store: Store
@@ -71,7 +71,7 @@ struct MigratedNotes {
             """#)
     }
 
-    /// Migrates, and proves that pages, invariants and a replay are right.
+    /// Migrates the store. Expects that the invariants hold and that a verification of the log finds the same digest.
     @discardableResult
     func migrate(
         _ change: (inout SchemaDefinition) -> Void, program: ((Graph, inout WriteTransaction) throws -> Void)? = nil
@@ -90,7 +90,7 @@ struct MigratedNotes {
         #expect(verification.findings == [] && verification.digest == store.graph.digest())
     }
 
-    /// The values of an attribute, by ascending id.
+    /// Returns the values of an attribute, by ascending id.
     func values(_ entity: String, _ attribute: String) throws -> [Value] {
         let graph = store.graph
         let entity = try graph.schema.required(entity)
@@ -98,7 +98,7 @@ struct MigratedNotes {
         return graph.objects(of: entity).compactMap { graph.place(of: $0).map(column.value(at:)) }
     }
 
-    /// The serials that a relationship leads to, by ascending id of the owner.
+    /// Returns the serials of the targets of a relationship, by ascending id of the owner.
     func members(_ entity: String, _ relationship: String) throws -> [[UInt64]] {
         let graph = store.graph
         let entity = try graph.schema.required(entity)

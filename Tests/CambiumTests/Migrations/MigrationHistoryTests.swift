@@ -5,7 +5,7 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct MigrationHistoryTests {
-    /// Three schemas, with changes under each of them.
+    /// Applies three schemas to a store, with changes under each of them.
     private func history(_ notes: MigratedNotes, checkpoints: Bool = false) throws {
         try notes.migrate {
             $0["Note"][attribute: "title"].formerName = "title"
@@ -108,7 +108,7 @@ import Testing
             let volume = FaultyVolume()
             _ = try Self.made(volume)
             volume.crash(at: operation)
-            _ = try? Self.migrate(volume, hasProgram, memory)  // What the crash leaves is what is tested.
+            _ = try? Self.migrate(volume, hasProgram, memory)  // The test examines the files after the crash.
             for seed in 0..<UInt64(4) {
                 let place = "operation \(operation), seed \(seed)"
                 let disk = MemoryVolume(contents: volume.image(seed: seed))
@@ -120,7 +120,7 @@ import Testing
                 try opened.close()
                 #expect(try Verification(disk).isSound, "\(place)")
                 if isAfter { continue }
-                // What was there not at all can be done.
+                // A migration that left nothing can be repeated.
                 #expect(try Self.migrate(disk, hasProgram, memory).export == after.export, "\(place)")
             }
         }
@@ -161,7 +161,8 @@ import Testing
         return store
     }
 
-    /// Renames, adds, orders and makes unique; with a program also gives a property another type. The checkpoint has the schema too.
+    /// Renames and adds attributes, orders a relationship and makes a name unique. With a program, it also changes the type of an
+    /// attribute. The checkpoint has the schema as well.
     private static func migrate(_ volume: any Volume, _ hasProgram: Bool, _ memory: MemoryBudget) throws -> Graph {
         let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 5), tuning: .tiny, memory: memory)
         let definition = SchemaDefinition.notes {
@@ -187,7 +188,7 @@ import Testing
         return store.graph
     }
 
-    // MARK: Handles from before
+    // MARK: Earlier handles
 
     @Test func `handles of another schema read nothing that is not theirs`() throws {
         let notes = try MigratedNotes()
@@ -219,7 +220,7 @@ import Testing
         let memo = try before.schema.required("Memo")
         #expect(graph.count(of: memo) == 0 && Array(graph.objects(of: memo)).isEmpty && graph.count(of: note) == 3)
         #expect(graph.find(note, identity: [.int(1)]) == nil && graph.finder(note) != nil)
-        // The other way round: what the new schema resolved, read in the old graph.
+        // The other way round: the old graph reads a field that the new schema resolved.
         let first = graph.field(try graph.schema.required("Note").requiredAttribute("first"))
         let old = try #require(before.place(of: id))
         #expect(before.value(of: first, at: old) == .null && before.value(of: fields[1], at: old) == .double(4.5))

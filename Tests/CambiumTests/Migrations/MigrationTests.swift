@@ -224,7 +224,7 @@ import Testing
         try notes.check()
     }
 
-    // MARK: What is asked for
+    // MARK: Requests and previews
 
     @Test func `the schema that is there is set without a transaction`() throws {
         let notes = try MigratedNotes()

@@ -33,7 +33,7 @@ import Testing
         return files
     }
 
-    /// Changes the files of a log, whatever HEAD says, and expects that it is refused and left as it is.
+    /// Changes the files of a log in every state of HEAD. Expects that opening refuses the log and leaves it unchanged.
     private func expectRefusal(
         _ what: String, _ code: CambiumError.Code = .damaged, file path: String? = nil, _ change: (inout [String: [UInt8]]) -> Void
     ) throws {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// A segment with the same transactions, made at another time: its frames do not verify behind the next one's header.
+    /// Makes a segment with the same transactions at another time. The next segment's header does not continue its checksums.
     private func other(_ image: SegmentImage) -> SegmentImage {
         var other = SegmentImage(first: image.header.firstTransaction.rawValue, after: image.header.previousChecksum, salt: 77)
         for _ in 0..<2 { other.append() }
@@ -116,7 +116,7 @@ import Testing
         #expect(volume.contents["log/3.log"] != nil && volume.contents["log/notes.txt"] != nil)
     }
 
-    // MARK: Sealed
+    // MARK: Sealed segments
 
     @Test func `a sealed segment may take the place of an open one, and the other way round`() throws {
         for (isFirstSealed, isSecondSealed) in [(true, false), (false, true), (true, true)] {

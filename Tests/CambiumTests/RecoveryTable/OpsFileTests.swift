@@ -11,8 +11,8 @@ import Testing
         try store.write { try $0.insert("Note", ["id": .int(note), "title": .string(String(repeating: "a", count: 200))]) }
     }
 
-    /// The files of a store whose transactions 1 to 3 have files of ops, and of one that had the same first transaction, was then given
-    /// the same second one in another attempt, and a different third one.
+    /// Makes the files of two stores whose transactions 1 to 3 have files of ops. The first transaction is identical. The second one is the
+    /// same in another attempt, and the third one differs.
     private func attempts() throws -> (files: [String: [UInt8]], others: [String: [UInt8]]) {
         let volume = MemoryVolume()
         let store = try Store.create(
@@ -65,7 +65,7 @@ import Testing
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings())
         try write(store, 1)
         try store.close()
-        // The transactions of this store are small, so that none of these is named by a frame.
+        // The transactions of this store are small, so no frame names one of these files.
         for number in [2, 3] as [UInt64] { try volume.open(Self.path(number), .create).write([1], at: 0) }
         try Store.open(volume, durability: nil).close()
         #expect(volume.contents[Self.path(2)] != nil && volume.contents[Self.path(3)] == nil)

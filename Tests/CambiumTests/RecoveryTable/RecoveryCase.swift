@@ -2,9 +2,9 @@ import CambiumModel
 
 @testable import CambiumLog
 
-/// A log that something has happened to: how its last segment ends, what HEAD says, and what is before.
+/// A log after an incident: the end of its last segment, the state of HEAD and the segment before.
 struct RecoveryCase: CustomStringConvertible {
-    /// What there is of the last segment.
+    /// The state of the last segment.
     enum Last: CaseIterable {
         case end, zeros, garbage, silentFrame, nearlyTellingFrame, tellingFrame, barelyTellingFrame, unparsableFrame
         case emptyFile, partOfHeader, damagedHeader, zeroHeader, damagedHeaderAndMore, zerosForAll
@@ -27,14 +27,14 @@ struct RecoveryCase: CustomStringConvertible {
 
     /// The segment before the last one.
     let earlier: SegmentImage?
-    /// The last segment as it was meant to be: `frameCount` frames, and nothing else.
+    /// The last segment as it was intended: `frameCount` frames and nothing else.
     let image: SegmentImage
-    /// What the newest valid slot of HEAD says.
+    /// The contents of the newest valid slot of HEAD.
     let head: CambiumLog.Head?
 
     var description: String { "\(last), HEAD \(headState), before: \(before), \(frameCount) frames" }
 
-    /// Nil where the states do not go together: what HEAD is to name is not there.
+    /// Returns `nil` if the states exclude each other because the position that HEAD would name does not exist.
     init?(_ last: Last, _ headState: Head, _ before: Before, frameCount: Int) {
         (self.last, self.headState, self.before, self.frameCount) = (last, headState, before, frameCount)
         var earlier = SegmentImage(first: 1)
@@ -107,7 +107,7 @@ struct RecoveryCase: CustomStringConvertible {
         return files
     }
 
-    /// Where frames behind a hole begin.
+    /// The offset at which frames after a hole begin.
     private var frameOffset: Int { image.bytes.count + 40 }
 
     private func behindHole(durable: Int) -> [UInt8] {

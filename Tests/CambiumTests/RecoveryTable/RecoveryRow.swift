@@ -2,7 +2,7 @@ import CambiumModel
 
 @testable import CambiumLog
 
-/// The table of FORMAT.md 8, written from its text and not from the code.
+/// The rows of the table of FORMAT.md 8, written from its text and not from the code.
 enum RecoveryRow: CaseIterable {
     case clean, olderHead, cutLog, tornTail, corruptTail, unparsable, tornCreation, tornOnly, tornNamed, tornBehindCut
     case damagedHeader, foreignHeader, laterFormat, missingNamed, noSegments, sealedLast
@@ -26,17 +26,17 @@ enum RecoveryRow: CaseIterable {
 extension RecoveryCase {
     private var isOnly: Bool { earlier == nil }
 
-    /// The segments that there are, by the numbers of their first transactions.
+    /// The existing segments, by the numbers of their first transactions.
     private var segments: [UInt64] { (isOnly ? [] : [1]) + (last == .missing ? [] : [image.header.firstTransaction.rawValue]) }
 
-    /// Whether HEAD says that the log was durable beyond the end of a segment that is taken for the last one.
+    /// Returns whether HEAD states that the log was durable beyond the end of a segment that is taken for the last one.
     private func headSaysSo(beyond segment: SegmentImage) -> Bool {
         guard let head else { return false }
         if head.segment == segment.header.firstTransaction, head.position > segment.bytes.count { return true }
         return head.lastTransaction.rawValue > segment.lastTransaction
     }
 
-    /// Whether HEAD was written at a closing that did not end with a segment that is taken for the last one.
+    /// Returns whether HEAD was written by a closing that did not end with a segment that is taken for the last one.
     private func wasClosedElsewhere(than segment: SegmentImage) -> Bool {
         guard let head, head.isClosed else { return false }
         return head.segment != segment.header.firstTransaction || head.position != segment.bytes.count
@@ -44,7 +44,7 @@ extension RecoveryCase {
 
     private var namesWhatIsMissing: Bool { head.map { !segments.contains($0.segment.rawValue) && !isMerged($0.segment) } ?? false }
 
-    /// Whether the sealed segment before the last one has a transaction with which another segment began, before it was merged.
+    /// Returns whether another segment began with this transaction before it was merged into the sealed segment before the last one.
     private func isMerged(_ segment: TransactionNumber) -> Bool {
         guard let earlier, before == .sealed, last != .missing else { return false }
         return segment.rawValue <= earlier.lastTransaction
@@ -68,7 +68,7 @@ extension RecoveryCase {
         }
     }
 
-    /// What the last file has is no more than the beginning of a segment: the one before it is the last with anything in it.
+    /// The row for a last file that is only the beginning of a segment. The segment before it is then the last one with frames.
     private var rowOfBeginning: RecoveryRow {
         guard let earlier else { return .tornOnly }
         if namesWhatIsMissing { return .missingNamed }
@@ -83,7 +83,7 @@ extension RecoveryCase {
         return headSaysSo(beyond: earlier) ? .cutLog : wasClosedElsewhere(than: earlier) ? .olderHead : .clean
     }
 
-    /// Positions in a segment are no longer those that HEAD names once it is sealed.
+    /// Compares transactions if the segment is sealed, because sealing changes the positions that HEAD names.
     private func headSaysSo(beyond segment: SegmentImage, isSealed: Bool) -> Bool {
         guard isSealed, let head else { return headSaysSo(beyond: segment) || wasClosedElsewhere(than: segment) }
         let last = head.lastTransaction.rawValue

@@ -31,7 +31,7 @@ import Testing
         if found.earlier == nil, found.image.lastTransaction == 0 { checkAbsence(found, files) } else { try checkWriting(found, files) }
     }
 
-    /// A log without a transaction is not a store, however it ends.
+    /// Expects that a log without a transaction is not taken for a store, however it ends.
     private func checkAbsence(_ found: RecoveryCase, _ files: [String: [UInt8]]) {
         let volume = MemoryVolume(contents: files)
         #expect(code { _ = try Store.open(volume, durability: nil) } == .notFound, "\(found)")
@@ -39,11 +39,11 @@ import Testing
         #expect(volume.contents == files, "\(found): a refusal changed something")
     }
 
-    /// What a reader says; nil where it refuses. It sees all that verifies, and changes nothing.
+    /// Returns the verdict of a reader, or `nil` if it refuses the log. A reader sees all frames that verify, and changes nothing.
     private func readVerdict(_ found: RecoveryCase, _ files: [String: [UInt8]]) throws -> LogReader.End.Verdict? {
         let volume = MemoryVolume(contents: files)
         var numbers: [UInt64] = []
-        let end = try? LogReader(volume).scan { numbers.append($0.number.rawValue) }  // How it refuses is checked where it has to.
+        let end = try? LogReader(volume).scan { numbers.append($0.number.rawValue) }  // `checkRefusal` checks the error.
         #expect(volume.contents == files, "\(found): reading changed something")
         let isWhole = found.row.outcome == .kept || found.row.outcome == .cut
         let last = isWhole && found.last != .missing ? found.image.lastTransaction : found.earlier?.lastTransaction ?? 0
@@ -62,15 +62,15 @@ import Testing
         #expect(refusal?.place?.file?.contains("log") == true, "\(found) is refused without a place")
         #expect(volume.contents == files, "\(found): a refusal changed something")
         #expect(code == .damaged ? try !Verification(volume).isSound : true, "\(found)")
-        // The lock is free again: who repairs can begin.
+        // The lock is free again, so a repair can begin.
         try volume.lock("LOCK").unlock()
     }
 
-    /// Opens for writing, and compares what became of the files with what the table says.
+    /// Opens the store for writing, and compares the resulting files with the table.
     private func checkWriting(_ found: RecoveryCase, _ files: [String: [UInt8]]) throws {
         let volume = MemoryVolume(contents: files)
         var tuning = LogTuning.standard
-        // The segment before stays as it is.
+        // The segment before the last one stays as it is.
         tuning.sealsSegments = false
         let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 5), tuning: tuning)
         let isTold = found.row.outcome != .kept || found.row == .olderHead || found.isHeadFlawed
@@ -78,7 +78,7 @@ import Testing
         expectFiles(found, volume.contents, before: files)
         let opened = MemoryVolume(contents: volume.contents)
         #expect(try LogReader(opened).scan { _ in }.verdict == .clean && LogReader(opened).flaws.isEmpty, "\(found)")
-        // Writing goes on.
+        // The store accepts new transactions.
         let number = try store.recordDigest().transaction
         #expect(number == store.recovery.lastTransaction.next, "\(found)")
         try store.close()
@@ -99,7 +99,7 @@ import Testing
             #expect(files[next]?.count == 96 && files[next] != found.image.bytes, "\(found): there is no segment to go on in")
             if found.frameCount > 0 { #expect(files[found.image.path] == found.image.bytes, "\(found): the tail is not cut") }
         case .removed where found.before == .sealed:
-            // A sealed segment gets no frames, so the one that was being made is made again.
+            // A sealed segment receives no frames, so the store makes the unfinished segment again.
             #expect(files[found.image.path]?.count == 96 && files[found.image.path] != before[found.image.path], "\(found)")
         case .removed: expected.remove(found.image.path)
         default: if found.last != .missing { #expect(files[found.image.path] == found.image.bytes, "\(found)") }
@@ -109,6 +109,6 @@ import Testing
 }
 
 extension RecoveryCase {
-    /// Whether HEAD is missing or one of its slots is not valid, which is told and mended.
+    /// Whether HEAD is missing or one of its slots is invalid. An opening reports and repairs this.
     fileprivate var isHeadFlawed: Bool { [.missing, .empty, .bothDamaged, .otherStore, .newerDamaged].contains(headState) }
 }

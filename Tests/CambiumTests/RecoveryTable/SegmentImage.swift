@@ -3,20 +3,20 @@ import CambiumModel
 
 @testable import CambiumLog
 
-/// The bytes of a segment, put together frame by frame: what no writer writes too.
+/// The bytes of a segment, put together frame by frame. They may also be bytes that no writer writes.
 struct SegmentImage {
     static let store = [UInt8](0..<16)
     static let time: Int64 = 1_700_000_000_000_000
 
     let header: SegmentHeader
     private(set) var bytes: [UInt8]
-    /// Where the frames begin.
+    /// The offsets at which the frames begin.
     private(set) var offsets: [Int] = []
     private(set) var lastTransaction: UInt64
     private(set) var lastChecksum: UInt32
     private var codec: TransactionCodec
 
-    /// - Parameter previous: the checksum of the last frame of the segment before.
+    /// - Parameter previous: The checksum of the last frame of the segment before.
     init(
         first: UInt64, after previous: UInt32 = 0, kind: Format.FileKind = .open, store: [UInt8] = store, salt: UInt8 = 1,
         version: UInt16 = Format.version
@@ -34,10 +34,10 @@ struct SegmentImage {
     var path: String { LogFileName.path(header.firstTransaction, .segment) }
     private var headerChecksum: UInt32 { Self.checksum(bytes) }
 
-    /// That of the header that a file begins with.
+    /// Returns the checksum of the header with which a file begins.
     static func checksum(_ bytes: [UInt8]) -> UInt32 { ByteReader.peek(bytes, at: Format.Segment.checksumOffset) }
 
-    /// Appends a frame with some transactions, all before which was durable.
+    /// Appends a frame with `count` transactions, which states that everything before it was durable.
     mutating func append(_ count: Int = 1) {
         var region = ByteWriter()
         for _ in 0..<count { encodeNext(to: &region) }
@@ -51,7 +51,7 @@ struct SegmentImage {
         add(region.bytes, 1)
     }
 
-    /// Appends a joint that says the right thing, or something else.
+    /// Appends a joint: a frame without transactions that marks a position of the log. The arguments replace the correct position.
     mutating func appendJoint(transaction: UInt64? = nil, time: Int64? = nil) {
         let last = TransactionNumber(rawValue: transaction ?? lastTransaction)
         add(Joint(transaction: last, time: time ?? Self.time + Int64(lastTransaction)).region, 0)
@@ -80,7 +80,7 @@ struct SegmentImage {
         codec.encode(metadata, .present(payload[...]), salt: nil, to: &region)
     }
 
-    /// A frame with the next transaction that verifies at an offset, and says that the segment was durable up to another one.
+    /// Returns a frame with the next transaction that verifies at `offset` and states that the segment was durable up to `durable`.
     func frame(at offset: Int, durable: Int) -> [UInt8] {
         var region = ByteWriter()
         var copy = self
@@ -88,15 +88,15 @@ struct SegmentImage {
         return encoded(region.bytes, 1, at: offset, durable: durable).bytes
     }
 
-    /// A frame that verifies at the end, and whose region is not what its number of transactions takes.
+    /// A frame that verifies at the end of the segment, but whose region does not contain the stated number of transactions.
     var unparsableFrame: [UInt8] {
         encoded([255, 255, 255], 1, at: bytes.count, durable: 0).bytes
     }
 
-    /// The same transactions, a frame for each, as a sealed segment.
+    /// A sealed segment with the same transactions, each in its own frame.
     var sealed: [UInt8] { sealed { _ in } }
 
-    /// As `sealed`, with an index that says something else.
+    /// Returns the same bytes as `sealed`, but with a changed index.
     func sealed(_ change: (inout SegmentIndex) -> Void) -> [UInt8] {
         var image = SegmentImage(
             first: header.firstTransaction.rawValue, after: header.previousChecksum, kind: .sealed, store: header.store,
@@ -116,7 +116,7 @@ struct SegmentImage {
         return image.bytes + index.encode(headerChecksum: image.headerChecksum)
     }
 
-    /// A header with other bytes at an offset, and a checksum that fits them.
+    /// Returns a header with a changed byte at an offset, and with a checksum that fits it.
     static func header(_ bytes: [UInt8], _ changed: UInt8, at offset: Int) -> [UInt8] {
         var content = Array(bytes.prefix(Format.Segment.checksumOffset))
         content[offset] = changed

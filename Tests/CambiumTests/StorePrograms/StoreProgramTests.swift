@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct StoreProgramTests {
-    /// The seeds to run: `CAMBIUM_SEED` is the first, `CAMBIUM_STORE_PROGRAMS` how many.
+    /// The seeds to run. `CAMBIUM_SEED` is the first one, and `CAMBIUM_STORE_PROGRAMS` is the number of seeds.
     private static let seeds: Range<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
         let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 8

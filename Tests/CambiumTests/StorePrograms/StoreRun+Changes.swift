@@ -3,7 +3,7 @@ import CambiumModel
 import CambiumTesting
 
 extension StoreRun {
-    /// Compares a graph with the newest one, or with one that is held, in both directions.
+    /// Compares a graph with the newest graph or with a held one, in both directions.
     mutating func compareWithAnother(_ graph: Graph) throws {
         let moment = moments[Int(graph.transaction.rawValue) - 1]
         var others = held.map { (graph: $0.graph, moment: $0.moment) }

@@ -5,13 +5,13 @@ import CambiumTesting
 @testable import Cambium
 @testable import CambiumLog
 
-/// How processes end, and what the next one finds.
+/// The ways in which a process ends, and the opening by the next process.
 extension StoreRun {
-    /// Ends the process by closing, by dying, or by the loss of power, and begins another one.
+    /// Ends the process by closing the store, by a crash or by a power failure, and begins the next process.
     mutating func reopen() throws {
         let isClosed = random.isTrue(1, outOf: 2)
         if isClosed {
-            // So that graphs that are held have chunks to themselves.
+            // After packing, held graphs have chunks to themselves.
             if random.isTrue(1, outOf: 2) { try pack() }
             if random.isTrue(1, outOf: 2) { try checkpoint() }
             try store.close()
@@ -28,7 +28,7 @@ extension StoreRun {
     private mutating func die(isClosed: Bool) throws {
         let losesPower = random.isTrue(1, outOf: 2)
         process?.abandon()
-        // Who dies reads no more.
+        // A process that died reads no more.
         if !isClosed { held.removeAll { $0.isOwn } }
         leases = []
         process = nil
@@ -68,7 +68,7 @@ extension StoreRun {
             try adoptLogged()
             if let pending { try Finding.check(difference(store.graph, pending), "what was begun") }
         }
-        // All that an opening shows is durable.
+        // Everything that an opening shows is durable.
         durableCount = moments.count
         try checkUnchanged("opening")
         try checkAll()

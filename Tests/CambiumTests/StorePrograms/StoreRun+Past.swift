@@ -6,7 +6,7 @@ import CambiumTesting
 @testable import CambiumLog
 
 extension StoreRun {
-    /// A moment in any words; now and then there is none such.
+    /// Returns a random moment, and now and then one that does not exist.
     mutating func point() -> Point {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: .latest
@@ -16,7 +16,7 @@ extension StoreRun {
         }
     }
 
-    /// The number of a moment's transaction; nil where there is none.
+    /// Returns the number of a moment's transaction, or `nil` if there is no such moment.
     func number(of point: Point) -> Int? {
         switch point {
         case .latest: moments.count
@@ -26,7 +26,7 @@ extension StoreRun {
         }
     }
 
-    /// Shows a moment, which is as it was, or was retired and is refused.
+    /// Reads a moment. The store must show it as it was, or must refuse it because it was retired.
     mutating func view(_ point: Point) throws {
         let number = number(of: point)
         let what = "the moment \(point), transaction \(number.map(String.init) ?? "none") of \(moments.count), kept from \(first) on,"
@@ -38,7 +38,7 @@ extension StoreRun {
             return
         }
         guard let number else { throw Finding("\(what) is shown") }
-        // A checkpoint that somebody reads is not dropped.
+        // The store does not drop a checkpoint while a reader uses it.
         if number < first, try !RootRecord.list(volume).contains(TransactionNumber(rawValue: UInt64(number))) {
             throw Finding("\(what) was retired and is shown")
         }
@@ -50,15 +50,15 @@ extension StoreRun {
         if random.isTrue(1, outOf: 4) { try hold(graph, isOwn: source == 0) }
     }
 
-    /// Holds a graph that stays what it is, across checkpoints, packing, compaction, closings, and whoever opens the store next.
+    /// Holds a graph, which must stay unchanged across checkpoints, packing, compaction, closing and the next process.
     ///
-    /// - Parameter isOwn: whether it ends with the process that has the store open, unless that closes the store.
+    /// - Parameter isOwn: Whether the graph ends with the process that has the store open, unless that process closes the store.
     mutating func hold(_ graph: Graph, isOwn: Bool) throws {
         held.append((graph, moments[Int(graph.transaction.rawValue) - 1], isOwn))
         if held.count > 8, let index = held.indices.randomElement(using: &random) { held.remove(at: index) }
     }
 
-    /// Looks at what a follower shows, which is all that there is and is durable then.
+    /// Advances a follower, which must show all transactions. All of them are durable afterwards.
     mutating func follow() throws {
         do {
             let following = try follower ?? StoreFollower(volume)
@@ -66,7 +66,7 @@ extension StoreRun {
             try following.advance()
             try following.advance()
         } catch let error as CambiumError where error.code == .notFound {
-            // What it had not read was retired; another one begins with what stands for it.
+            // The transactions that the follower had not read were retired. A new follower begins with the state that replaces them.
             follower = nil
             return
         }
@@ -80,7 +80,7 @@ extension StoreRun {
         if random.isTrue(1, outOf: 6) { follower = nil }
     }
 
-    /// What is shown is durable, and so is all before it.
+    /// Reads a moment from one of three sources. A moment that another process was shown is durable, and so are all earlier ones.
     private mutating func shown(_ point: Point, _ source: Int) throws -> Graph {
         let graph: Graph
         switch source {

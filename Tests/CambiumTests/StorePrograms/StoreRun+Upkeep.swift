@@ -5,7 +5,7 @@ import CambiumTesting
 @testable import Cambium
 @testable import CambiumLog
 
-/// What changes nothing that anybody sees but for what can be seen of the past.
+/// Operations that change nothing visible except the set of moments that can still be read.
 extension StoreRun {
     mutating func checkpoint() throws {
         let receipt = try store.checkpoint()
@@ -22,7 +22,7 @@ extension StoreRun {
         try checkUnchanged("a policy")
     }
 
-    /// Packs all that there is, however little.
+    /// Packs all pages, however little that gains.
     mutating func pack() throws {
         var limits = PackingLimits()
         (limits.sparseness, limits.groupCountMin) = (1, 2)
@@ -41,7 +41,7 @@ extension StoreRun {
             default: .since(point())
             }
         if random.isTrue(1, outOf: 4) { try compactDry(retention) }
-        // What is there when the process dies may be retired or not.
+        // If the process dies during the compaction, any moment may be retired or not.
         let before = firstCertain
         firstCertain = .max
         let found: Compaction
@@ -72,7 +72,7 @@ extension StoreRun {
     private func checkRefusal(of retention: Retention, _ error: CambiumError) throws {
         switch retention {
         case .checkpoints(0): return
-        // A moment that is not there, or that was retired.
+        // The moment does not exist, or it was retired.
         case .since(.time(let time)): if time.microsecondsSince1970 > moments.last?.time ?? 0 { return }
         case .since(let point): if number(of: point) ?? 0 < firstCertain { return }
         default: break
@@ -80,7 +80,7 @@ extension StoreRun {
         throw Finding("keeping \(retention) was refused: \(error)")
     }
 
-    /// Takes note of what was retired, which is nothing that was to be kept.
+    /// Records which moments were retired, and throws if one of them was to be kept.
     private mutating func note(_ found: Compaction, _ retention: Retention, _ before: Int) throws {
         let (told, end) = (Int(found.firstMoment.rawValue), Int(found.retiredEnd.rawValue))
         let limit =

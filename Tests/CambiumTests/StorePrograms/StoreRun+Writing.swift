@@ -6,7 +6,7 @@ import CambiumTesting
 @testable import CambiumLog
 
 extension StoreRun {
-    /// Ends a transaction by the will of who runs it.
+    /// The error by which the caller of a transaction withdraws it.
     private struct Withdrawn: Error {}
 
     mutating func transact() throws {
@@ -19,7 +19,7 @@ extension StoreRun {
         if durability != nil, moments.count > count { durableCount = moments.count }
     }
 
-    /// To another schema, with a program or without, which may be refused.
+    /// Migrates to another schema, with or without a program. The migration may be refused.
     mutating func migrate() throws {
         let definition = RandomSchema.changed(reference.schema, &random)
         let migration = try SchemaMigration(from: reference.schema, to: definition)
@@ -50,13 +50,13 @@ extension StoreRun {
         }
     }
 
-    /// Who makes a transaction; some of them with a request.
+    /// Returns the author of a transaction, sometimes with a request.
     private mutating func author() -> Author {
         requestCount += 1
         return random.isTrue(1, outOf: 3) ? Author(actor: "somebody", requestID: "request \(requestCount)") : Author()
     }
 
-    /// Random ops, some of which throw: then they left nothing, and the transaction goes on or ends.
+    /// Records random ops. An op that throws must leave nothing, and the transaction then continues or ends.
     private mutating func change(
         _ transaction: inout WriteTransaction, _ after: inout ReferenceGraph, _ counts: ClosedRange<Int>
     ) throws {
@@ -68,7 +68,7 @@ extension StoreRun {
                 op = try completed(op, transaction.draft)
                 try transaction.record(op)
             } catch { found = error.code }
-            // The process has died while it wrote the ops before; nothing more is expected of the transaction.
+            // The process may have died while it wrote the earlier ops. Then the test expects nothing more of the transaction.
             try transaction.ops.check()
             var trial = after
             do throws(CambiumError) { try trial.apply(op) } catch { expected = error.code }
@@ -84,7 +84,7 @@ extension StoreRun {
         if random.isTrue(1, outOf: 10) { throw Withdrawn() }
     }
 
-    /// Runs a transaction, which ends as the reference has it.
+    /// Runs a transaction, whose result must be that of the reference.
     private mutating func settle(
         _ author: Author, _ body: (inout StoreRun, Store, inout ReferenceGraph) throws -> TransactionNumber?
     ) throws {
@@ -107,7 +107,7 @@ extension StoreRun {
         if let request = author.requestID { requests[request] = number }
     }
 
-    /// A request that was applied is not applied again.
+    /// Repeats a request that was applied. The store must not apply it again.
     private mutating func again(_ request: String) throws {
         var repeated: RepeatedRequest?
         do {
@@ -123,7 +123,7 @@ extension StoreRun {
 
     // MARK: Imports
 
-    /// Rows of the newest graph, or of one from earlier with another schema even. What they come to is in the log.
+    /// Imports rows of the newest graph, or of an earlier graph that may even have another schema. The log has the result.
     mutating func importRows() throws {
         let graphs = held.map(\.graph) + [store.graph]
         guard let entity = random.pick(reference.schema.entities.filter { !$0.identity.isEmpty }), let source = random.pick(graphs),
@@ -147,7 +147,7 @@ extension StoreRun {
         try adoptLogged()
     }
 
-    /// Takes from the log what the newest transaction did, where nobody knew that before.
+    /// Reads the effects of the newest transaction from the log, if the run does not know them yet.
     mutating func adoptLogged() throws {
         let number = TransactionNumber(rawValue: UInt64(moments.count + 1))
         if store.graph.transaction < number { return }
@@ -155,7 +155,7 @@ extension StoreRun {
         var (request, time): (String?, Int64?) = (nil, nil)
         try TransactionLog(volume).forEach(from: number) { entry in
             (request, time) = (entry.metadata.requestID, entry.metadata.time.microsecondsSince1970)
-            // What is retired is the digest that a compaction writes.
+            // A retired entry is the digest that a compaction wrote.
             for op in entry.isRetired ? [] : try entry.ops() {
                 try after.apply(op)
                 if case .label(let name, let labelled) = op { labels[name] = labelled }

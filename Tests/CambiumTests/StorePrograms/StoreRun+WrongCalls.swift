@@ -5,7 +5,7 @@ import CambiumTesting
 @testable import Cambium
 
 extension StoreRun {
-    /// Makes a call that has to throw, and goes on. What the transaction comes to shows that the call left nothing.
+    /// Makes a call that must throw, and continues. The result of the transaction shows that the call left nothing.
     mutating func makeWrongCall(_ transaction: inout WriteTransaction, _ after: ReferenceGraph) throws {
         let op = program.wrongOp(after)
         var (trial, isWrong) = (after, false)
@@ -17,13 +17,13 @@ extension StoreRun {
         throw Finding("a call did not throw: \(shown([op]))")
     }
 
-    /// An insert as a caller makes it, who does not choose the serial.
+    /// Returns an insert with the next serial, because a caller does not choose the serial.
     private func withNextSerial(_ op: Op, _ after: ReferenceGraph) -> Op {
         guard case .insert(let id, let entity, let assignments) = op else { return op }
         return .insert(ObjectID(root: id.root, serial: after.nextSerial(of: id.root)), entity: entity, assignments)
     }
 
-    /// Makes the call that an op stands for. Returns false if no call does.
+    /// Makes the call that corresponds to an op. Returns `false` if no call does.
     private func call(_ op: Op, _ transaction: inout WriteTransaction, _ after: ReferenceGraph) throws(CambiumError) -> Bool {
         switch op {
         case .insert(let id, let number, let assignments):
@@ -52,7 +52,7 @@ extension StoreRun {
         return true
     }
 
-    /// Nil if one of them is of no attribute.
+    /// Returns `nil` if an assignment does not belong to an attribute of the entity.
     private func values(_ assignments: [Assignment], _ entity: Entity) -> [(Attribute, Value)]? {
         var values: [(Attribute, Value)] = []
         for assignment in assignments {

@@ -5,10 +5,10 @@ import CambiumTesting
 @testable import Cambium
 @testable import CambiumLog
 
-/// A random program for a store: transactions of every kind, migrations, whatever else is done to a store, and processes that end in
-/// every way; with what the store was after each transaction, which is what the past has to be shown as for ever.
+/// A random program for a store: transactions of every kind, migrations, all other operations, and processes that end in every way. The run
+/// records the state after each transaction, which every later view of that moment must show.
 struct StoreRun {
-    /// What a transaction led to.
+    /// The state after a transaction.
     struct Moment {
         let reference: ReferenceGraph
         let labels: [String: TransactionNumber]
@@ -20,35 +20,36 @@ struct StoreRun {
     var program: RandomProgram
     let clock = StillClock()
     let surroundings: Surroundings
-    /// Whether processes die in the middle of what they do.
+    /// Whether processes die in the middle of their work.
     private(set) var hasCrashes: Bool
     var tuning: LogTuning
     var volume = FaultyVolume()
-    /// Nil while no process has the store open.
+    /// The open store, or `nil` while no process has the store open.
     var process: Store?
-    /// One of somebody who is not told of what the store does.
+    /// The earlier graphs as another process reads them, without notice of the store's changes.
     var past: PastGraphs
     var reference: ReferenceGraph
-    /// Those of all transactions, the first one's first.
+    /// The moments after all transactions, beginning with the first one.
     var moments: [Moment] = []
-    /// How many of them survive the power.
+    /// The number of moments that survive a power failure.
     var durableCount = 1
-    /// What a transaction leads to that was begun, and of which nothing was told when the process died.
+    /// The result of a transaction that was begun, but whose outcome was not reported before the process died.
     var pending: ReferenceGraph?
-    /// Moments before this one were retired.
+    /// The first moment that may still be kept. All earlier ones were retired.
     var first = 1
-    /// Where a compaction was interrupted, those from `first` up to this one may have been.
+    /// The first moment that is certainly kept. After an interrupted compaction, the moments from `first` to the one before it may be
+    /// retired.
     var firstCertain = 1
     var requests: [String: TransactionNumber] = [:]
     var requestCount = 0
-    /// Views from earlier, with what they have to hold for as long as there is the process that has them.
+    /// Views of earlier moments. Each must stay the same as long as the process that holds it exists.
     var held: [(graph: Graph, moment: Moment, isOwn: Bool)] = []
-    /// One of another process; nil where nobody follows.
+    /// A follower in another process, or `nil` if no process follows.
     var follower: StoreFollower?
     var leases: [(lease: GraphLease, moment: Moment, beginTime: Int64, endTime: Int64)] = []
-    /// Moments of the past that were shown.
+    /// The number of earlier moments that were shown.
     var shownCount = 0
-    /// Those that were retired, and refused.
+    /// The number of retired moments that were refused.
     var refusedCount = 0
 
     init(seed: UInt64, hasCrashes: Bool) throws {
@@ -60,7 +61,7 @@ struct StoreRun {
         reference = ReferenceGraph(schema: schema)
         surroundings = clock.surroundings(seed: seed)
         tuning = random.isTrue(2, outOf: 3) ? .tiny : .standard
-        // Everything that happens is to follow from the seed.
+        // The seed must determine everything that happens.
         (tuning.sealsInBackground, tuning.checkpointsInBackground) = (false, false)
         tuning.mergedByteCountMax = random.pick([0, 900, 4_000, tuning.mergedByteCountMax, 1 << 20]) ?? 0
         tuning.newestRootCount = Int.random(in: 1...2, using: &random)
@@ -71,7 +72,7 @@ struct StoreRun {
             volume, schema: schema, durability: durability, surroundings: surroundings, tuning: tuning, memory: Self.memory(&random))
         past = PastGraphs(volume, viewCountMax: Int.random(in: 0...3, using: &random), byteCountMax: .max)
         try note(reference, store.graph.labels)
-        // A store that nobody synced is made again by who comes next.
+        // If a store was never synced, the next process creates it again. This read makes the store durable.
         _ = try past.graph(at: Point.latest)
     }
 
@@ -121,7 +122,7 @@ struct StoreRun {
         }
     }
 
-    /// Shows moments from all of the time.
+    /// Reads moments of the whole run, and verifies the store.
     private mutating func end() throws {
         hasCrashes = false
         if volume.isDead { try die() }
@@ -138,9 +139,9 @@ struct StoreRun {
         try checkAll()
     }
 
-    // MARK: What has to hold
+    // MARK: Checks
 
-    /// Takes note of what the newest transaction came to, as the store has it.
+    /// Records the state after the newest transaction, and compares the store with it.
     mutating func note(_ after: ReferenceGraph, _ labels: [String: TransactionNumber], at time: Int64? = nil) throws {
         var after = after
         after.commit()
@@ -166,7 +167,7 @@ struct StoreRun {
         if graph.digest() != moment.digest { throw Finding("\(what) has another digest") }
     }
 
-    /// That nothing has changed, and nobody sees that something was tried.
+    /// Throws if a call changed the store, or if it left a trace of its attempt.
     mutating func checkUnchanged(_ what: String) throws {
         program.adopt(reference.schema)
         guard let last = moments.last, store.graph.transaction.rawValue == UInt64(moments.count) else {
