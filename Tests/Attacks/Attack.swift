@@ -3,9 +3,9 @@ import CambiumTesting
 import Dispatch
 import Foundation
 
-/// One run of the program: what it attacks, where it works, and what it found.
+/// One run of the program: its options, its work directory and its findings.
 ///
-/// SENDABLE: all that changes is in `state`, under its lock.
+/// SENDABLE: all mutable state is in `state`, under its lock.
 final class Attack: @unchecked Sendable {
     private struct State {
         var runCounts: [String: Int] = [:]
@@ -16,7 +16,7 @@ final class Attack: @unchecked Sendable {
     let options: AttackOptions
     private let state = Guarded(State())
 
-    /// Commands that run at the same time: the machine of the tests has two cores.
+    /// The number of commands that run at the same time. The machine that runs the tests has two cores.
     static let childCount = 2
 
     init(_ options: AttackOptions) throws {
@@ -26,12 +26,12 @@ final class Attack: @unchecked Sendable {
 
     // MARK: Which attacks
 
-    /// Whether any attack of a matrix can have the wanted name.
+    /// Whether the name of any attack of a matrix can match `options.only`.
     func isWanted(matrix: String) -> Bool { options.only.hasPrefix(matrix) || matrix.hasPrefix(options.only) }
 
     func isWanted(_ name: String) -> Bool { name.hasPrefix(options.only) || options.only.hasPrefix(name + "/") }
 
-    /// Numbers that follow from the seed and the name of the attack, whichever attacks run before it.
+    /// Returns a generator whose numbers depend on the seed and the attack's name only, not on the attacks that ran before.
     func random(for name: String) -> SplitMix64 {
         // Source: the hash FNV-1a.
         let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
@@ -57,7 +57,7 @@ final class Attack: @unchecked Sendable {
 
     // MARK: Where
 
-    /// A directory that nothing is in. The caller removes it.
+    /// Creates an empty directory. The caller removes it.
     func makeDirectory() throws -> String {
         let number = state.withLock { state in
             state.directoryCount += 1
@@ -72,18 +72,19 @@ final class Attack: @unchecked Sendable {
 
     // MARK: What was found
 
-    /// Counts a run of the command line.
+    /// Counts one run of the command line.
     func count(_ matrix: String) { state.withLock { $0.runCounts[matrix, default: 0] += 1 } }
 
-    /// Prints a line at once, whatever the output is.
+    /// Prints a line at once, without buffering.
     func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-    /// Prints a finding and how to meet it again.
+    /// Prints a finding and the command that repeats its attack.
     ///
     /// - Parameters:
     ///   - name: the attack.
-    ///   - sentence: what was wrong.
-    ///   - outcome: the command that met it.
+    ///   - sentence: the fault that was found.
+    ///   - outcome: the command that showed the fault.
+    ///   - directory: the directory that keeps the files of the finding.
     func report(_ name: String, _ sentence: String, _ outcome: Outcome? = nil, directory: String? = nil) {
         let matrix = String(name.prefix { $0 != "/" })
         var lines = ["finding: \(name): \(sentence)"]

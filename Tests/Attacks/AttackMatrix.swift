@@ -1,6 +1,6 @@
 /// A family of attacks.
 struct AttackMatrix: Sendable {
-    /// The first part of the names of its attacks.
+    /// The first part of the names of the attacks.
     let name: String
     let run: @Sendable (Attack) throws -> Void
 

@@ -4,14 +4,14 @@ import Foundation
 struct AttackOptions {
     static let usage = "usage: Attacks --cambium PATH [--only PREFIX] [--seed N] [--full] [--rounds N] [--work DIRECTORY]"
 
-    /// The command line that is attacked: an absolute path.
+    /// The absolute path of the command line that is attacked.
     private(set) var cambium = ""
-    /// The attacks whose name begins with this run; all of them if it is empty.
+    /// The prefix of the names of the attacks that run. All attacks run if it is empty.
     private(set) var only = ""
     private(set) var seed = UInt64(Date().timeIntervalSince1970)
-    /// Every command for every corrupt file, and not some that the seed chooses.
+    /// Whether every command runs against every corrupt file. Otherwise the seed chooses some commands for each file.
     private(set) var isFull = false
-    /// How many times each pair of commands runs side by side, and each command is killed.
+    /// How many times each pair of commands runs side by side, and how many times each command is killed.
     private(set) var roundCount = 5
     private(set) var work = FileManager.default.temporaryDirectory.appending(path: "cambium-attacks-\(getpid())").path
 
@@ -43,7 +43,7 @@ struct AttackOptions {
     }
 }
 
-/// The program was called in a wrong way, or its preparations failed: not a finding.
+/// An error that is not a finding: the arguments are wrong, or the preparations failed.
 struct Misuse: Error, CustomStringConvertible {
     let description: String
 

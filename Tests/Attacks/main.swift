@@ -1,11 +1,11 @@
 import Foundation
 
-// Attacks the command line from outside: corrupt files, commands side by side, killed commands, forged bytes with right checksums.
+// Attacks the command line from outside: with corrupt files, concurrent commands, killed commands, and forged bytes with right checksums.
 //
 //     Attacks --cambium PATH [--only PREFIX] [--seed N] [--full] [--rounds N] [--work DIRECTORY]
 //
-// Prints one line for each matrix. Each finding has a name; `--only NAME` with the same seed runs the same attack again. The directory of
-// a finding stays in the work directory. The exit code is 1 after a finding.
+// Prints one line for each matrix. Each finding has a name: `--only NAME` with the same seed repeats the attack. The work directory keeps
+// the files of each finding. The exit code is 1 if there is a finding.
 
 do {
     let options = try AttackOptions(Array(CommandLine.arguments.dropFirst()))

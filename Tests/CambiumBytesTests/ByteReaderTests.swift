@@ -2,7 +2,7 @@ import CambiumBytes
 import Testing
 
 @Suite struct `Reading bytes` {
-    /// Values on both sides of each number of bytes, and the bytes they take.
+    /// Values on both sides of each change of length, with the number of bytes of their varints.
     static let boundaries: [(value: UInt64, byteCount: Int)] = {
         var all: [(value: UInt64, byteCount: Int)] = [(0, 1), (1, 1), (.max - 1, 10), (.max, 10)]
         for count in 1...9 {
@@ -133,7 +133,7 @@ import Testing
         for _ in 0..<20_000 {
             let bytes = random.bytes(Int.random(in: 0...11, using: &random))
             var reader = ByteReader(bytes)
-            guard let value = try? reader.readVarint() else { continue }  // A refusal is a good answer here.
+            guard let value = try? reader.readVarint() else { continue }  // A refusal is correct here.
             var writer = ByteWriter()
             writer.writeVarint(value)
             #expect(writer.bytes == Array(bytes.prefix(reader.offset)))

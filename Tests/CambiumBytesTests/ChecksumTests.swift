@@ -3,7 +3,7 @@ import Testing
 @testable import CambiumBytes
 
 @Suite struct `Checksums and hashes` {
-    /// RFC 3720, appendix B.4, and the check value of the catalogue of CRCs.
+    /// Source: RFC 3720, appendix B.4, and the check value of the catalogue of CRCs.
     static let answers: [([UInt8], UInt32)] = [
         ([], 0),
         ([UInt8](repeating: 0, count: 32), 0x8A91_36AA),
@@ -59,7 +59,7 @@ import Testing
         }
     }()
 
-    /// Lengths on all of the algorithm's paths. Source: the sanity check of xxHash 0.8.
+    /// Lengths that reach all paths of the algorithm. Source: the sanity check of xxHash 0.8.
     @Test(arguments: [
         (0, UInt64(0x2D06_8005_38D3_94C2)), (1, 0xC44B_DFF4_074E_ECDB), (6, 0x27B5_6A84_CD2D_7325), (12, 0xA713_DAF0_DFBB_77E7),
         (24, 0xA3FE_70BF_9D35_10EB), (48, 0x397D_A259_ECBA_1F11), (80, 0xBCDE_FBBB_2C47_C90A), (195, 0xCD94_217E_E362_EC3A),

@@ -28,7 +28,7 @@ import Testing
         for count in [17, 100, 5000] { #expect(Self.compress(random.bytes(count)) == nil) }
     }
 
-    /// A block written by hand after the format's description: 5 literals, a match of 10 at distance 5, 5 last literals.
+    /// A block that was written by hand from the description of the format: 5 literals, a match of 10 at distance 5, and 5 last literals.
     @Test func `a block written by hand is read`() {
         let block: [UInt8] = [0x56] + Array("abcde".utf8) + [5, 0, 0x50] + Array("vwxyz".utf8)
         #expect(Self.decompress(block, byteCount: 20) == Array("abcdeabcdeabcdevwxyz".utf8))

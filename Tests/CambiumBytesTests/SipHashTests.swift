@@ -2,7 +2,7 @@ import CambiumBytes
 import Testing
 
 @Suite struct SipHashTests {
-    /// Under a key of zeros. Source: `hash()` of CPython 3.13 with PYTHONHASHSEED=0, which is SipHash-1-3.
+    /// The hashes under a key of zeros. Source: `hash()` of CPython 3.13 with PYTHONHASHSEED=0, which is SipHash-1-3.
     @Test(arguments: [
         ("abc", UInt64(13_851_880_170_939_887_858)), ("abcdefgh", 4_574_395_652_268_504_554),
         ("Hello, World! 123", 6_812_326_396_934_975_131),

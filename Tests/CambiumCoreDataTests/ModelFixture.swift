@@ -2,7 +2,7 @@ import CambiumCoreData
 import CambiumModel
 import Foundation
 
-/// Small models, as texts.
+/// Small models as texts.
 enum ModelFixture {
     static func definition(_ entities: String, model: String = "") throws -> SchemaDefinition {
         try SchemaDefinition(coreDataModel: Array(text(entities, model: model).utf8), file: "contents")
@@ -17,19 +17,19 @@ enum ModelFixture {
         """
     }
 
-    /// An entity 'Thing' with one attribute 'a'.
+    /// Reads an entity 'Thing' with one attribute 'a'.
     static func attribute(_ words: String, inside: String = "") throws -> (attribute: AttributeDefinition?, warnings: [String]) {
         let definition = try definition("<entity name='Thing'><attribute name='a' \(words)>\(inside)</attribute></entity>")
         return (definition.entities.first?.attributes.first, definition.warnings)
     }
 
-    /// An entity 'Thing' with one relationship 'r' to itself.
+    /// Reads an entity 'Thing' with one relationship 'r' to itself.
     static func relationship(_ words: String) throws -> (relationship: RelationshipDefinition?, warnings: [String]) {
         let definition = try definition("<entity name='Thing'><relationship name='r' destinationEntity='Thing' \(words)/></entity>")
         return (definition.entities.first?.relationships.first, definition.warnings)
     }
 
-    /// The error of reading a text.
+    /// Returns the error of reading a text, or `nil` if the text is valid.
     static func error(_ text: String) -> CambiumError? { error(Array(text.utf8)) }
 
     static func error(_ bytes: [UInt8]) -> CambiumError? {
@@ -50,11 +50,12 @@ enum ModelFixture {
         }
     }
 
-    /// A new folder with these files (names with their folders, and texts), for as long as the body runs.
+    /// Calls the body with a new folder that contains these files, and removes the folder afterwards. The names of the
+    /// files contain their folders.
     static func withFolder(_ files: [String: String], _ body: (_ folder: String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }  // What is left over is the system's to remove.
+        defer { try? FileManager.default.removeItem(at: folder) }  // A failure is harmless: the folder is temporary.
         for (name, text) in files {
             let url = folder.appendingPathComponent(name)
             try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)

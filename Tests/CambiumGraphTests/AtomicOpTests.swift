@@ -5,7 +5,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// An op applies as a whole, or it leaves the draft as it was.
+/// An op applies as a whole, or it leaves the draft unchanged.
 @Suite struct AtomicOpTests {
     private struct Fixture {
         let timeline = Timeline()
@@ -57,7 +57,7 @@ import Testing
             .relink(LinkBlock(root: box.number, property: try items, serials: Self.runs(owners), content: content))
         }
 
-        /// Expects an op to throw and to leave nothing: neither pages, nor checks, nor a serial.
+        /// Expects an op to throw and to change nothing: no pages, no pending checks and no serial.
         func expectNothing(of op: Op, _ code: CambiumError.Code, at location: SourceLocation = #_sourceLocation) throws {
             let digest = timeline.head.digest()
             var draft = timeline.draft()
@@ -150,7 +150,7 @@ import Testing
 
     // MARK: Limits
 
-    /// A draft of whose boxes' table only so many groups of rows are free.
+    /// Returns a draft in which the table of the boxes has space for only `spareGroups` more groups of rows.
     private func draft(_ fixture: Fixture, spareGroups: Int) -> Draft {
         var draft = fixture.timeline.draft()
         let count = UInt32(TableLayout.groupCountMax - spareGroups)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// Boxes with items, which the tests change and compare with what there was.
+/// Boxes with items. The tests change them and compare them with earlier graphs.
 private struct Boxes {
     static let definition = SchemaDefinition {
         EntityDefinition("Box") {
@@ -24,7 +24,7 @@ private struct Boxes {
     let box: Entity
     let item: Entity
 
-    /// Boxes and items, as many of each.
+    /// Inserts `count` boxes and as many items.
     init(_ count: Int) throws {
         let schema = try Schema(Self.definition)
         timeline = Timeline()
@@ -37,13 +37,13 @@ private struct Boxes {
         }
     }
 
-    /// Boxes that others have stored.
+    /// Uses the boxes of a stored timeline.
     init(_ timeline: Timeline) throws {
         self.timeline = timeline
         (box, item) = (try #require(timeline.head.schema.entity("Box")), try #require(timeline.head.schema.entity("Item")))
     }
 
-    /// Stores the pages, and opens them as often as asked for.
+    /// Stores the pages, and opens them `count` times.
     func stored(_ count: Int) throws -> (source: ChunkStorage, boxes: [Boxes]) {
         let source = ChunkStorage()
         let frozen = try timeline.freeze()
@@ -65,7 +65,7 @@ private struct Boxes {
         try commit(.set(box(serial), [Assignment(try #require(box.attribute(name)).number, value)]))
     }
 
-    /// Gives the first boxes long names.
+    /// Gives long names to the first `count` boxes.
     func fill(_ count: Int) throws {
         let number = try #require(box.attribute("name")).number
         let name = Value.string(String(repeating: "n", count: 100))
@@ -153,7 +153,7 @@ private struct Boxes {
         let changes = opened[1].head.changes(since: opened[0].head)
         #expect(changes.map(\.id) == [7, 19_000].map(boxes.box))
         #expect(changes.flatMap(\.attributes).map(\.before) == [.int(1), .null])
-        // Each of the two spaces asks at most for the chunks on the way to the pages that differ.
+        // Each of the two page spaces asks at most for the chunks on the paths to the pages that differ.
         #expect(source.suppliedCount - suppliedCount < 16)
     }
 
@@ -163,7 +163,7 @@ private struct Boxes {
         let (first, second) = (opened[0].head, opened[1].head)
         #expect(first.version.directory == second.version.directory && first.version.directory != 0)
         #expect(second.changes(since: first).flatMap(\.attributes).map(\.after) == [.int(1)])
-        // The pages were born in the same order in both spaces.
+        // Both spaces created their pages in the same order.
         for (number, boxes) in opened.enumerated() { try boxes.set(9, "size", .int(Int64(number))) }
         #expect(opened[1].head.changes(since: opened[0].head).map(\.id) == [7, 9].map(opened[0].box))
         #expect(opened[1].head.changes(since: first).map(\.id) == [7, 9].map(opened[0].box))

@@ -1,15 +1,15 @@
 @testable import CambiumGraph
 
-/// Chunks that were stored, in memory.
+/// Stored chunks, in memory.
 ///
 /// SENDABLE: a test uses it from one thread.
 final class ChunkStorage: ChunkSource, PageStorage, @unchecked Sendable {
     private var chunks: [Int: UnsafeMutableRawPointer] = [:]
-    /// How many chunks were supplied to spaces.
+    /// The number of chunks that were supplied to spaces.
     private(set) var suppliedCount = 0
     var count: Int { chunks.count }
 
-    /// What a space may have in its table yet.
+    /// Old versions of chunks that the table of a space may still refer to.
     private var replaced: [UnsafeMutableRawPointer] = []
 
     deinit { for chunk in chunks.values + replaced { chunk.deallocate() } }
@@ -18,7 +18,7 @@ final class ChunkStorage: ChunkSource, PageStorage, @unchecked Sendable {
         for chunk in fresh { timeline.withBytes(ofChunk: chunk) { put(chunk, $0) } }
     }
 
-    /// The chunks as they are, which later ones do not change.
+    /// Returns a copy of the chunks that later stores do not change.
     func copy() -> ChunkStorage {
         let copy = ChunkStorage()
         for (chunk, bytes) in chunks { copy.put(chunk, UnsafeRawBufferPointer(start: bytes, count: PageImage.chunkByteCount)) }

@@ -4,7 +4,7 @@ import CambiumTesting
 import Foundation
 import Testing
 
-/// What clones do to the index of an identity that is a new UUID for each copy.
+/// The effect of clones on the index of an identity that is a new UUID for each copy.
 @Suite struct CloneIndexTests {
     private static let count = 20_000
     private let timeline = Timeline()
@@ -38,7 +38,7 @@ import Testing
         let view = timeline.head
         let used = timeline.pageByteCount
         try clone(1...200, seed: 1)
-        // All the buckets that 200 hashes at random would be put in take more than 100,000.
+        // The buckets for 200 random hashes would take more than 100,000 bytes.
         #expect(timeline.pageByteCount - used < 50_000)
         #expect(view.objectCount == Self.count && timeline.head.invariantFindings() == [])
         #expect(PageChecker.findings(in: timeline) == [])

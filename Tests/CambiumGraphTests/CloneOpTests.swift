@@ -3,7 +3,7 @@ import CambiumModel
 import CambiumTesting
 import Testing
 
-/// Ops that a log might hold and that no clone ever comes to: each is refused before anything is changed.
+/// Ops that a log might contain although no clone produces them. Each is refused before anything changes.
 @Suite struct CloneOpTests {
     private struct Fixture {
         let schema: Schema
@@ -11,7 +11,7 @@ import Testing
         let leaf: Entity
         let timeline = Timeline()
 
-        /// A node with two children, one of them of a sub-entity, and with a leaf; and another node.
+        /// Inserts a node with a leaf and two children, one of them of a sub-entity, and a second node.
         init(_ rebuilt: String = "rebuild") throws {
             func attribute(_ name: String, _ type: AttributeType, _ userInfo: [String: String]) -> AttributeDefinition {
                 var attribute = AttributeDefinition(name, type, .optional)
@@ -47,14 +47,14 @@ import Testing
             try #require(node.relationship(name)?.number ?? node.attribute(name)?.number)
         }
 
-        /// The op of a clone of the first node as the engine makes it.
+        /// Returns the op of a clone of the first node, as the engine makes it.
         func op(_ options: CloneOptions = CloneOptions()) throws -> CloneOp {
             try timeline.draft().planClone([id(node, 1)], options).op(time: Timestamp(microsecondsSince1970: 5)) {
                 CloneSeed(low: 1, high: 2)
             }
         }
 
-        /// Expects an op to be refused, and to leave a draft as it was, which can be used and published.
+        /// Expects an op to be refused and to leave the draft unchanged. The draft can still be used and published.
         func expectRefusal(_ code: CambiumError.Code, _ op: CloneOp, _ what: String = "", at location: SourceLocation = #_sourceLocation)
             throws
         {
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// An op in which something else is said.
+    /// Returns a changed copy of an op.
     private func changed(_ op: CloneOp, _ change: (inout CloneOp) -> Void) -> CloneOp {
         var op = op
         change(&op)

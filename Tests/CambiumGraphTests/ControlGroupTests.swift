@@ -3,7 +3,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// Limits of memory as the kernel's files give them.
+/// Memory limits in the kernel's control group files.
 @Suite final class ControlGroupTests {
     private let root = FileManager.default.temporaryDirectory.appending(path: "cambium-group-\(UUID().uuidString)").path
 

@@ -2,7 +2,7 @@ import CambiumGraph
 import CambiumModel
 import CambiumTesting
 
-/// Random transactions whose ops are derived from their outcome, and lead a second timeline to the same.
+/// Random transactions whose ops are derived from their outcome. The derived ops must lead a second timeline to the same graph.
 struct DerivationRun {
     private var random: SplitMix64
     private var program: RandomProgram
@@ -57,7 +57,7 @@ struct DerivationRun {
         return ops
     }
 
-    /// Changes objects and changes them back.
+    /// Changes objects and undoes the changes, from which no op may be derived.
     mutating func runThereAndBack() throws {
         for _ in 0..<6 { try transact() }
         for _ in 0..<10 {
@@ -94,7 +94,7 @@ struct DerivationRun {
         return ops
     }
 
-    /// A link that is undone and done again stands at the end of an ordered list, so it nets to a move.
+    /// An unlink followed by a link moves the member to the end of an ordered list, so the net change is a move.
     private func isOrderedAnywhere(_ relationship: Relationship) -> Bool {
         let link = reference.schema.links[relationship.link]
         return link.first.isOrdered || link.second.isOrdered

@@ -3,9 +3,9 @@ import Testing
 
 @testable import CambiumGraph
 
-/// The texts of a layout, which the fingerprints of stored checkpoints are made of.
+/// The texts of a layout, from which the fingerprints of stored checkpoints are computed.
 @Suite struct FingerprintTests {
-    /// Each kind of column, and each shape of link.
+    /// A schema with each kind of column and each shape of link.
     private static let schema = """
         {"entities": {
           "A": {
@@ -47,7 +47,7 @@ import Testing
         #expect(Set(kinds).isSuperset(of: [.fixed(width: 1), .fixed(width: 8), .fixed(width: 16), .string, .rows, .numbers]))
     }
 
-    /// Not for the small pages that other tests run with, which no stored checkpoint has.
+    /// The small pages of other tests are excluded, because no stored checkpoint has them.
     @Test(.enabled(if: PageLayout.fanOut == 128))
     func `the fingerprint of a layout stays what it is in stored checkpoints`() throws {
         let layout = GraphLayout(try Schema(SchemaDefinition(json: Array(Self.schema.utf8))), hasIndexes: false)

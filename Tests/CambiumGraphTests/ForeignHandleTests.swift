@@ -4,7 +4,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// Reading through a handle of another entity gives null or no members, and never what another object has.
+/// A read through a handle of another entity returns null or no members, and never a value of another object.
 @Suite struct ForeignHandleTests {
     private let timeline = Timeline()
     private let graph: Graph
@@ -34,7 +34,7 @@ import Testing
         EntityDefinition("Firm", parent: "Customer")
     }
 
-    /// Products and customers, both in rows 1 to 3. Each product has a price, a part and a buyer.
+    /// Inserts products and customers, both in rows 1 to 3. Each product has a price, a part and a buyer.
     init() throws {
         let schema = try Schema(Self.definition)
         (product, customer) = (try #require(schema.entity("Product")), try #require(schema.entity("Customer")))
@@ -59,7 +59,7 @@ import Testing
 
     private static func id(_ entity: Entity, _ serial: UInt64) -> ObjectID { ObjectID(root: entity.root, serial: serial) }
 
-    /// Expects a graph to have nothing of an attribute at an object.
+    /// Expects a graph to have no value of an attribute for an object.
     private func expectNull(_ attribute: Attribute, _ id: ObjectID, at location: SourceLocation = #_sourceLocation) throws {
         let place = try #require(graph.place(of: id))
         #expect(graph.value(of: attribute, of: id) == .null, sourceLocation: location)
@@ -73,7 +73,7 @@ import Testing
         #expect(written == .null, sourceLocation: location)
     }
 
-    /// Expects a graph to have no members of an object by a relationship.
+    /// Expects a graph to have no members of a relationship for an object.
     private func expectNone(_ relationship: Relationship, _ id: ObjectID, at location: SourceLocation = #_sourceLocation) throws {
         let place = try #require(graph.place(of: id))
         let (end, relation) = (graph.end(relationship), graph.relation(relationship))
@@ -133,7 +133,7 @@ import Testing
 
     // MARK: Schemas
 
-    /// A schema that has nothing in common with the graph's but the numbers.
+    /// Returns a schema that has only its numbers in common with the graph's schema.
     private func foreign() throws -> Schema {
         var definition = Self.definition
         for entity in definition.entities.indices {

@@ -20,7 +20,7 @@ import Testing
             }
         })
 
-    /// A timeline with a number of boxes and items, not linked to anything.
+    /// A timeline with boxes and items that are not linked.
     private struct Fixture {
         let timeline = Timeline()
         let box: Entity
@@ -47,7 +47,7 @@ import Testing
             (timeline.head.members(relationship, of: id) ?? []).map { Int($0.serial) }
         }
 
-        /// Nothing may be wrong with the newest graph, or with the pages.
+        /// Expects the newest graph and the pages to have no findings.
         func expectSound() {
             #expect(timeline.head.invariantFindings() == [])
             #expect(PageChecker.findings(in: timeline) == [])
@@ -165,7 +165,7 @@ import Testing
         var first = fixture.timeline.draft()
         var second = fixture.timeline.draft()
         for number in 1...200 {
-            // Both change the same objects, in turn.
+            // Both drafts change the same objects in turn.
             let id = fixture.box(number)
             try first.apply(.set(id, [Assignment(name.number, .string("first \(number)"))]))
             try second.apply(.set(id, [Assignment(name.number, .string("second \(number)"))]))
@@ -241,7 +241,7 @@ import Testing
             fixture.expectSound()
         }
         #expect(view.digest() == digest && fixture.timeline.pageByteCount == used)
-        // What is confirmed stays when what follows is taken back.
+        // A confirmed version survives a rollback of later versions.
         let confirmed = try publish(1)
         let confirmedDigest = confirmed.digest()
         _ = try publish(2)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import CambiumGraph
 
-/// Keys that somebody chose to collide, and many rows of one key.
+/// Keys that an attacker chose to collide, and many rows with one key.
 @Suite struct IndexAttackTests {
-    /// One entity whose identity is a number, and the ops that make its objects.
+    /// An entity whose identity is a number, and the ops that insert its objects.
     private struct Numbers {
         let thing: Entity
         let number: Attribute
@@ -37,7 +37,7 @@ import Testing
     @Test func `keys that collide without a secret fill an index like any others`() throws {
         let numbers = try Numbers()
         let timeline = try numbers.timeline()
-        // Before hashes had a key, the hash of such a key was its place: all in one bucket.
+        // With an unkeyed hash, each of these keys would hash to its own number, so all would be in one bucket.
         let ops = (1...10_000).map { numbers.insert($0, Int64(bitPattern: Mixing.unmixed(UInt64($0)))) }
         try ProgramRun.commit(ops, to: timeline)
         let shape = IndexShape(timeline.head.reader)
@@ -75,7 +75,7 @@ import Testing
         for serial in 1...20_000 { try draft.apply(numbers.insert(serial, 5)) }
         for serial in 20_001...24_000 { try draft.apply(numbers.insert(serial, Int64(serial))) }
         let shape = IndexShape(draft.reader)
-        // Of the others less than a page lies beside the crowd.
+        // The other keys share less than a page with the crowd of equal keys.
         #expect(shape.bucketCount > 4000 / 112 && shape.pageCountMax <= (20_000 + 56) / 112 + 1)
         #expect(shape.overflowPageCount == shape.pageCountMax - 1)
         let violations = draft.violations()
@@ -96,7 +96,7 @@ import Testing
 
     // MARK: Zeros
 
-    /// A thing with an identity of this type, whose value is -0.0.
+    /// Returns a timeline, its entity, and ops that insert the values -0.0 and 0.0 of an identity of this type.
     private func zeros(_ type: AttributeType, _ minus: Value) throws -> (timeline: Timeline, thing: Entity, ops: [Op]) {
         let schema = try Schema(SchemaDefinition { EntityDefinition("Thing", identity: ["n"]) { AttributeDefinition("n", type) } })
         let thing = try #require(schema.entity("Thing"))

@@ -1,11 +1,11 @@
 @testable import CambiumGraph
 
-/// The pages of an index, and how many blocks a search for a key looks at.
+/// The counts of buckets, overflow pages and entries in an index.
 struct IndexShape {
     private(set) var bucketCount = 0
     private(set) var overflowPageCount = 0
     private(set) var entryCount = 0
-    /// The most pages of one bucket.
+    /// The largest number of pages in one bucket.
     private(set) var pageCountMax = 0
 
     init(_ reader: Reader, table: Int = 0, index: Int = 0) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// A graph that is packed now and then, and one that gets the same ops and never is: they have to stay the same.
+/// A graph that is packed now and then, and a second one that gets the same ops and is never packed. Both must stay equal.
 private struct PackedRun {
     let schema: Schema
     let thing: Entity
@@ -16,7 +16,7 @@ private struct PackedRun {
     private let storage = ChunkStorage()
     private var living: [ObjectID] = []
     private var nextSerial: UInt64 = 1
-    /// The same moment of both.
+    /// Graphs of both timelines at the same moments.
     private var moments: [(packed: Graph, plain: Graph)] = []
 
     init(seed: UInt64) throws {
@@ -53,7 +53,7 @@ private struct PackedRun {
         return .uuid(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
     }
 
-    /// Applies ops to both.
+    /// Applies ops to both timelines.
     mutating func apply(_ ops: [Op]) throws {
         for timeline in [packed, plain] { try ProgramRun.commit(ops, to: timeline) }
     }
@@ -87,14 +87,14 @@ private struct PackedRun {
         for _ in 0..<count {
             let name = try #require(names.randomElement(using: &random))
             let (from, to) = (try #require(living.randomElement(using: &random)), try #require(living.randomElement(using: &random)))
-            // Some are linked to themselves.
+            // Some objects are linked to themselves.
             let target = random.isTrue(1, outOf: 20) ? from : to
             ops.append(.link(from, try #require(thing.relationship(name)).number, target: target, index: nil))
         }
         try apply(ops)
     }
 
-    /// Deletes all but a few.
+    /// Deletes all objects except about one in `keep`, chosen at random.
     mutating func thin(keepingOneOf keep: Int) throws {
         var doomed: [ObjectID] = []
         living.removeAll { id in
@@ -128,7 +128,7 @@ private struct PackedRun {
         checkChanges(what)
     }
 
-    /// Rows that moved are no changes, and changes are found wherever the rows are.
+    /// Expects moved rows not to be changes, and changes to be found in any row.
     private mutating func checkChanges(_ what: String) {
         #expect(packed.head.changes(since: plain.head).lines == [], "\(what)")
         if let moment = moments.randomElement(using: &random) {
@@ -139,7 +139,7 @@ private struct PackedRun {
         moments.append((packed.head, plain.head))
     }
 
-    /// Packs in steps, all there is. Returns how many.
+    /// Packs in steps until nothing is left to pack. Returns the number of steps.
     @discardableResult
     func pack(sparseness: Int = 4, storing: Bool = true) throws -> Int {
         var limits = PackingLimits()
@@ -153,7 +153,7 @@ private struct PackedRun {
         return count
     }
 
-    /// What is stored is written into no more, so that what is not in use of it is waste.
+    /// Stores the pages. Stored pages are not written to again, so their unused parts count as waste.
     func store() throws {
         _ = try packed.freeze()
         packed.reuse(.none)
@@ -198,14 +198,14 @@ private struct PackedRun {
             counts.append(run.groupCount)
         }
         run.check("after 20 generations")
-        // Each leaves some 7 objects of 700, and the last ones are thinned again.
+        // Each generation leaves about 7 of 700 objects, and the next generation thins them out again.
         #expect(run.groupCount < 2 * 700 / PageLayout.fanOut, "\(counts)")
     }
 
     @Test func `what cannot be gathered is not tried for ever`() throws {
         var run = try PackedRun(seed: 8)
         try run.insert(PageLayout.fanOut * 40)
-        // One object of each group, all in the same place.
+        // One object of each group stays, always at the same position.
         let doomed = run.packed.head.objects(of: run.thing).filter { $0.serial % UInt64(PageLayout.fanOut) != 5 }
         try run.apply([.delete(doomed)])
         #expect(try run.pack(storing: false) == 0)
@@ -264,7 +264,7 @@ private struct PackedRun {
             while !plan.isDone {
                 let (rowCount, byteCount) = (plan.rowCount, plan.byteCount)
                 try run.packed.pack(&plan)
-                // A group, or a page, beyond the limit.
+                // A step may exceed its limit by a group or a page.
                 #expect(plan.rowCount - rowCount <= 20 + 2 * PageLayout.fanOut && plan.byteCount - byteCount <= 8000 + 2 * 65_536)
                 stepCount += 1
             }
@@ -298,7 +298,7 @@ private struct PackedRun {
     @Test func `an object that comes back finds its place taken, and gets another`() throws {
         var run = try PackedRun(seed: 9)
         try run.insert(PageLayout.fanOut * 8)
-        // Neighbours of different groups.
+        // Each pair of neighbours is in a different group.
         func serial(_ group: Int, _ place: Int) -> UInt64 { UInt64(group * PageLayout.fanOut + place) }
         let kept = Set((0..<6).flatMap { [serial($0, 2 * $0 + 1), serial($0, 2 * $0 + 2)] })
         try run.apply([.delete(run.packed.head.objects(of: run.thing).filter { !kept.contains($0.serial) })])
@@ -351,7 +351,7 @@ private struct PackedRun {
             counts.append(run.packed.space.chunkCount)
         }
         run.check("after all")
-        // As many as ten generations take, thirty do.
+        // Thirty generations take as many chunks as ten.
         #expect(counts[29] <= counts[9] + 2, "\(counts)")
     }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// Memory that is supplied ahead of its use.
+/// Memory that is supplied in advance.
 @Suite struct PageSpaceTests {
     private let space = PageSpace()
 

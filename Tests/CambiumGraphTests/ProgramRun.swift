@@ -3,20 +3,20 @@ import CambiumTesting
 
 @testable import CambiumGraph
 
-/// A random schema, and random transactions on a timeline, on a second one that gets what was committed, and on a reference.
+/// A random schema, and random transactions on three graphs: a timeline, a second timeline that gets the committed ops, and a reference.
 struct ProgramRun {
     private var random: SplitMix64
     private var program: RandomProgram
     private var timeline: Timeline
-    /// With none, pages are in what is stored from the first chunk on.
+    /// The memory budget. With 0 bytes, pages are in the stored file from the first chunk on.
     private let memory: MemoryBudget
     private var storage = ChunkStorage()
     private let shadow = Timeline()
     private var reference: ReferenceGraph
     private var usedNumbers: Set<[UInt16]> = []
-    /// The chunks that were taken for the table of what was stored last.
+    /// The chunks that the last store took for its table.
     private var tables: [Int] = []
-    /// Views from earlier, with what they have to hold for ever.
+    /// Earlier graphs, with the references that they must equal for ever.
     private var kept: [(graph: Graph, reference: ReferenceGraph)] = []
 
     init(seed: UInt64, scope: RandomProgram.Scope = .everything) throws {
@@ -93,7 +93,7 @@ struct ProgramRun {
             if expected != found {
                 throw Finding("threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing"): \(shown([op]))")
             }
-            // An op that throws leaves nothing, and the draft goes on.
+            // An op that throws changes nothing, and the draft can continue.
             if found == nil {
                 ops.append(op)
                 after = trial
@@ -111,7 +111,7 @@ struct ProgramRun {
         try publish(draft, after, ops)
     }
 
-    /// Another schema for the graph; nil where nothing would change.
+    /// Returns another schema for the graph, or `nil` if the schema would not change.
     private mutating func migrated() throws -> Schema? {
         let definition = RandomSchema.changed(reference.schema, &random)
         let migration = try SchemaMigration(from: reference.schema, to: definition)
@@ -121,7 +121,8 @@ struct ProgramRun {
         return migration.isEmpty ? nil : migration.after
     }
 
-    /// Packs all that there is, however little, in small steps, between which transactions may change what was planned.
+    /// Packs everything in small steps, even for a small gain. With `besideTransactions`, transactions between the steps may change the
+    /// objects of the plan.
     private mutating func pack(besideTransactions: Bool = false) throws {
         var limits = PackingLimits()
         (limits.sparseness, limits.groupCountMin) = (1, 2)
@@ -141,7 +142,7 @@ struct ProgramRun {
         }
     }
 
-    /// A number that was given out and is not in the schema any more does not come back.
+    /// Checks that a number that is no longer in the schema is never assigned again.
     private mutating func noteNumbers(_ schema: Schema) throws {
         let before = Self.numbers(reference.schema)
         usedNumbers.formUnion(before)
@@ -150,7 +151,7 @@ struct ProgramRun {
         }
     }
 
-    /// Of each entity, and of each property with its root.
+    /// Returns the number of each entity, and the number of each property with its root.
     private static func numbers(_ schema: Schema) -> Set<[UInt16]> {
         var numbers: Set<[UInt16]> = []
         for entity in schema.entities {
@@ -161,7 +162,7 @@ struct ProgramRun {
         return numbers
     }
 
-    /// Stores the pages, and opens what was stored; the program goes on in one or the other.
+    /// Stores the pages and opens them. The program continues with the stored or the opened timeline.
     private mutating func store() throws {
         try checkTables()
         let tableCount = Int.random(in: 0...2, using: &random)
@@ -180,7 +181,7 @@ struct ProgramRun {
         try checkTables()
         timeline.reuse(ChunkOwners(isRooted: image.live.enumerated().map { chunk, live in live > 0 || frozen.tables.contains(chunk) }))
         if random.isTrue(1, outOf: 3) {
-            // Another graph of the same stored pages, with which the program's later graphs share what they do not change.
+            // A second graph of the same stored pages, which shares unchanged pages with the later graphs of the program.
             let other = try Timeline(image, layout: layout.fingerprint, schema: reference.schema.catalog, source: source)
             kept.append((other.head, reference))
             timeline = opened
@@ -212,7 +213,7 @@ struct ProgramRun {
         }
     }
 
-    /// A draft that is dropped leaves nothing.
+    /// Drops a draft, and checks that nothing has changed.
     private mutating func drop(_ draft: consuming Draft) throws {
         let digest = draft.original.digest()
         _ = consume draft
@@ -224,12 +225,12 @@ struct ProgramRun {
 
     private mutating func publish(_ draft: consuming Draft, _ after: ReferenceGraph, _ ops: [Op]) throws {
         let (before, shadowBefore) = (reference, shadow.head)
-        // In the other cases the version before is freed at once.
+        // In the other cases the previous version is freed at once.
         let graphBefore = random.isTrue(1, outOf: 2) ? draft.original : nil
         if random.isTrue(1, outOf: 5), after.schema === reference.schema {
             try publishBefore(timeline.draft(), draft)
         } else {
-            // Indexes of tables with more rows are built by several transactions.
+            // Several transactions build the indexes of tables with more rows than the limit.
             try timeline.publish(draft, indexing: Int.random(in: 0...20, using: &random))
         }
         if after.schema !== reference.schema { try noteNumbers(after.schema) }
@@ -253,7 +254,7 @@ struct ProgramRun {
         try Finding.check(PageChecker.findings(in: timeline), "pages")
     }
 
-    /// Publishes `first`; `late`, made from the same version and changed too, has to be refused and to leave nothing.
+    /// Publishes `first`. Expects that `late`, a changed draft of the same version, is refused and leaves nothing.
     private mutating func publishBefore(_ late: consuming Draft, _ first: consuming Draft) throws {
         var copy = reference
         for _ in 0..<5 {
@@ -276,7 +277,7 @@ struct ProgramRun {
 
     private mutating func checkKept() throws {
         for (graph, reference) in kept { try Finding.check(difference(graph, reference), "a view from earlier") }
-        // Between two moments, in any order.
+        // Two moments are compared in any order.
         let moments = kept + [(timeline.head, reference)]
         guard let old = random.pick(moments), let new = random.pick(moments) else { return }
         let changes = new.graph.changes(since: old.graph)
@@ -284,7 +285,7 @@ struct ProgramRun {
         try checkDigest(of: new.graph, after: old.graph, [])
     }
 
-    /// The digest of a graph follows from that of another one and from what differs.
+    /// Checks that the digest of a graph follows from an older digest and the changes.
     private func checkDigest(of graph: Graph, after older: Graph, _ ops: [Op]) throws {
         if graph.digest(after: older.digest(), of: older) != graph.digest() {
             throw Finding("a digest that follows is wrong, \(shown(ops))")

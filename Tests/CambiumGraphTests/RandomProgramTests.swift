@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite struct RandomProgramTests {
-    /// The seeds to run: `CAMBIUM_SEED` is the first, `CAMBIUM_PROGRAMS` how many.
+    /// Returns the seeds to run: `CAMBIUM_SEED` is the first seed, and `CAMBIUM_PROGRAMS` is their number.
     private static func seeds(_ usual: UInt64) -> Range<UInt64> {
         let environment = ProcessInfo.processInfo.environment
         let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Limits by which each object with a member is a hub, whose order is told op by op.
+    /// Limits that make each object with a member a hub. The order of a hub is derived op by op.
     private static let edgeByEdge: HubLimits = {
         var limits = HubLimits()
         (limits.memberCountMin, limits.memberRatio, limits.suffixRatio) = (1, 0, 0)

@@ -3,9 +3,9 @@ import CambiumModel
 @testable import CambiumGraph
 
 extension Timeline {
-    /// Makes plans and does all of their steps, until one has gained something.
+    /// Makes up to four plans and runs all of their steps, until a plan gains something.
     ///
-    /// - Returns: false if none has.
+    /// - Returns: `false` if no plan gains anything.
     func pack(_ limits: PackingLimits) throws -> Bool {
         for _ in 0..<4 {
             guard let survey = survey(limits), var plan = PackingPlan(head, survey) else { return false }

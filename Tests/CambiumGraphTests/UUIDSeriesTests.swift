@@ -3,7 +3,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// Keys of 16 bytes that name their place in a series.
+/// Keys of 16 bytes that contain their position in a series.
 @Suite struct UUIDSeriesTests {
     private let high: UInt64 = 0x1234_5678_9ABC_DE80
 

@@ -2,7 +2,7 @@ import CambiumJSON
 import Testing
 
 @Suite struct `Hostile documents` {
-    /// Sequences that are not UTF-8, by the table of well-formed sequences (Unicode, table 3-7).
+    /// Sequences that are not UTF-8. Source: the table of well-formed sequences (Unicode, table 3-7).
     static let illFormed: [[UInt8]] = [
         [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xC3, 0x28], [0xE0, 0x80, 0x80], [0xE0, 0x9F, 0xBF], [0xE2, 0x82],
         [0xE2, 0x28, 0xA1],
@@ -28,10 +28,10 @@ import Testing
         #expect(JSONFixture.error(Array("[1]".utf8) + bytes) != nil)
     }
 
-    /// Everything the parser accepts has to be written and read back as it was.
+    /// Returns `false` if the parser accepts the bytes, but the value cannot be written and read back unchanged.
     private static func check(_ bytes: [UInt8], _ parser: JSONParser) -> Bool {
         let value = bytes.withUnsafeBytes { bytes -> JSONValue? in
-            guard let tokens = try? parser.parse(bytes) else { return nil }  // A refusal is a good answer here.
+            guard let tokens = try? parser.parse(bytes) else { return nil }  // A refusal is correct here.
             return JSONValue(tokens, 0)
         }
         guard let value else { return true }

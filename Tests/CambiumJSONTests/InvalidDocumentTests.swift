@@ -2,7 +2,7 @@ import CambiumJSON
 import Testing
 
 @Suite struct `Invalid documents` {
-    /// A text, and the offset of its mistake.
+    /// Texts, each with the offset of its mistake.
     static let mistakes: [(String, Int)] = [
         // Values.
         ("[,1]", 1), ("[1,]", 3), ("[1,,2]", 3), ("[1 2]", 3), ("[1", 0), ("[", 0), ("[[1]", 0), ("[1,[2]", 0), ("[1,[2", 3), ("]", 0),
@@ -31,7 +31,7 @@ import Testing
         (#""\uD800x""#, 1), (#""\uD800\n""#, 1), (#""\uD800\u0041""#, 1), (#""\uD800\uD800""#, 1), (#""\uDFFF\uD800""#, 1),
         (#""ab\uD83D\uDE0""#, 3), (#""\u+123""#, 1), (#""\ ""#, 1),
         (#"["a","\q"]"#, 6), (#"{"\q":1}"#, 2),
-        // Keys met twice.
+        // Duplicate keys.
         (#"{"a":1,"a":2}"#, 7), (#"{"a":1,"b":2,"a":3}"#, 13), (#"{"a":1,"a":2,"a":3}"#, 7), (#"{"":1,"":2}"#, 6),
         (#"[{"a":1, "a" :2}]"#, 9), (#"{"a":1,"\u0061":2}"#, 7),
         (#"{"\u0061":1,"a":2}"#, 12), (#"{"x":[{"a":[1,{}],"\u0061":"b"}]}"#, 18), (#"{"a":{"b":1,"b":1},"a":1}"#, 12),

@@ -2,7 +2,7 @@ import CambiumJSON
 
 /// Parsing in one line.
 enum JSONFixture {
-    /// The error of parsing; nil where there is none.
+    /// Returns the error of parsing, or `nil` if the text is valid.
     static func error(_ bytes: [UInt8], with parser: JSONParser = JSONParser()) -> JSONError? {
         bytes.withUnsafeBytes { bytes in
             do throws(JSONError) {
@@ -22,7 +22,7 @@ enum JSONFixture {
         String(repeating: open, count: depth) + String(repeating: close, count: depth)
     }
 
-    /// An object of this many keys, k0, k1..., with `extra` as its last member.
+    /// Returns an object with the keys k0, k1 and so on, and with `extra` as its last member.
     static func object(keys: Int, extra: String = "") -> String {
         let members = (0..<keys).map { "\"k\($0)\":\($0)" } + (extra.isEmpty ? [] : [extra])
         return "{" + members.joined(separator: ",") + "}"

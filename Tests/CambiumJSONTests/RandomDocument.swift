@@ -1,4 +1,4 @@
-/// Random JSON texts, and damage to them.
+/// Random JSON texts, and random changes to them.
 enum RandomDocument {
     private static let scalars = [
         "0", "-1", "12.5e-3", "true", "false", "null", "\"\"", "\"text\"", "\"\\n\\u00e9\\\\\"", "\"\\ud83d\\ude00\"",
@@ -6,7 +6,7 @@ enum RandomDocument {
     ]
     private static let spaces = ["", "", "", " ", "\n", "\t\r\n "]
 
-    /// A valid document of about `byteCount` bytes.
+    /// Returns a valid document of about `byteCount` bytes.
     static func text(of byteCount: Int, _ random: inout SeededGenerator) -> [UInt8] {
         Array(value(byteCount, depth: 0, &random).utf8)
     }

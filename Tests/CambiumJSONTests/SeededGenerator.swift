@@ -1,6 +1,6 @@
 import Foundation
 
-/// Random numbers (SplitMix64) from a seed that is printed, so that a failure can be repeated with `CAMBIUM_TEST_SEED`.
+/// Random numbers (SplitMix64) from a printed seed, so that `CAMBIUM_TEST_SEED` can repeat a failure.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

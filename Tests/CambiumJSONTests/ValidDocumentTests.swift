@@ -46,7 +46,7 @@ import Testing
             Issue.record("\(text) is no object with a string")
             return
         }
-        // By bytes: Swift takes composed and decomposed letters for equal.
+        // The bytes are compared, because Swift treats composed and decomposed letters as equal.
         #expect(Array(string.utf8) == Array(read.utf8))
         #expect(Array(members[0].key.utf8) == Array(read.utf8))
     }

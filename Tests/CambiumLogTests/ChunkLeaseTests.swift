@@ -26,7 +26,7 @@ import Testing
         #expect(throws: DecodingError.self) { try LeaseRecord.decode(bytes, store: store.reversed()) }
     }
 
-    /// A lease with a run of chunks, whatever it is, under a checksum that fits.
+    /// Returns a lease with any run of chunks and a matching checksum.
     private func forged(first: UInt32, count: UInt32, runCount: UInt32 = 1) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(record.encode(store: store).prefix(26))

@@ -56,7 +56,7 @@ import Testing
                 content: .ordered(keptCounts: [0, 1, 2, 3, 4], suffixCounts: [0, 0, 0, 0, 2], suffixes: [9, 7]))),
     ]
 
-    /// With all that a clone may have.
+    /// A clone with everything that a clone can have.
     private static var fullClone: CloneOp {
         let entity = EntityNumber(rawValue: 2)
         let rules = CloneRule.allCases.flatMap { rule in
@@ -120,7 +120,7 @@ import Testing
         #expect(try OpCodec.decode(OpCodec.encode([.clone(op)])[...]) == [.clone(op)])
     }
 
-    /// What stands behind the root of a clone and before its hash: as an encoder writes it, and as none does.
+    /// The bytes between the root of a clone and its hash: first as an encoder writes them, then as no encoder does.
     @Test(arguments: [
         ("00000000", "10000000", "flags"), ("01ffffffff0f000000", "018080808010000000", "levels"),
         ("00010101020000", "00010101030000", "a rule"), ("00010101060000", "00010101070000", "a rule at the root"),
@@ -153,7 +153,7 @@ import Testing
     @Test func `bytes that are cut or changed are refused, or are another payload, and never a crash`() {
         let payload = OpCodec.encode(Self.ops)
         for count in payload.indices {
-            // What is cut behind an op is another payload, with fewer of them.
+            // A payload that is cut after an op is a valid payload with fewer ops.
             guard let ops = try? OpCodec.decode(payload[..<count]) else { continue }  // Refused.
             #expect(ops.count < Self.ops.count && Self.ops.starts(with: ops), "\(count) bytes")
         }
@@ -181,7 +181,7 @@ import Testing
         #expect(((try? OpCodec.decode(payload[...])) != nil) == isRead)
     }
 
-    /// What a transaction says of itself.
+    /// Returns the metadata of a transaction.
     private func metadata(_ codec: inout TransactionCodec, _ reader: inout ByteReader) throws -> TransactionMetadata {
         var record = LogRecord(
             number: TransactionNumber(rawValue: 1), source: LogSource(file: "", saltSeed: []), frameOffset: 0, byteCount: 0)
@@ -262,7 +262,7 @@ import Testing
     }
 }
 
-/// SplitMix64: the same numbers for the same seed.
+/// SplitMix64, which yields the same numbers for the same seed.
 struct Seeded: RandomNumberGenerator {
     private var state: UInt64
 

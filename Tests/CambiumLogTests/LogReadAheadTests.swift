@@ -4,13 +4,13 @@ import Testing
 
 @testable import CambiumLog
 
-/// A log that is long enough to be read by a thread of its own.
+/// A log that is long enough for a dedicated thread to read it.
 @Suite struct LogReadAheadTests {
     private static let settings = StoreSettings(store: [UInt8](0..<16), creationTime: 1000, durability: .synced)
     private static let path = LogFileName.path(TransactionNumber(rawValue: 1), .segment)
     private static let count = 50
 
-    /// Transactions whose payloads cannot be compressed, each of them durable.
+    /// Returns a log of durable transactions with payloads that cannot be compressed.
     private func log() throws -> MemoryVolume {
         let volume = MemoryVolume()
         try LogWriter.create(volume, Self.settings, saltSeed: [UInt8](repeating: 3, count: 16))

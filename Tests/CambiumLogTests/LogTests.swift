@@ -7,7 +7,7 @@ import Testing
 @Suite struct LogTests {
     private static let settings = StoreSettings(store: [UInt8](0..<16), creationTime: 1_700_000_000_000_000, durability: .synced)
 
-    /// An empty log on a volume in memory, and a writer for it.
+    /// Returns an empty log on a volume in memory, and a writer for it.
     private func log(_ volume: MemoryVolume = MemoryVolume()) throws -> (MemoryVolume, LogWriter) {
         try LogWriter.create(volume, Self.settings, saltSeed: [UInt8](repeating: 3, count: 16))
         return (volume, try writer(volume))

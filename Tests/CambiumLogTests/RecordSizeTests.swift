@@ -4,24 +4,24 @@ import Testing
 
 @testable import CambiumLog
 
-/// A log with a small transaction and one of a certain size behind it, whose writing ends anywhere.
+/// A log with a small transaction and a second one of a given size, whose write ends at any position.
 @Suite struct RecordSizeTests {
     private static let settings = StoreSettings(store: [UInt8](0..<16), creationTime: 1000, durability: .synced)
     private static let path = LogFileName.path(TransactionNumber(rawValue: 1), .segment)
     private static let page = 4096
 
-    /// A log whose second transaction has a payload of some bytes that cannot be compressed.
+    /// A log whose second transaction has a payload of a given size that cannot be compressed.
     private struct Log {
         let payload: [UInt8]
-        /// The files of the log, and those without the second transaction.
+        /// The files of the log.
         private(set) var files: [String: [UInt8]]
-        /// The segment, and where the second transaction's frame begins in it.
+        /// The bytes of the segment, and the offset of the second transaction's frame in it.
         let bytes: [UInt8]
         let offset: Int
 
         init(_ byteCount: Int) throws {
             var random = Seeded(seed: 7)
-            // Longer than LZ4 looks back.
+            // A block is longer than the distance over which LZ4 finds matches.
             let block = (0..<min(byteCount, 100_003)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
             var payload: [UInt8] = []
             while payload.count < byteCount { payload += block.prefix(byteCount - payload.count) }
@@ -37,14 +37,15 @@ import Testing
             bytes = try #require(files[RecordSizeTests.path])
         }
 
-        /// The files with other bytes in the segment.
+        /// Returns a volume with the files of the log, except that the segment has other bytes.
         func with(_ bytes: [UInt8]) -> MemoryVolume {
             var files = files
             files[RecordSizeTests.path] = bytes
             return MemoryVolume(contents: files)
         }
 
-        /// What a kill may leave where a part of the frame was written; nil where nothing of it is missing.
+        /// Returns the segment that a kill may leave after a part of the frame was written. Returns `nil` if no part of the frame is
+        /// missing.
         func remains(_ length: Int, _ kind: Remains) -> [UInt8]? {
             let missing = kind == .end ? bytes[offset..<length] : bytes[length...]
             guard kind == .beginning ? !missing.isEmpty : missing.contains(where: { $0 != 0 }) else { return nil }
@@ -57,10 +58,10 @@ import Testing
         }
     }
 
-    /// What of a frame was written; `room` is of zeros that were there before.
+    /// The part of a frame that was written. In `beginningInRoom` preallocated zeros follow it.
     private enum Remains: CaseIterable { case beginning, beginningInRoom, end }
 
-    /// Payloads as far as frames verify.
+    /// Returns the payloads of all frames up to the first one that does not verify.
     private func payloads(_ volume: MemoryVolume) throws -> [ArraySlice<UInt8>] {
         var reader = try SegmentReader(volume, path: Self.path)
         var payloads: [ArraySlice<UInt8>] = []
@@ -85,7 +86,7 @@ import Testing
                 #expect(try payloads(log.with(remains)) == [[1, 2, 3]], "\(length) bytes, \(kind)")
             }
         }
-        // Data compares millions of bytes as fast in a build for debugging.
+        // In a debug build, only `Data` compares millions of bytes fast.
         #expect(try payloads(log.with(log.bytes)).map { Data($0) } == [Data([1, 2, 3]), Data(log.payload)])
     }
 

@@ -6,16 +6,16 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct SystemVolumeTests {
-    /// A directory of its own for what `body` does.
+    /// Calls `body` with a volume in a new directory, and removes the directory afterwards.
     private func inDirectory(_ calls: SystemCalls = .system, _ body: (SystemVolume) throws -> Void) throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-volume-\(UUID().uuidString)").path
         let volume = SystemVolume(root: directory, calls: calls)
         try SystemVolume(root: directory).createDirectory("log")
-        defer { try? FileManager.default.removeItem(atPath: directory) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // A failure is harmless: the directory is temporary.
         try body(volume)
     }
 
-    /// Calls that a signal interrupts some times before each of them is made.
+    /// Returns system calls that a signal interrupts `times` times before each call is made.
     private func interrupted(_ times: Int, counting count: Counter) -> SystemCalls {
         let rounds = Counter()
         @Sendable func isInterrupted() -> Bool {
@@ -33,7 +33,7 @@ import Testing
         return calls
     }
 
-    /// Calls that read and write no more than a byte at a time.
+    /// System calls that read and write at most one byte at a time.
     private var slow: SystemCalls {
         var calls = SystemCalls()
         calls.pread = { SystemCalls.system.pread($0, $1, min($2, 1), $3) }
@@ -41,7 +41,7 @@ import Testing
         return calls
     }
 
-    /// Uses every call, and looks at what came of it without any of them.
+    /// Uses every call, and checks the result without any of them.
     private func use(_ volume: SystemVolume) throws {
         let content: [UInt8] = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let file = try volume.open("log/file", .create)
@@ -150,7 +150,7 @@ import Testing
             try volume.replace("log/file", [4])
             #expect(try other.bytes(of: "second") == [1, 2, 3] && volume.bytes(of: "log/file") == [4])
             #expect(try !volume.link("log/file", into: MemoryVolume(), as: "second"))
-            // Second names of files that the system makes up are refused with the number that another file system is.
+            // A link to a file of /proc is refused with the error for a link to another file system.
             #expect(try !SystemVolume(root: "/proc/self").link("status", into: other, as: "status") && !other.exists("status"))
         }
     }
@@ -216,7 +216,7 @@ import Testing
         #expect(count.value > 100)
     }
 
-    /// What the second one is refused with who takes a lock.
+    /// Returns the error with which a second attempt to take a lock is refused.
     private func refusal(_ volume: SystemVolume) -> CambiumError? { #expect(throws: CambiumError.self) { _ = try volume.lock("LOCK") } }
 
     @Test func `a lock that this process has is told apart from that of another one, whose number is named`() throws {
@@ -253,13 +253,13 @@ import Testing
     }
 }
 
-/// Counts from any thread.
+/// A counter for any thread.
 private final class Counter: Sendable {
     private let count = Atomic(0)
 
     var value: Int { count.load(ordering: .relaxed) }
 
-    /// The count before.
+    /// Adds a number. Returns the previous count.
     @discardableResult
     func add(_ number: Int) -> Int { count.wrappingAdd(number, ordering: .relaxed).oldValue }
 }

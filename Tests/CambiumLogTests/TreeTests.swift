@@ -5,7 +5,7 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct TreeTests {
-    /// The leaves of the test data that Certificate Transparency publishes for RFC 6962.
+    /// The leaves in the test data that Certificate Transparency publishes for RFC 6962.
     private static let leaves = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"]
     private static let roots = [
         "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",

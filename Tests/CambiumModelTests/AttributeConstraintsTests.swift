@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct `Constraints of attributes` {
-    /// The attribute of a schema with these words.
+    /// Returns the attribute `a` of a schema with these words.
     static func attribute(_ words: String) throws -> Attribute {
         try #require(SchemaFixture.schema(SchemaFixture.attribute(words)).entity("E")?.attribute("a"))
     }
@@ -13,7 +13,7 @@ import Testing
         return attribute.constraints.check(try Value(text: text, type: attribute.type))
     }
 
-    /// An attribute, values that it takes, and values that it refuses.
+    /// The words of an attribute, values that it accepts, and values that it refuses.
     static let rules: [(String, [String], [String])] = [
         (#""type":"int16","min":-5,"max":5"#, ["-5", "0", "5"], ["-6", "6", "32767"]),
         (#""type":"int64","min":9223372036854775807"#, ["9223372036854775807"], ["9223372036854775806", "0"]),
@@ -87,7 +87,7 @@ import Testing
         #expect(try Self.attribute(#""type":"bool""#).defaultValue == .null)
     }
 
-    /// Each list ascends.
+    /// Each list is in ascending order.
     @Test(
         arguments: [
             [.bool(false), .bool(true)], [.int(.min), .int(-1), .int(0), .int(.max)],

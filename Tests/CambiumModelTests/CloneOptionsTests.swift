@@ -11,7 +11,7 @@ import Testing
         "next":{"to":"Tag"}}}
         """
 
-    /// The rules that a request comes to, such as `Leaf.next skip` or `Leaf.next skip at the root`.
+    /// Returns the rules that follow from a request, such as `Leaf.next skip` or `Leaf.next skip at the root`.
     private func rules(_ rules: [String: CloneRule] = [:], atRoot: [String] = []) throws -> [String] {
         let schema = try SchemaFixture.schema(Self.entities)
         var request = CloneRequest(excludedAtRoot: atRoot)
@@ -31,7 +31,7 @@ import Testing
         return Dictionary(
             uniqueKeysWithValues: options.rootValues.map { value in
                 let entity = schema.entity(value.root)
-                // Of the hierarchy, so that a sub-entity may be the one that declares it.
+                // A sub-entity may declare the attribute, so all entities of the hierarchy are searched.
                 let attributes = schema.entities.filter { $0.root == value.root }.compactMap { $0.attribute(value.attribute) }
                 return ("\(entity?.name ?? "").\(attributes.first?.name ?? "")", value.value)
             })
@@ -114,7 +114,8 @@ import Testing
 
     // MARK: Depth and keys
 
-    /// What resolving a request says: the code of its error, or that depth and keys are as they were.
+    /// Returns the code of the error of resolving a request. Returns `nil` if the request is resolved, and expects its depth
+    /// and keys to be unchanged.
     private func outcome(_ request: CloneRequest) -> CambiumError.Code? {
         code {
             let options = try CloneOptions(request, SchemaFixture.schema(Self.entities), rootEntities: [])

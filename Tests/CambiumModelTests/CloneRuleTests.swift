@@ -2,7 +2,7 @@ import CambiumModel
 import Testing
 
 @Suite struct `Rules for clones` {
-    /// The parent `P { id, name, day; children -> C }` and a child `C` with an attribute `a` of these words.
+    /// Returns the parent `P { id, name, day; children -> C }`, and a child `C` with an attribute `a` of these words.
     static func child(_ words: String, relationship: String = #""inverse":"parent""#, back: String = "") -> String {
         """
         "P":{"attributes":{"id":{"type":"uuid"},"name":{"type":"string"},"day":{"type":"date"}},
@@ -29,7 +29,7 @@ import Testing
         #expect(SchemaFixture.error(Self.child(words)) == nil)
     }
 
-    /// The words of the attribute, the key that is wrong, and a word of the message.
+    /// The words of the attribute, the key that is wrong, and a part of the message.
     static let bad: [(String, String, String)] = [
         (#""type":"int32","userInfo":{"exclude":""}"#, "exclude", "would lack"),
         (#""type":"int32","default":null,"userInfo":{"exclude":""}"#, "exclude", "would lack"),
@@ -71,7 +71,7 @@ import Testing
         #expect(SchemaFixture.error(Self.child(#""type":"bool""#, relationship: #""userInfo":{"clone":"\#(rule)"}"#)) == nil)
     }
 
-    /// What the two sides say of each other, and whether the target has one parent only.
+    /// The inverses that the two sides state, and whether the target has only one parent.
     @Test(arguments: [
         (#""inverse":"parent","#, #","inverse":"children""#, true), (#""inverse":"parent","#, "", true),
         ("", #","inverse":"children""#, true), ("", "", false), (#""inverse":"parent","#, #","many":true"#, false),

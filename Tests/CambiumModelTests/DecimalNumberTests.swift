@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: [
         "", "-", "+1", ".5", "1.", "1.e5", "1e", "1e+", "e5", "--1", "1-", "1 ", " 1", "1,5", "0x10", "1_0", "NaN", "inf", "1.2.3", "1e5.0",
         "\u{661}", "1\0",
-        // More than 38 digits that count.
+        // More than 38 significant digits.
         "1" + nines, nines + ".5", "1" + String(repeating: "0", count: 37) + "1", "0.1" + String(repeating: "0", count: 37) + "1",
         // Powers of ten out of range.
         "1e-129", "1e165", "1e999999999999999999999", "1e-999999999999999999999", "\(nines)e128",

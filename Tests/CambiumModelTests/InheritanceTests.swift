@@ -114,7 +114,7 @@ import Testing
         #expect(schema.entity("B2")?.relationship("a")?.destination == schema.entity("A")?.number)
     }
 
-    /// Two entities `E` and `F`, where the mistake is, and a word of it.
+    /// Two entities `E` and `F`, the place of the mistake, and a part of the message.
     @Test(arguments: [
         (
             #""E":{"relationships":{"r":{"to":"F","inverse":"e"}}},"F":{"relationships":{"e":{"to":"F"}}}"#,

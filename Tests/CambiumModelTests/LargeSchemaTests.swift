@@ -3,13 +3,13 @@ import Testing
 
 @testable import CambiumModel
 
-/// Schemas of sizes that take minutes where anything is looked for by walking through everything.
+/// Schemas of sizes that take minutes if a lookup walks through everything.
 @Suite struct LargeSchemaTests {
     private static func entities(_ count: Int, _ words: (Int) -> String) -> String {
         (0..<count).map { "\"E\($0)\":{\(words($0))}" }.joined(separator: ",")
     }
 
-    /// What the log keeps of a schema is read back, as every opening of a store does.
+    /// Returns the schema as it is read back from the log when a store is opened.
     private func reopen(_ schema: Schema) throws -> Schema { try Schema(catalog: schema.catalog) }
 
     @Test func `an enum of 40,000 values is a set`() throws {

@@ -1,7 +1,7 @@
 import CambiumJSON
 import CambiumModel
 
-/// Schemas in few words, and the mistakes that are found in them.
+/// Short schemas, and the mistakes in them.
 enum SchemaFixture {
     static func definition(_ entities: String) throws -> SchemaDefinition {
         try SchemaDefinition(json: Array("{\"entities\":{\(entities)}}".utf8), file: "schema.json")
@@ -9,15 +9,15 @@ enum SchemaFixture {
 
     static func schema(_ entities: String) throws -> Schema { try Schema(definition(entities)) }
 
-    /// An entity `E` with one attribute `a`.
+    /// Returns an entity `E` with one attribute `a`.
     static func attribute(_ words: String) -> String { "\"E\":{\"attributes\":{\"a\":{\(words)}}}" }
 
-    /// An entity `E` with one relationship `r`, and an entity `F` with a to-one relationship `e` to it.
+    /// Returns an entity `E` with one relationship `r`, and an entity `F` with a to-one relationship `e` to `E`.
     static func relationship(_ words: String, back: String = "\"to\":\"E\"") -> String {
         "\"E\":{\"relationships\":{\"r\":{\(words)}}},\"F\":{\"relationships\":{\"e\":{\(back)}}}"
     }
 
-    /// The error of loading a schema; nil where there is none.
+    /// Returns the error of loading a schema, or `nil` if the schema is valid.
     static func error(_ entities: String) -> CambiumError? { error(json: "{\"entities\":{\(entities)}}") }
 
     static func error(json: String) -> CambiumError? { error(json: Array(json.utf8)) }
@@ -31,7 +31,7 @@ enum SchemaFixture {
         }
     }
 
-    /// The pointers of an error's mistakes, in order.
+    /// Returns the pointers of an error's mistakes, in order.
     static func pointers(_ error: CambiumError?) -> [String] {
         let lines = error?.details ?? []
         return lines.compactMap { $0.split(separator: ":").first?.trimmingPrefix { $0 == " " } }.map(String.init)
@@ -56,7 +56,7 @@ enum SchemaFixture {
                       "relationships": { "note": { "to": "Note", "inverse": "memos" } } } } }
         """
 
-    /// The same in Swift.
+    /// The same schema in Swift.
     static let builtExample: SchemaDefinition = {
         var id = AttributeDefinition("id", .uuid)
         id.userInfo = ["rebuild": "uuid"]
@@ -84,7 +84,7 @@ enum SchemaFixture {
         }
     }()
 
-    /// Everything that a schema can say.
+    /// A schema with everything that a schema can contain.
     static let everything = """
         "Base":{"abstract":true,"attributes":{"key":{"type":"string","regex":"[a-z]+","minLength":1,"maxLength":9}},
         "userInfo":{"a":"1","b":"2"},"renamedFrom":"Root"},

@@ -9,7 +9,7 @@ import Testing
         try SchemaMigration(from: try schema(before), to: SchemaFixture.definition(after))
     }
 
-    /// What changed, in one line each.
+    /// Returns the changes of a migration, one line for each.
     private func changes(_ before: String, _ after: String) throws -> [String] {
         try migration(before, after).changes.map { change in
             let texts = [change.aspect, change.before, change.after].compactMap { $0 }

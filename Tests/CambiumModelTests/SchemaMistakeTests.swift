@@ -2,7 +2,7 @@ import CambiumModel
 import Testing
 
 @Suite struct `Mistakes in schemas` {
-    /// Entities, the pointer of their one mistake, and a word of its message.
+    /// Entities, the pointer of their only mistake, and a part of its message.
     static let structure: [(String, String, String)] = [
         (#""E":[]"#, "/entities/E", "an array found"), (#""E":{"attribute":{}}"#, "/entities/E/attribute", "no such key"),
         (#""E":{"attributes":[]}"#, "/entities/E/attributes", "an object is wanted"),
@@ -39,7 +39,7 @@ import Testing
         ),
     ]
 
-    /// The words of an attribute `a`, what follows `/entities/E/attributes/a` in the pointer, and a word of the message.
+    /// The words of an attribute `a`, the part of the pointer after `/entities/E/attributes/a`, and a part of the message.
     static let attributes: [(String, String, String)] = [
         ("", "", "'type' is missing"), (#""type":"text""#, "/type", "no type 'text'"), (#""type":"Bool""#, "/type", "no type 'Bool'"),
         (#""type":7"#, "/type", "a number found"), (#""type":"bool","optional":"yes""#, "/optional", "true or false"),
@@ -64,7 +64,7 @@ import Testing
         (#""type":"decimal","default":123456789012345678901234567890123456789"#, "/default", "38 digits"),
     ]
 
-    /// The words of a relationship `r` of `E`, what follows `/entities/E/relationships/r`, and a word of the message.
+    /// The words of a relationship `r` of `E`, the part of the pointer after `/entities/E/relationships/r`, and a part of the message.
     static let relationships: [(String, String, String)] = [
         ("", "", "'to' is missing"), (#""to":"G""#, "/to", "no entity 'G'"), (#""to":7"#, "/to", "a string is wanted"),
         (#""to":"F","many":1"#, "/many", "true or false"), (#""to":"F","ordered":true"#, "/ordered", "can be ordered"),

@@ -94,7 +94,7 @@ import Testing
                 damaged[Int.random(in: 0..<json.count, using: &random)] =
                     Array("0123456789\"{}[],:abLUn".utf8).randomElement(using: &random) ?? 0
             }
-            guard let schema = try? Schema(catalog: SchemaCatalog(json: damaged)) else { continue }  // A refusal is a good answer here.
+            guard let schema = try? Schema(catalog: SchemaCatalog(json: damaged)) else { continue }  // A refusal is correct here.
             #expect(try Schema(catalog: schema.catalog).catalog == schema.catalog)
         }
     }
@@ -135,7 +135,7 @@ import Testing
 }
 
 extension SchemaFixture {
-    /// With the members of every object in the order of their names.
+    /// Returns a value in which the members of every object are sorted by name.
     static func sorted(_ value: JSONValue) -> JSONValue {
         switch value {
         case .array(let elements): .array(elements.map(sorted))

@@ -29,7 +29,7 @@ import Testing
     func `a value has no stored form of another type`(_ index: Int) {
         let (type, value, form) = Self.goldens[index]
         for other in AttributeType.allCases where other != type {
-            // Whole numbers fit where their size does; that has a test of its own.
+            // A whole number fits every integer type that is large enough, which another test checks.
             if case .int = value, [.int16, .int32, .int64].contains(other) { continue }
             #expect(StoredForm(value, type: other) == nil)
             if case .bytes = form, other.byteCount != nil { #expect(Value(stored: form, type: other) == nil) }

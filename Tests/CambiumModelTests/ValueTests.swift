@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Values as text and as JSON` {
     static let uuid = UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF") ?? UUID()
 
-    /// Of every type: the value, its text, and its JSON.
+    /// For every type: a value, its text, and its JSON.
     static let spellings: [(AttributeType, Value, String, String)] = [
         (.bool, .bool(true), "true", "true"), (.bool, .bool(false), "false", "false"), (.int16, .int(-32_768), "-32768", "-32768"),
         (.int16, .int(32_767), "32767", "32767"),
@@ -68,7 +68,7 @@ import Testing
         #expect(try Value(text: "null", type: .string) == .string("null"))
     }
 
-    /// Texts that are of the type's kind, and none of its values.
+    /// Texts that look like values of the type but are not valid.
     static let malformed: [(AttributeType, [String])] = [
         (.bool, ["", "TRUE", "1", "yes", "true ", "null"]),
         (.int16, ["32768", "-32769", "1.5", "", "-", "+1", "1e5", " 1", "1 ", "0x1", "a", "1_000"]),

@@ -18,7 +18,7 @@ import Testing
         try #require(try place.run("verify", store, "--json").json.first)
     }
 
-    /// What a log says, but for the bytes that it takes.
+    /// Returns the log of a store without the sizes of its transactions.
     private func logged(_ place: Workplace, _ store: String) throws -> String {
         try place.run("log", store, "--ops", "--json").output.replacing(#/"bytes":[0-9]+/#, with: "")
     }
@@ -74,14 +74,14 @@ import Testing
             process.currentDirectoryURL = place.directory
             process.standardOutput = FileHandle.nullDevice
             let log = place.directory.appending(path: "copy/log/00000000000000000001.log")
-            func byteCount() -> Int { (try? FileManager.default.attributesOfItem(atPath: log.path)[.size] as? Int) ?? 0 }  // Not there yet.
+            func byteCount() -> Int { (try? FileManager.default.attributesOfItem(atPath: log.path)[.size] as? Int) ?? 0 }  // No file yet.
             let before = byteCount()
             try process.run()
             while process.isRunning, byteCount() <= before + (64 << 10) { usleep(200) }
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
             let outcome = try place.run("verify", "copy", "--json")
-            // Before its first transaction the copy is not a store.
+            // Before its first transaction, the copy is not a store.
             let verified = outcome.code == 66 && reached.allSatisfy { $0 == 0 } ? [:] : try #require(outcome.json.first, "\(outcome)")
             #expect(verified.isEmpty || verified["ok"] as? Bool == true)
             reached.append(verified["transactions"] as? Int ?? 0)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct ArchiveCommandTests {
-    /// A store with a checkpoint of transaction 7 and three transactions behind it.
+    /// Returns a store with a checkpoint of transaction 7 and three later transactions.
     private func made() throws -> Workplace {
         let place = try Workplace.withStore()
         for number in 1...6 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t\(number)").code == 0) }
@@ -24,7 +24,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "kept").path))
         let done = try #require(try place.run(executable: Workplace.binary, compact).json.first)
         #expect(told["segmentsArchived"] as? Int == 1 && done["segmentsArchived"] as? Int == 1)
-        // The segment is split: how many bytes the sealed part takes is not known before.
+        // The segment is split, so the size of its sealed part is not known in advance.
         for outcome in [told, done] { #expect(outcome["bytesArchived"] as? Int ?? 0 > 0) }
         #expect((done["missing"] as? [Any])?.isEmpty == true && done["retired"] as? Int == 7 && done["segments"] as? Int == 1)
         #expect(try place.run("restore", "notes", "plain").code == 0 && place.run("show", "plain", "Note/1", "--at", "3").code == 66)
@@ -76,14 +76,14 @@ import Testing
                 ["backup", "notes", "copy"], ["repair", "notes", "--to", "copy"], ["restore", "notes", "copy", "--archive", "kept"],
             ] {
                 let outcome = try place.runWithoutWaiting(command)
-                // Without the archive, a repair reports the changes that were retired.
+                // Without the archive, a repair reports the retired changes.
                 #expect(outcome.code == (command[0] == "repair" ? 1 : 0), "\(command): \(outcome.errors)")
                 try place.remove("copy")
             }
         }
     }
 
-    /// All files but those that take the output of commands, and the file of the lock, in which a writer leaves its number.
+    /// Returns all files except the output of commands and the lock file, in which a writer leaves its process number.
     private func files(_ place: Workplace) throws -> [String: Data] {
         try place.tree(".").filter { !$0.key.hasPrefix(".") && !$0.key.hasSuffix("LOCK") }
     }

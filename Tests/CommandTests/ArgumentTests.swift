@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct ArgumentTests {
-    /// Runs a command of the shell in which `$0` is the program and `$bad` is not UTF-8.
+    /// Runs a shell command in which `$0` is the program and `$bad` is not UTF-8.
     private func run(_ place: Workplace, _ command: String) throws -> Workplace.Outcome {
         let script = "bad=$(printf 'a\\351b'); export bad; \(command)"
         return try place.run(executable: URL(filePath: "/bin/sh"), ["-c", script, Workplace.binary.path])

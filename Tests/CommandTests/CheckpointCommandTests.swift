@@ -116,7 +116,7 @@ import Testing
         let paths = segments.prefix(2).map { "notes/log/" + $0 }
         let before = try paths.map { try place.bytes(of: $0) }
         #expect(try place.run("compact", "notes", "--retain", "snapshots:1").code == 0)
-        // The second one was retired, and merged with the first one.
+        // The second segment was retired and merged with the first one.
         #expect(try segments.count == 3 && place.bytes(of: paths[0]) != before[0])
         for (path, bytes) in zip(paths, before) { try bytes.write(to: place.directory.appending(path: path)) }
         for options in [["--json"], ["--ops", "--json"], ["--object", "Note/8", "--json"]] {

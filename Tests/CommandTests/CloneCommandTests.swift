@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct CloneCommandTests {
-    /// Notes with items that they own and tags that they share; a note takes a new id, and its items take it over.
+    /// Notes that own items and share tags. A copy of a note gets a new id, which its items take from it.
     static let schema = """
         { "entities": {
             "Note": { "identity": ["id"],
@@ -22,7 +22,7 @@ import Testing
 
     private static let log = "notes/log/00000000000000000001.log"
 
-    /// A store with two notes.
+    /// Returns a store with two notes.
     private func place() throws -> Workplace {
         let place = try Workplace()
         try place.write(Self.schema, to: "schema.json")
@@ -45,7 +45,7 @@ import Testing
         #expect(try place.bytes(of: Self.log) == before, sourceLocation: location)
     }
 
-    /// What lies beside the store and the schema, but for the files of the tests themselves.
+    /// Returns the names of the store, the schema and all other files, except the files of the tests themselves.
     private func files(_ place: Workplace) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: place.directory.path).filter { !$0.hasPrefix(".") }.sorted()
     }

@@ -140,7 +140,7 @@ import Testing
         let outcome = try place.run("repair", "notes", "--to", "saved", "--json")
         let report = try #require(try outcome.json.first)
         #expect(outcome.code == 1 && report["transactions"] as? Int == 5 && report["objects"] as? Int == 4)
-        // The corruption, and the transaction that is missing because of it.
+        // The findings are the corruption and the transaction that is missing because of it.
         #expect((report["findings"] as? [String])?.count == 2 && (report["missing"] as? [Any])?.count == 1)
         #expect(try place.bytes(of: name) == bytes)
         #expect(try place.run("verify", "saved").code == 0)

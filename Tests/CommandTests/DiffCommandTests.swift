@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct DiffCommandTests {
-    /// A store in which transaction 2 inserted two notes with an item and memos.
+    /// Returns a store in which transaction 2 inserted two notes, one of them with an item and memos.
     private func workplace() throws -> Workplace {
         let place = try Workplace.withStore()
         let rows = #"{"id":1,"title":"a","items":[{"name":"x"}],"memos":[{"text":"m"},{"text":"n"}]}"# + "\n" + #"{"id":2}"#

@@ -16,7 +16,7 @@ import Testing
     ]
     private static let files = ["store.json", "HEAD", "log/00000000000000000001.log"]
 
-    /// A workplace with a store of two transactions in `notes`, and a file of somebody else.
+    /// Returns a workplace with a store of two transactions in `notes`, and with a foreign file.
     private func workplace(hasCheckpoint: Bool = true) throws -> Workplace {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
@@ -53,7 +53,7 @@ import Testing
             #expect(try place.tree("store") == before && place.bytes(of: "victim") == Data("123\n".utf8), "\(kind)")
             #expect(!FileManager.default.fileExists(atPath: place.path("nowhere")))
             try place.remove("store")
-            try? place.remove("archive")  // It need not have been made.
+            try? place.remove("archive")  // The archive may be absent.
         }
     }
 
@@ -98,7 +98,7 @@ import Testing
             try place.remove("store/" + name)
             if isLink { try place.link("store/" + name, to: place.path("elsewhere")) } else { try place.write("", to: "store/" + name) }
             let before = try place.tree("elsewhere")
-            // The log is shown without the checkpoints.
+            // `log` needs no checkpoints.
             for command in Self.readers + Self.writers.prefix(1) where name == "log" || command[0] != "log" {
                 let outcome = try place.runWithoutWaiting(command)
                 #expect([1, 74].contains(outcome.code), "\(command): \(outcome.code) \(outcome.errors)")

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The commands of a guide print what the guide says.
+/// The commands of a guide print what the guide shows.
 @Suite struct GuideTests {
     private static let guides = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Docs/Guides")
 
-    /// A guide's files, its commands, and what they print.
+    /// The files of a guide, its commands, and their output.
     private struct Guide {
         var files: [(name: String, text: String)] = []
         var commands: [(line: String, output: String)] = []
@@ -26,8 +26,8 @@ import Testing
         }
     }
 
-    /// Text in which UUIDs have the names that they had when they were met first, and times and lengths none; without spaces at the
-    /// end of lines.
+    /// Replaces each UUID of a text with the number of its first appearance, removes times and lengths, and removes
+    /// spaces at the ends of lines.
     private struct Names {
         private var numbers: [String: Int] = [:]
 
@@ -40,7 +40,7 @@ import Testing
             for (uuid, number) in numbers {
                 for spelling in [uuid, uuid.uppercased()] { text = text.replacing(spelling, with: "<\(number)>") }
             }
-            // The time since the transaction before is in them.
+            // The length varies with the time since the previous transaction, which is encoded in it.
             text = text.replacing(/\d+ bytes of log/, with: "<n> bytes of log")
             return text.replacing(/[ ]+\n/, with: "\n")
         }

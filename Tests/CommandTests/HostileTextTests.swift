@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Text that would command a terminal, hide from a reader, or look like another line.
+/// Text that would control a terminal, hide from a reader, or look like another line.
 @Suite struct HostileTextTests {
     private static let texts = [
         "a\u{1B}[2J\u{1B}]0;title\u{7}", "a\r", "a\u{9B}31m", "a\n9  2026-01-01T00:00:00Z  1 byte  root", "a\u{7F}\u{8}",

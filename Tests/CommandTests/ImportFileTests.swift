@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Imports of files of every kind, and of what is cut off in the middle.
+/// Imports of files of every kind, and of input that is cut off.
 @Suite struct ImportFileTests {
     private static let schema = """
         { "entities": { "Note": { "identity": ["id"],
@@ -56,13 +56,13 @@ import Testing
 
     private static let rowCount = 6000
 
-    /// Each row names two others, of which one comes later.
+    /// Each row refers to two others, one of which comes later.
     private static let rows = (1...rowCount).map { row in
         let text = "note \(row) " + String(repeating: "x", count: row % 90)
         return "{\"id\":\(row * 7 % (rowCount + 1)),\"title\":\"\(text)\",\"related\":[\(row),\(row / 2 + 1)]}\n"
     }
 
-    /// An import from standard input of which so many rows are given, and that is killed then.
+    /// Starts an import from standard input, supplies `count` rows, and kills the import.
     private func kill(_ place: Workplace, _ store: String, _ options: [String], afterRows count: Int) throws {
         let process = Process()
         process.executableURL = Workplace.binary
@@ -72,7 +72,7 @@ import Testing
         process.standardInput = pipe
         process.standardOutput = FileHandle.nullDevice
         try process.run()
-        // Returns when the process has read all but the last 64 KiB.
+        // Returns when the process has read everything except at most 64 KiB.
         try pipe.fileHandleForWriting.write(contentsOf: Data(Self.rows[..<count].joined().utf8))
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()

@@ -15,7 +15,7 @@ import Testing
         return place
     }
 
-    /// Runs a command with a redirection of the shell.
+    /// Runs a command with a shell redirection.
     private func run(_ place: Workplace, _ command: String, _ redirection: String) throws -> Workplace.Outcome {
         try place.run(executable: URL(filePath: "/bin/sh"), ["-c", "\"$0\" \(command) \(redirection)", Workplace.binary.path])
     }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Where the commands that create a store may do so.
+/// The places in which commands may create a store.
 @Suite struct PlaceTests {
-    /// Every command that creates a store, with its target at the end.
+    /// Every command that creates a store. The target follows as the last argument.
     private static let creations = [
         ["init", "--schema", "schema.json"], ["backup", "notes"], ["restore", "notes"], ["restore", "notes", "--at", "1"],
         ["apply", "notes"],
@@ -45,7 +45,7 @@ import Testing
         let before = try place.tree("notes")
         for target in ["notes", "notes/log", "notes/roots", "notes/copy", "notes/deep/copy", "other/copy", "./notes/../notes/copy"] {
             let outcome = try place.runWithoutWaiting(command + [target])
-            // A store that is applied to itself has everything already.
+            // A store that is applied to itself has all transactions already.
             let isItself = command[0] == "apply" && target == "notes"
             #expect(outcome.code == 73 || isItself, "'\(target)': \(outcome.code) \(outcome.errors)")
             #expect(try place.tree("notes") == before, "'\(target)'")
@@ -63,7 +63,7 @@ import Testing
     @Test func `an interrupted creation is reported by every command, and done again by init`() throws {
         let place = try Workplace.withStore()
         try place.copy("notes", to: "half")
-        // As a creation leaves it whose process ended: the mark of a creation that was under way, with the names of the files.
+        // An ended process leaves a creation in this state: the mark of an unfinished creation, with the names of the files.
         try place.interruptedMark.write(to: place.directory.appending(path: "half/CREATING"))
         let before = try place.tree("half")
         for command in [
@@ -122,7 +122,7 @@ import Testing
             executable: URL(filePath: "/bin/bash"), ["-c", "ulimit -f \(kibibytes); exec '\(Workplace.binary.path)' \(arguments)"])
     }
 
-    /// The thread sanitizer writes a file of its own when a process starts, which is longer than these limits.
+    /// When a process starts, the thread sanitizer writes a file of its own, which is longer than these limits.
     @Test(.disabled(if: ProcessInfo.processInfo.environment["CAMBIUM_SANITIZER"] == "thread"))
     func `a file as long as the system allows fails the command, and nothing is lost`() throws {
         let place = try Workplace.withStore()
@@ -141,7 +141,7 @@ import Testing
 }
 
 extension Workplace {
-    /// The mark of a creation of `notes`, with the names of all files.
+    /// The mark of an unfinished creation of `notes`, with the names of all files.
     fileprivate var interruptedMark: Data {
         get throws {
             let maker = "\(path("notes"))"

@@ -5,7 +5,7 @@ import Testing
 @testable import CambiumCommand
 
 @Suite struct ProgressTests {
-    /// A clock that is set, and what was written to the terminal.
+    /// A clock that the test sets, and the lines that were written to the terminal.
     private final class Screen: Sendable {
         let time = Mutex(Duration.zero)
         let lines = Mutex<[String]>([])

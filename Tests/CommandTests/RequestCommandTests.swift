@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Requests, and moments, as the command line treats them.
+/// Requests and moments on the command line.
 @Suite struct RequestCommandTests {
     private func made() throws -> Workplace {
         let place = try Workplace.withStore()
@@ -31,7 +31,7 @@ import Testing
         let other = try place.run("set", "notes", "Note/1", "title=C", "--request", "q")
         #expect(other.code == 1 && other.errors.contains("Transaction 3") && other.errors.contains("transaction 4"), "\(other.errors)")
         #expect(try place.run("delete", "notes", "Note/1", "--request", "q").code == 1)
-        // Who asks, why, and how the answer is printed, are not what is asked for.
+        // The actor, the message and the format of the output are not part of a request.
         #expect(try place.run("set", "notes", "Note/1", "title=B", "--request", "q", "--actor", "jane", "--json").code == 0)
         #expect(try place.run("find", "notes", "Note", "--count", "--json").output == "{\"count\":1}\n")
     }

@@ -9,7 +9,7 @@ import Testing
         return place
     }
 
-    /// The schema of the workplace with a title that is a name, and an attribute more.
+    /// The schema of the workplace with `title` renamed to `name` and with one more attribute.
     private static let renamed = Workplace.notes.replacing(
         #""title": {"type": "string", "default": "", "maxLength": 9}"#,
         with: #""name": {"type": "string", "default": "", "renamedFrom": "title"}, "done": {"type": "bool", "default": false}"#)

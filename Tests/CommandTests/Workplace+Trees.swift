@@ -1,7 +1,8 @@
 import Foundation
 
 extension Workplace {
-    /// Everything below a directory: the bytes of files, where links lead, and what else there is. Empty if there is no such directory.
+    /// Returns everything below a directory: the bytes of files, the targets of links, and the types of other nodes. The result is empty if
+    /// there is no such directory.
     func tree(_ name: String) throws -> [String: Data] {
         let root = directory.appending(path: name).path
         guard FileManager.default.fileExists(atPath: root) else { return [:] }
@@ -31,7 +32,7 @@ extension Workplace {
         try FileManager.default.createSymbolicLink(atPath: path(name), withDestinationPath: destination)
     }
 
-    /// Runs a command that must not wait for anything: with the code 124 if it does.
+    /// Runs a command that must not wait for anything. The code is 124 if the command still runs after 20 seconds.
     func runWithoutWaiting(_ arguments: [String]) throws -> Outcome {
         try run(executable: URL(filePath: "/usr/bin/timeout"), ["20", Self.binary.path] + arguments)
     }

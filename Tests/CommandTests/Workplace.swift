@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A directory of a test's own, and the command line to work in it.
+/// A directory for one test, and the command line that runs in it.
 final class Workplace {
     let directory: URL
 
@@ -10,7 +10,7 @@ final class Workplace {
         let output: String
         let errors: String
 
-        /// The lines of the output, each of them JSON.
+        /// The lines of the output, each of which must be JSON.
         var json: [[String: Any]] {
             get throws {
                 try output.split(separator: "\n").map { line in
@@ -25,9 +25,9 @@ final class Workplace {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(at: directory) }  // What is left of a test is the system's to tidy.
+    deinit { try? FileManager.default.removeItem(at: directory) }  // A failure is harmless: the directory is temporary.
 
-    /// A workplace with a schema in `schema.json` and a store in `notes`.
+    /// Returns a workplace with a schema in `schema.json` and a store in `notes`.
     static func withStore() throws -> Workplace {
         let place = try Workplace()
         try place.write(notes, to: "schema.json")
@@ -54,7 +54,7 @@ final class Workplace {
 
     func bytes(of name: String) throws -> Data { try Data(contentsOf: directory.appending(path: name)) }
 
-    /// Where the products of the build are: beside the tests.
+    /// The path of the command line. The build puts it beside the tests.
     static let binary: URL = {
         let tests = URL(filePath: CommandLine.arguments[0])
         let beside = tests.deletingLastPathComponent().appending(path: "cambium")

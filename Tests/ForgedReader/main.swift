@@ -7,12 +7,12 @@ import FuzzTargets
     import Glibc
 #endif
 
-// Does with a store whatever a program may do, its pages checked where they are read, as those of a large store are.
+// Runs every operation on a store. Pages are checked when they are read, as in a large store.
 //
 //     ForgedReader STORE
 //
-// Ends with exit code 0, with 74 and a message if a page is not what it has to be, or with 70 for anything that must not be. A process that
-// takes over a minute goes in circles, and is ended by a signal.
+// The exit code is 0 if the store works or is refused, 74 with a message if a page is corrupt, and 70 for any other error. A process that
+// runs longer than a minute is in a loop, and SIGALRM ends it.
 
 func end(_ code: Int32, _ message: String) -> Never {
     let line = Array("\(message)\n".utf8)
@@ -26,7 +26,7 @@ Store.onDamagedPages { end(74, $0.description) }
 do {
     try Exercise.run(SystemVolume(root: CommandLine.arguments[1]), isLazy: true)
 } catch is CambiumError {
-    // Refused; or a value became another one, which a rule of the schema or a row does not go with.
+    // The store was refused, or a forged value conflicts with a rule of the schema or with an imported row.
     exit(0)
 } catch {
     end(70, "\(error)")

@@ -2,13 +2,14 @@ import CLibFuzzer
 import Foundation
 import FuzzTargets
 
-// Runs libFuzzer on one target: Fuzz TARGET [ITS ARGUMENTS]. With CAMBIUM_FUZZ_SEEDS, a directory, it writes the target's seeds
-// there first.
+// Runs libFuzzer on one target: `Fuzz TARGET [ARGUMENTS OF LIBFUZZER]`. If CAMBIUM_FUZZ_SEEDS names a directory, the program first writes
+// the seeds of the target there.
 
-/// What the fuzzer calls takes no argument of ours.
+/// The target that runs. The variable is global because libFuzzer passes no context to its callback.
 nonisolated(unsafe) private var target: FuzzTarget?
 
-// Merging starts the program again with the same arguments, without the target: then the environment names it.
+// To merge a corpus, libFuzzer starts the program again with the same arguments, but without the target. The
+// environment then names the target.
 private let variable = "CAMBIUM_FUZZ_TARGET"
 private let environment = ProcessInfo.processInfo.environment
 guard let named = FuzzTarget.named(environment[variable] ?? CommandLine.arguments.dropFirst().first ?? "") else {
@@ -23,7 +24,7 @@ if environment[variable] == nil, let directory = environment["CAMBIUM_FUZZ_SEEDS
     }
 }
 
-/// Aborting is what the fuzzer takes for a crash: it keeps the input.
+/// Runs one input. Aborts after a finding, so that libFuzzer sees a crash and keeps the input.
 private func runOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     do {
         try target?.run(Array(UnsafeBufferPointer(start: bytes, count: count)))

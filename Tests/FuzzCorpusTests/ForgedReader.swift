@@ -1,7 +1,7 @@
 import CambiumLog
 import Foundation
 
-/// A store in a directory of its own, and a process that does with it whatever a program may do.
+/// A store in its own directory, and a process that runs every operation on the store.
 final class ForgedReader {
     private let directory: URL
 
@@ -14,9 +14,9 @@ final class ForgedReader {
         }
     }
 
-    deinit { try? FileManager.default.removeItem(at: directory) }  // What is left of a test is the system's to tidy.
+    deinit { try? FileManager.default.removeItem(at: directory) }  // A failure is harmless: the directory is temporary.
 
-    /// Returns the exit code of the process, or the negative number of the signal that ended it, and what it wrote on standard error.
+    /// Returns the exit code of the process, or the negative number of the signal that ended it, and its output on standard error.
     func run() throws -> (code: Int32, message: String) {
         let errors = Pipe()
         let process = Process()

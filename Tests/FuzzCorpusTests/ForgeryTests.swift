@@ -6,7 +6,7 @@ import Foundation
 import FuzzTargets
 import Testing
 
-/// Stores whose logs and pages are forged, under checksums that fit.
+/// Stores with forged logs and forged pages, with matching checksums.
 @Suite struct ForgeryTests {
     private static let sample = Result { try ForgedSample() }
 
@@ -28,7 +28,7 @@ import Testing
         try store.close()
     }
 
-    /// The error that opening the store of these files ends with; nil if the store opens.
+    /// Returns the error that refuses to open the store of these files, or `nil` if the store opens.
     private static func refusal(of files: [String: [UInt8]]) throws -> CambiumError? {
         do {
             try ForgedSample.open(files).store.close()
@@ -88,7 +88,7 @@ import Testing
             do {
                 try Exercise.run(MemoryVolume(contents: files))
             } catch let error as CambiumError where [.damaged, .limitExceeded].contains(error.code) {
-                continue  // Refused, or the serials have come to their end.
+                continue  // The op was refused, or no serial is left.
             } catch {
                 Issue.record("\(forgeries[index]): \(error)")
             }
@@ -109,7 +109,7 @@ import Testing
                 #expect(
                     try Verification(MemoryVolume(contents: files)).isSound == (isUsed && outcome.digest == sample.digest), "\(mutation)")
             } catch let error as CambiumError where [.ruleViolated, .invalidInput].contains(error.code) {
-                continue  // A value became another one, which a rule of the schema does not go with.
+                continue  // A forged value violates a rule of the schema.
             } catch {
                 Issue.record("\(mutation): \(error)")
             }
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// Some of the mutations, and some that are random.
+    /// Returns mutations at random: a third of them from `PageMutation.random`, the others from the list of all mutations.
     private static func mutations(of pages: ForgedPages, _ count: Int) -> [PageMutation] {
         let all = PageMutation.all(of: pages)
         var random = SplitMix64(seed: seed)
@@ -140,6 +140,6 @@ import Testing
 
     private static let seed = ProcessInfo.processInfo.environment["CAMBIUM_SEED"].flatMap { UInt64($0) } ?? 1
 
-    /// How many forgeries of each kind are tried.
+    /// The number of forgeries of each kind that the tests try.
     private static let count = ProcessInfo.processInfo.environment["CAMBIUM_FORGERIES"].flatMap { Int($0) } ?? 15
 }

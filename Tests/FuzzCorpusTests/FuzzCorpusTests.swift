@@ -4,7 +4,7 @@ import FuzzTargets
 import Testing
 
 @Suite struct FuzzCorpusTests {
-    /// Tests/FuzzCorpus, where script/fuzz puts what it finds.
+    /// Tests/FuzzCorpus, the folder to which `script/fuzz` adds the inputs that it finds.
     private static let corpus = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(
         path: "FuzzCorpus")
 

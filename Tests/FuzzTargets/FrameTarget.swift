@@ -3,19 +3,19 @@ import CambiumGraph
 import CambiumLog
 import CambiumModel
 
-/// A segment that is a store's only one: reading, checking, opening, going on with and repairing that store agree with each other.
+/// A store with one segment. Reading, verifying, opening, continuing and repairing the store must agree with each other.
 ///
-/// The first byte of an input says how the rest becomes a segment.
+/// The first byte of an input chooses how the rest becomes a segment.
 enum FrameTarget {
     private enum Shape: UInt8 {
-        /// As it is: mostly a test of the checksums.
+        /// The bytes, unchanged. This shape mostly tests the checksums.
         case plain
-        /// With the checksums that its header and frames have to have.
+        /// The bytes, with the right checksums in the header and the frames.
         case mended
-        /// Bodies of frames, each behind two bytes with its size, the last one the rest, after the frame with the schema.
+        /// Bodies of frames that follow the frame with the schema. Two bytes with its size precede each body. The last body may be shorter.
         case bodies
-        /// With the right checksums, in the place of one of the files of a store with sealed segments and files of ops: the second
-        /// byte says of which.
+        /// The bytes, with the right checksums, in place of one file of a store with sealed segments and files of ops. The second byte
+        /// chooses the file.
         case file
     }
 
@@ -38,7 +38,7 @@ enum FrameTarget {
         try use(try contents(shape, Array(input.dropFirst())))
     }
 
-    /// Reads, verifies, opens and repairs a store with these files. Throws a `Finding` if these do not agree with each other.
+    /// Reads, verifies, opens and repairs a store with these files. Throws a `Finding` if the results do not agree with each other.
     static func use(_ contents: [String: [UInt8]]) throws {
         let digest = try reading(MemoryVolume(contents: contents))
         try verifying(MemoryVolume(contents: contents), digest)
@@ -85,11 +85,11 @@ enum FrameTarget {
 
     // MARK: What a store is used for
 
-    /// The digest of the graph; nil where the store is refused.
+    /// Returns the digest of the graph, or `nil` if the store is refused.
     private static func reading(_ volume: MemoryVolume) throws -> GraphDigest? {
         do {
             let graph = try ReadOnlyStore(volume).graph
-            // That no two objects are the same was seen to when a transaction was written, and is not looked at again.
+            // The uniqueness of objects was checked when a transaction was written. Replay does not check it again.
             try Finding.check(graph, except: { $0.hasSuffix("is a duplicate.") })
             return graph.digest()
         } catch is CambiumError {

@@ -2,20 +2,20 @@ import Cambium
 import CambiumGraph
 import CambiumJSON
 
-/// A decoder that is fed with arbitrary bytes, and what has to hold whatever they are.
+/// A decoder that runs on arbitrary bytes, and the properties that must hold for all of them.
 ///
-/// `run` returns where the bytes were refused with an error of a kind that the decoder names, and where they were read and all
-/// that follows from them holds. It throws a `Finding`, or the error that nobody names, where that is not so; it never traps.
+/// `run` returns if the decoder refuses the bytes with one of its declared errors, or if it reads them and all properties hold. Otherwise
+/// it throws a `Finding` or an undeclared error. It never traps.
 ///
 ///     for target in FuzzTarget.all { try target.run([0, 1, 2]) }
 public struct FuzzTarget: Sendable, CustomStringConvertible {
     public let name: String
-    /// Decodes an input and checks what comes of it.
+    /// Decodes an input and checks the result.
     public let run: @Sendable (_ input: [UInt8]) throws -> Void
-    /// Inputs to begin with, made by the encoders themselves.
+    /// The first inputs of the fuzzer, made by the encoders themselves.
     public let seeds: @Sendable () throws -> [[UInt8]]
 
-    /// One for each kind of bytes that comes from outside.
+    /// One target for each kind of bytes that comes from outside.
     public static let all = [
         FuzzTarget(name: "frames", run: FrameTarget.run, seeds: FrameTarget.seeds),
         FuzzTarget(name: "ops", run: OpTarget.run, seeds: OpTarget.seeds),
@@ -31,19 +31,20 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
         FuzzTarget(name: "pages", run: PageTarget.run, seeds: PageTarget.seeds),
     ]
 
-    /// The target of a name; nil where there is none.
+    /// Returns the target of a name, or `nil` if there is no such target.
     public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 
     public var description: String { name }
 }
 
-/// Something that must not be, in a sentence.
+/// A fault that a target found, as a sentence.
 public struct Finding: Error, CustomStringConvertible {
     public let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// Throws where a graph is not sound, with findings of `except` left out. Writes each object of it, which must not trap.
+    /// Throws if the graph violates an invariant, except for the findings that `isExpected` accepts. Writes each object as
+    /// JSON, which must not trap.
     static func check(_ graph: Graph, except isExpected: (String) -> Bool = { _ in false }) throws(Finding) {
         try check(graph.invariantFindings(), "the graph", except: isExpected)
         let objects = ObjectWriter(graph)
@@ -54,7 +55,7 @@ public struct Finding: Error, CustomStringConvertible {
         }
     }
 
-    /// Throws where `findings` has any, with those of `except` left out.
+    /// Throws the first of `findings` that `isExpected` does not accept.
     static func check(_ findings: [String], _ what: String, except isExpected: (String) -> Bool = { _ in false }) throws(Finding) {
         if let first = findings.first(where: { !isExpected($0) }) { throw Finding("\(what): \(first)") }
     }

@@ -1,7 +1,7 @@
 import CambiumJSON
 import Foundation
 
-/// JSON over arbitrary bytes: what is accepted is written and read back as the same tree, and Foundation accepts it too.
+/// The JSON parser on arbitrary bytes. An accepted text can be written and read back as the same tree, and Foundation accepts it, too.
 enum JSONTarget {
     @Sendable static func seeds() throws -> [[UInt8]] {
         [

@@ -2,10 +2,10 @@ import CambiumGraph
 import CambiumLog
 import CambiumModel
 
-/// What a store with something of everything is asked to have as its schema: refused, and then nothing has changed; or carried out, the
-/// same each time, and then the graph is sound and can be asked to have what it had.
+/// A migration of a store with something of everything. A refused migration changes nothing. A migration that succeeds gives the same
+/// result each time, and leaves a sound graph that can be asked to return to its old schema.
 ///
-/// The first byte of an input says which: 0 a schema with numbers, as it stands in a log, 1 one that somebody writes.
+/// The first byte of an input chooses the kind of schema: 0 for one with numbers, as in a log, and 1 for one that a user writes.
 enum MigrationTarget {
     @Sendable static func seeds() throws -> [[UInt8]] {
         try ([""] + changes.map(\.old)).enumerated().flatMap { number, old in
@@ -16,7 +16,7 @@ enum MigrationTarget {
         }
     }
 
-    /// What people do to a schema.
+    /// Changes that people make to a schema.
     private static let changes: [(old: String, new: String)] = [
         ("\"small\":{\"type\":\"int16\"", "\"small\":{\"type\":\"int64\""),
         ("\"tree\":{\"type\":\"json\"", "\"tree\":{\"type\":\"string\""),
@@ -55,12 +55,12 @@ enum MigrationTarget {
         }
     }
 
-    /// Nil where it is refused with an error of ours.
+    /// Returns `nil` if the body throws a `CambiumError`.
     private static func refusable<Result>(_ body: () throws(CambiumError) -> Result) throws -> Result? {
         do throws(CambiumError) { return try body() } catch { return nil }  // Refused.
     }
 
-    /// False where it is refused.
+    /// Returns `false` if the migration is refused.
     private static func migrate(_ timeline: Timeline, to catalog: SchemaCatalog) throws -> Bool {
         var draft = timeline.draft()
         do throws(CambiumError) {
@@ -82,7 +82,7 @@ enum MigrationTarget {
         let timeline = Timeline(key: HashKey(secret: []))
         var draft = timeline.draft()
         for op in try ops.get() {
-            // The digest of the sample is that of many transactions.
+            // The sample records the digest of several transactions, which does not hold for this single one.
             if case .digest = op { continue }
             try draft.apply(op)
         }

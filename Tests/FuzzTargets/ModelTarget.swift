@@ -1,7 +1,8 @@
 import CambiumCoreData
 import CambiumModel
 
-/// A Core Data model's XML: what is read is written as JSON and read back as it was, and making a schema of it refuses or works.
+/// The XML of a Core Data model. A model that is read can be written as JSON and read back unchanged. Making a schema of
+/// it succeeds or is refused.
 enum ModelTarget {
     @Sendable static func seeds() throws -> [[UInt8]] {
         let texts = [

@@ -3,7 +3,7 @@ import CambiumGraph
 import CambiumLog
 import CambiumModel
 
-/// A payload of ops: what is decoded is encoded to ops that say the same, and applying them leaves a sound graph or an error.
+/// A payload of ops. Decoded ops can be encoded and decoded again without a change. Applying them leaves a sound graph or throws an error.
 enum OpTarget {
     @Sendable static func seeds() throws -> [[UInt8]] { try SampleStore().payloads + SampleClones.payloads() }
 
@@ -11,7 +11,7 @@ enum OpTarget {
         do {
             try OpCodec.forEach(in: input[...], writeAgain)
         } catch is DecodingError {
-            return  // Refused, with the place.
+            return  // Refused, with the position.
         }
         let timeline = try timeline()
         let digest = timeline.head.digest()
@@ -48,7 +48,7 @@ enum OpTarget {
 
     private static func writeAgain(_ op: Op) throws {
         let encoded = OpCodec.encode([op])
-        // Bytes are compared, because a number that is none equals nothing.
+        // The bytes are compared, because NaN is not equal to itself.
         guard OpCodec.encode(try OpCodec.decode(encoded[...])) == encoded else { throw Finding("an op is read back as another one") }
     }
 }

@@ -3,22 +3,22 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// The record of a checkpoint, whose checksum is made to fit, and the table behind it if that is in a chunk: what is read is written with
-/// bytes that say the same. Whatever it says, the store behind it comes to the graph that its log comes to, or is refused; but for what it
-/// says of the pages' content, which is taken on the word of its checksum.
+/// A checkpoint record with a recomputed checksum, and its table if a chunk holds the table. A record that is read can be written and read
+/// back with the same bytes. The store shows the same graph as its log, or is refused. The description of the pages' content is excepted: a
+/// reader trusts it if the checksum fits.
 enum RootTarget {
     private struct Sample {
         let contents: [String: [UInt8]]
         let transaction: TransactionNumber
         let record: RootRecord
         let digest: GraphDigest
-        /// The chunk that has the table.
+        /// The chunk that holds the table.
         let tableChunk: Int?
 
         var path: String { RootRecord.path(transaction) }
         var pages: String { contents.keys.first { $0.hasPrefix("pages-") } ?? "" }
 
-        /// The record, and what stands in the chunk of the table.
+        /// The record, followed by the bytes of the table's chunk.
         var input: [UInt8] {
             let record = contents[path] ?? []
             guard let tableChunk else { return record }
@@ -44,7 +44,7 @@ enum RootTarget {
             if hasTableInChunk != (tableChunk != nil) { throw Finding("the table of the sample is in another place") }
         }
 
-        /// The files of the store with an input in the place of the record and of the table.
+        /// Returns the files of the store with an input in place of the record and the table.
         func files(_ input: [UInt8]) -> [String: [UInt8]] {
             var contents = contents
             var record = input
@@ -64,9 +64,9 @@ enum RootTarget {
         }
     }
 
-    /// The place of the part that is named in a record.
+    /// The position of the head of the table (as chunk, length and checksum) in a record whose table is in chunks.
     private static let headPlace = 92
-    /// The bit of the kind that says that the table is in chunks, and its place.
+    /// The bit that marks a table in chunks, and the position of the byte that holds the bit.
     private static let (tableBit, kindPlace): (UInt8, Int) = (2, 11)
 
     private static let samples = Result { (recorded: try Sample(hasTableInChunk: false), chunked: try Sample(hasTableInChunk: true)) }

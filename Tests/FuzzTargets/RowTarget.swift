@@ -3,11 +3,11 @@ import CambiumGraph
 import CambiumLog
 import CambiumModel
 
-/// An import of arbitrary bytes: it ends with a report or an error of ours, and its log comes to the same sound graph.
+/// An import of arbitrary bytes. It ends with a report or a `CambiumError`, and a replay of its log leads to the same sound graph.
 ///
-/// The first three bytes of an input are the options and the entity; the rows follow.
+/// The first three bytes of an input hold the options and the entity. The rows follow.
 enum RowTarget {
-    /// The files of a store with some objects to find.
+    /// The files of a store with some objects that rows can match.
     private static let sample = Result { try SampleStore().files }
 
     @Sendable static func seeds() throws -> [[UInt8]] {
@@ -36,14 +36,14 @@ enum RowTarget {
         let rows = ImportSource.bytes(Array(input.dropFirst(3)), format: input[2] >> 7 == 0 ? .json : .csv)
         do { _ = try store.importRows(entity, from: [rows], options(input[0], input[1], entity)) } catch is CambiumError {}  // Refused.
         let graph = store.graph
-        // What was there before is sound, and most inputs change nothing.
+        // The graph before the import is sound, and most inputs change nothing.
         if graph.transaction == transaction { return }
         try Finding.check(graph)
         try store.close()
         guard try ReadOnlyStore(volume).graph.digest() == graph.digest() else { throw Finding("the log comes to another graph") }
     }
 
-    /// What rows of any entity can be read with.
+    /// The mappings with which an import may read rows of each entity.
     private static let mappings = [
         "Thing": ObjectMapping(
             attributes: [

@@ -1,11 +1,11 @@
 import CambiumLog
 import CambiumModel
 
-/// Clones of objects of the sample store, for the graph that its first transactions make.
+/// Clones of objects of the sample store, for the graph after its first transactions.
 enum SampleClones {
     static func payloads() throws -> [[UInt8]] { try ops().map { OpCodec.encode([.clone($0)]) } }
 
-    /// One with nothing but a root, and one with everything that a clone can have.
+    /// Returns one clone with only a root, and one with everything that a clone can have.
     static func ops() throws -> [CloneOp] {
         let schema = try SampleStore.schema()
         guard let thing = schema.entity("Thing"), let special = schema.entity("Special"), let step = schema.entity("Step"),

@@ -2,17 +2,17 @@ import Cambium
 import CambiumLog
 import CambiumModel
 
-/// A small store with something of everything: an attribute of each type, links of each kind, an op of each kind.
+/// A small store with an attribute of each type, links of each kind and an op of each kind.
 struct SampleStore {
-    /// The transactions of the store, payload by payload; the first is the schema.
+    /// The payload of each transaction of the store. The first one is the schema.
     let payloads: [[UInt8]]
-    /// Its files, by their paths.
+    /// The contents of its files by path.
     let files: [String: [UInt8]]
 
-    /// The files of a store with the same transactions, some of which have files of their own, in segments that are sealed.
+    /// The files of a store with the same transactions in sealed segments. Some transactions have files of their own.
     let cutFiles: [String: [UInt8]]
 
-    /// Its one segment.
+    /// The only segment.
     var segment: [UInt8] { files[Self.segmentPath] ?? [] }
 
     static let settings = StoreSettings(
@@ -20,11 +20,11 @@ struct SampleStore {
         durability: .buffered(microseconds: 3_600_000_000))
     static let segmentPath = "log/00000000000000000001.log"
 
-    /// No clock and no randomness: an input does the same whenever it is run.
+    /// An environment without a clock and randomness, so that an input has the same effect each time.
     static let surroundings = Surroundings(
         now: { Timestamp(microsecondsSince1970: settings.creationTime) }, randomBytes: { count in [UInt8](repeating: 7, count: count) })
 
-    /// How many transactions of the sample others build on: the schema, and the objects.
+    /// The number of transactions that other targets build on: the schema and the objects.
     static let baseCount = 2
 
     static let schemaText = """

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// A schema's JSON: what is accepted is written and read back as it was, and a graph can be made of it.
+/// The JSON of a schema. An accepted schema can be written and read back unchanged, and a graph can use it.
 enum SchemaTarget {
     @Sendable static func seeds() throws -> [[UInt8]] {
         [Array(SampleStore.schemaText.utf8), try SampleStore.schema().catalog.json, Array("{\"entities\":{\"A\":{}}}".utf8)]
@@ -14,11 +14,11 @@ enum SchemaTarget {
             }
             if let schema = try refusable({ () throws(CambiumError) in try Schema(definition) }) { try use(schema) }
         }
-        // With the numbers that a store gives out, as it stands in a log.
+        // The schema with the numbers that a store assigns, as in a log.
         if let schema = try refusable({ () throws(CambiumError) in try Schema(catalog: SchemaCatalog(json: input)) }) { try use(schema) }
     }
 
-    /// Nil where it is refused with an error of ours.
+    /// Returns `nil` if the body throws a `CambiumError`.
     private static func refusable<Result>(_ body: () throws(CambiumError) -> Result) throws -> Result? {
         do throws(CambiumError) { return try body() } catch { return nil }  // Refused.
     }
@@ -42,10 +42,10 @@ enum SchemaTarget {
             }
         }
         try timeline.publish(draft)
-        // Objects without values may well have the same ones.
+        // Objects without values may be duplicates of each other.
         try Finding.check(timeline.head.invariantFindings(), "the graph", except: { $0.hasSuffix("is a duplicate.") })
         try Finding.check(PageChecker.findings(in: timeline), "the pages")
-        // To another schema and back, as a log could ask for it: refused, or carried out.
+        // A log could ask for a migration to another schema and back, which is refused or succeeds.
         for other in [try SampleStore.schema().catalog, catalog] { try migrate(timeline, to: other) }
     }
 

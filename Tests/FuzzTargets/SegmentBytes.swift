@@ -1,7 +1,7 @@
 import CambiumBytes
 
-/// The bytes of a segment, with checksums that fit. Written from FORMAT.md 2 and 3, so that what is decoded behind a checksum is
-/// reached by bytes that nobody encoded.
+/// The bytes of a segment with recomputed checksums. The code follows FORMAT.md 2 and 3 and not the encoders. Bytes that no encoder writes
+/// thus pass the checksum test and reach the decoders.
 struct SegmentBytes {
     static let headerByteCount = 96
 
@@ -9,7 +9,7 @@ struct SegmentBytes {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// A header, and a frame around each body.
+    /// Creates a segment with a header and a frame around each body.
     init(header: [UInt8], bodies: [[UInt8]]) {
         var writer = ByteWriter()
         writer.write(header)
@@ -22,7 +22,7 @@ struct SegmentBytes {
         mend()
     }
 
-    /// Gives the header, and each frame up to the first that does not end inside of the file, the checksum that it has to have.
+    /// Recomputes the checksum of the header and of each frame before the first one that does not end inside the file.
     mutating func mend() {
         guard bytes.count >= Self.headerByteCount else { return }
         store(CRC32C.checksum(Array(bytes[..<92])), at: 92)
@@ -37,7 +37,7 @@ struct SegmentBytes {
         mendTrailer()
     }
 
-    /// Has the 12 bytes at the end of a sealed segment lead to its last frame, if they are what is behind it.
+    /// Makes the 12-byte trailer of a sealed segment lead to the last frame, if exactly 12 bytes follow that frame.
     private mutating func mendTrailer() {
         guard bytes[10] == 1, let last = frames().last, bytes.count - last.body.upperBound == 12 else { return }
         var writer = ByteWriter()
@@ -47,7 +47,7 @@ struct SegmentBytes {
         store(CRC32C.checksum(writer.bytes), at: bytes.count - 4)
     }
 
-    /// The bodies of the frames, whether their checksums fit or not.
+    /// The bodies of the frames, with matching checksums or not.
     var bodies: [[UInt8]] { frames().map { Array(bytes[$0.body]) } }
 
     private func frames() -> [(start: Int, body: Range<Int>)] {

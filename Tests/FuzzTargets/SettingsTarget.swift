@@ -3,10 +3,10 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// store.json, or the two slots of HEAD: settings that are read are written with the same bytes; whatever HEAD says, the log
-/// behind it is read to its end or refused.
+/// `store.json`, or the two slots of HEAD. Settings that are read are written with the same bytes. Whatever HEAD states, the log is read to
+/// its end or refused.
 ///
-/// The first byte of an input says which: 0 settings, 1 HEAD, 2 HEAD with checksums that fit.
+/// The first byte of an input chooses the file: 0 for settings, 1 for HEAD, and 2 for HEAD with recomputed checksums.
 enum SettingsTarget {
     private static let sample = Result { try SampleStore().segment }
 
@@ -36,7 +36,7 @@ enum SettingsTarget {
         } catch is CambiumError {
             return  // Refused.
         }
-        // The other slot is left as it is until the next closing.
+        // The other slot stays unchanged until the store is closed again.
         try Finding.check(Verification(volume).findings, "a store that was opened and closed", except: { $0.contains("HEAD") })
     }
 

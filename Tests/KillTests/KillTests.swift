@@ -2,15 +2,15 @@ import Cambium
 import Foundation
 import Testing
 
-/// A process that commits is killed at a random moment, again and again: what it was told is durable is there.
+/// A process that commits is killed at random moments, again and again. Every commit that was reported as durable must survive.
 @Suite struct KillTests {
-    /// `CAMBIUM_KILLS` is how many times.
+    /// The number of kills, which `CAMBIUM_KILLS` can set.
     private static let roundCount = ProcessInfo.processInfo.environment["CAMBIUM_KILLS"].flatMap(Int.init) ?? 4
 
     @Test(arguments: ["synced", "buffered"])
     func `a process that is killed loses nothing that it acknowledged`(durability: String) throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-kill-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: directory) }  // What is left of a test is the system's to tidy.
+        defer { try? FileManager.default.removeItem(at: directory) }  // A failure is harmless: the directory is temporary.
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         var acknowledged = Set<Int64>()
         var (next, largeCount) = (1, 0)
@@ -18,7 +18,7 @@ import Testing
             let threadCount = [1, 8][round % 2]
             let told = try kill(directory, first: next, threadCount: threadCount, durability, atOnce: round % 4 == 0)
             acknowledged.formUnion(told)
-            // Numbers that no process has used: what was not acknowledged may be there too.
+            // The next process uses fresh numbers, because commits without an acknowledgement may have survived, too.
             next += 1_000_000
             let graph: Graph
             do {
@@ -33,23 +33,24 @@ import Testing
             let found = Set(graph.objects(of: note).compactMap { graph.place(of: $0).flatMap { id.int(at: $0) } })
             #expect(found.isSuperset(of: acknowledged), "round \(round): \(acknowledged.subtracting(found).sorted()) are lost")
             #expect(found.count == graph.objectCount)
-            // A large transaction is there whole or not at all.
+            // A large transaction survives as a whole or not at all.
             let large = found.filter { $0 > 0 && ($0 % 97 == 0 || $0 % 1_000_000 == 1) }
             largeCount = large.count
             #expect(Set(large.flatMap { number in (0..<40).map { -100 * number - $0 } }) == found.filter { $0 < 0 }, "round \(round)")
         }
-        // Those that are not killed at once have been told something.
+        // Processes that are not killed at once acknowledge at least one commit.
         #expect(acknowledged.count >= Self.roundCount * 3 / 4 && (largeCount > 0 || Self.roundCount < 3))
         let store = directory.appending(path: "store").path
         #expect(try Verification(of: store).isSound)
-        // It can be opened for writing, and closed, as if nothing had happened.
+        // After the kills, the store can be opened for writing and closed without a finding.
         try Store.open(at: store).close()
         #expect(try Verification(of: store).findings.isEmpty)
         print("\(Self.roundCount) kills, \(durability): \(acknowledged.count) acknowledged commits are there, and \(largeCount) large ones")
     }
 
-    /// Lets the writer work for a random time, kills it, and returns what it had been told by then. The time begins with its first
-    /// acknowledgement, whatever opening took, unless `atOnce`: then it is killed while it makes or opens the store, too.
+    /// Lets the writer work for a random time, kills it, and returns the numbers that it acknowledged. The time begins with the
+    /// first acknowledgement. With `atOnce` the time begins with the start of the process, so the kill may also hit the creation or
+    /// the opening of the store.
     private func kill(_ directory: URL, first: Int, threadCount: Int, _ durability: String, atOnce: Bool) throws -> Set<Int64> {
         let store = directory.appending(path: "store").path
         let (process, output) = try WriterProcess.start([store, "\(first)", "\(threadCount)", durability])
@@ -59,7 +60,7 @@ import Testing
         told += try output.readToEnd() ?? Data()
         #expect(WriterProcess.status(of: process) & 0x7F == SIGKILL, "the writer ended by itself")
         let lines = String(decoding: told, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        // Behind the last line feed there may be a part of a line.
+        // The text after the last line feed may be an incomplete line.
         return Set(lines.dropLast().compactMap { Int64($0) })
     }
 }

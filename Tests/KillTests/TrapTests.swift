@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Calls that cannot throw, and that would wait for themselves. They are made in a process of their own, which they end.
+/// Calls that cannot throw and would deadlock. Each call runs in a process of its own and ends it.
 @Suite struct TrapTests {
     @Test(arguments: ["memory", "reserveMemory"]) func `a call that cannot throw says why it ends the process`(call: String) throws {
         let (process, output) = try WriterProcess.start(["trap", call], printed: STDERR_FILENO)

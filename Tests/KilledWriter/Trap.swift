@@ -1,6 +1,6 @@
 import Cambium
 
-/// Makes a call inside the closure of a write, where it would wait for itself: the call ends the process.
+/// Makes a call inside the closure of a write, where it would deadlock. The call ends the process.
 func trap(by call: String) throws {
     let store = try Store.inMemory(schema: Schema(SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("id", .int64) } }))
     try store.write { _ in

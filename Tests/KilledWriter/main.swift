@@ -3,14 +3,14 @@ import CambiumLog
 import Dispatch
 import Foundation
 
-// Commits notes from some threads until it is killed, and says on standard output which of them it was told are durable.
+// Commits notes from several threads until it is killed, and prints the notes that the store reports as durable.
 //
 //     KilledWriter STORE FIRST THREADS synced|buffered
 //     KilledWriter trap memory|reserveMemory
 //
-// One line for each acknowledged commit: the number of its note. The first commit, and those of a number that 97 divides, have 40 more
-// notes in their transaction, of the numbers from minus 100 times it on downwards, which are enough for a file of their own. Segments
-// are small, and sealed meanwhile.
+// Each acknowledged commit prints one line with the number of its note. The first commit and each commit with a number divisible by 97
+// insert 40 more notes, whose numbers go down from -100 times the number of the commit. Such a transaction is large enough for a file of
+// its own. Segments are small, and the store seals them while the program runs.
 
 let arguments = CommandLine.arguments
 if arguments.count == 3, arguments[1] == "trap" { try trap(by: arguments[2]) }
@@ -31,7 +31,7 @@ var tuning = LogTuning()
 (tuning.mergedByteCountMax, tuning.sealedFrameByteCount) = (200_000, 8_000)
 let volume = SystemVolume(root: arguments[1])
 try volume.createDirectory("")
-// A store whose making was interrupted before its first transaction is made again.
+// A store whose creation was interrupted before its first transaction is created again.
 var isThere = true
 do {
     _ = try ReadOnlyStore(at: arguments[1])
@@ -49,7 +49,7 @@ DispatchQueue.concurrentPerform(iterations: threadCount) { thread in
     var number = first + thread
     while true {
         do {
-            // Some are longer than a block of the disk.
+            // Some texts are longer than a block of the disk.
             let content = String(repeating: "x", count: number % 7 == 0 ? 9000 : number % 50)
             try store.write { transaction in
                 _ = try transaction.insert(note, [(id, .int(Int64(number))), (text, .string(content))])
@@ -62,7 +62,7 @@ DispatchQueue.concurrentPerform(iterations: threadCount) { thread in
             fatalError("\(error)")
         }
         let line = Array("\(number)\n".utf8)
-        // One call, so that lines of several threads do not mix.
+        // A single call, so that lines of several threads do not mix.
         _ = line.withUnsafeBytes { Foundation.write(1, $0.baseAddress, $0.count) }
         number += threadCount
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a build leaves behind does not get into the repository: wherever it lies in the checkout, .gitignore names it.
+/// Requires that .gitignore names the products of a build, wherever they are in the checkout.
 ///
-/// The files themselves may well be there, since building these tests makes them.
+/// The products themselves may exist, because building these tests makes them.
 struct BuildProductRule {
-    /// Shell patterns for the last part of a path.
+    /// The shell patterns of products, for the last part of a path.
     static let products = [".build", ".build-*", ".build_*", "Package.resolved", "*.o", "*.profraw"]
 
     /// The lines of .gitignore.
@@ -26,7 +26,7 @@ struct BuildProductRule {
         !line.hasPrefix("#") && Self.matches(name, line.hasSuffix("/") ? String(line.dropLast()) : line)
     }
 
-    /// A pattern has at most one star, which stands for any number of characters.
+    /// Whether a name matches a pattern with at most one star, which stands for any number of characters.
     private static func matches(_ name: String, _ pattern: String) -> Bool {
         guard let star = pattern.firstIndex(of: "*") else { return name == pattern }
         let prefix = pattern[..<star]

@@ -3,7 +3,7 @@ import Testing
 struct BuildProductRuleTests {
     @Test func `no product of a build can be committed`() throws {
         let rule = try BuildProductRule(Repository.current.text(".gitignore"))
-        // A fresh checkout has none of these yet, so they are asked about by name too.
+        // A fresh checkout has no products yet, so these names are checked, too.
         let certain = [".build", "Package.resolved", "Benchmarks/.build", "Benchmarks/Package.resolved"]
         try expectNone(rule.violations(paths: Repository.current.paths() + certain))
     }

@@ -1,15 +1,15 @@
-/// A target imports only what the module table and the list of system modules allow it to.
+/// Requires that a target imports only modules that the module table or the list of system modules allows.
 struct ImportRule {
     let table: ModuleTable
 
-    /// Modules of the toolchain that any target may import without a row that says so. Crypto and ArgumentParser are not among
-    /// them: the one is for the log, the other for the command line, and the table says so.
+    /// Modules of the toolchain that any target may import without a row in the table. Crypto (for the log) and ArgumentParser (for the
+    /// command line) are not among them, because the table lists them.
     static let systemModules: Set<String> = [
         "Foundation", "FoundationEssentials", "FoundationXML", "FoundationInternationalization", "Glibc", "Synchronization",
         "Dispatch", "Testing",
     ]
 
-    /// Modules that one target alone may import, whatever the table says.
+    /// Modules that only one target may import, whatever the table states.
     static let owners = ["Crypto": "CambiumLog", "ArgumentParser": "CambiumCommand"]
 
     func violations(in file: TextFile) -> [Violation] {
@@ -23,7 +23,7 @@ struct ImportRule {
         }
     }
 
-    /// The module's name, if the line is an import declaration; prose that begins with the word has more words after it.
+    /// Returns the module's name if the line is an import declaration. Prose that begins with `import` has more words after the name.
     static func module(importedBy line: Substring) -> String? {
         guard line.contains("import") else { return nil }
         let declaration =

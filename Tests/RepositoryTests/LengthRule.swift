@@ -1,4 +1,4 @@
-/// A Swift file and its lines can be read without scrolling for ever in either direction.
+/// Limits the length of a Swift file and of its lines.
 struct LengthRule {
     static let lineCountMax = 600
     static let characterCountMax = 140
@@ -8,7 +8,7 @@ struct LengthRule {
         if file.lines.count > Self.lineCountMax {
             violations.append(Violation(path: file.path, reason: "has \(file.lines.count) lines, \(Self.lineCountMax) are allowed"))
         }
-        // A line of few bytes has few characters: only the others need counting.
+        // A line has at most as many characters as bytes, so only lines with many bytes are counted.
         for (index, line) in file.lines.enumerated() where line.utf8.count > Self.characterCountMax {
             if line.count > Self.characterCountMax {
                 let reason = "has \(line.count) characters, \(Self.characterCountMax) are allowed"

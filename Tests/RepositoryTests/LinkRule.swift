@@ -1,10 +1,10 @@
 import Foundation
 
-/// A relative link in a document leads to a file of the repository.
+/// Requires that a relative link in a document leads to a file of the repository.
 struct LinkRule {
     static let places = ["README.md", "CHANGELOG.md", "Docs"]
 
-    /// Answers whether a path, relative to the repository's root, exists.
+    /// Returns whether a path, relative to the repository's root, exists.
     let exists: (String) -> Bool
 
     func violations(in file: TextFile) -> [Violation] {
@@ -19,7 +19,7 @@ struct LinkRule {
         }
     }
 
-    /// The destinations of inline links and of link definitions with their lines; code is not looked at.
+    /// Returns the destinations of inline links and of link definitions, with their lines. Skips code.
     private static func destinations(in file: TextFile) -> [(line: Int, destination: String)] {
         var destinations: [(line: Int, destination: String)] = []
         var isCode = false
@@ -37,7 +37,7 @@ struct LinkRule {
         return destinations
     }
 
-    /// The path from the root; nil if it leaves the repository, or is absolute and so means another place on every machine.
+    /// Returns the path from the root. Returns `nil` if it leaves the repository or is absolute, and thus different on each machine.
     private static func resolve(_ path: String, from directory: String) -> String? {
         if path.hasPrefix("/") { return nil }
         var parts = directory.split(separator: "/")

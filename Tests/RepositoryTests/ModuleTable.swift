@@ -1,6 +1,6 @@
 import Foundation
 
-/// The module table of Docs/ARCHITECTURE.md: which target may import which.
+/// The module table of Docs/ARCHITECTURE.md, which lists the modules that each target may import.
 struct ModuleTable {
     static let path = "Docs/ARCHITECTURE.md"
     static let header = ["target", "holds", "may import"]
@@ -8,7 +8,7 @@ struct ModuleTable {
     /// The names of the modules that a target may import, by the target's name.
     let imports: [String: Set<String>]
 
-    /// Reads the rows below the header; nil if the document has no such header or no row below it.
+    /// Reads the rows below the header. Returns `nil` if the document has no such header or no row below it.
     init?(_ document: TextFile) {
         let rows = document.lines.map(Self.cells)
         guard let start = rows.firstIndex(of: Self.header) else { return nil }
@@ -22,7 +22,7 @@ struct ModuleTable {
         self.imports = imports
     }
 
-    /// What disagrees between the rows and the directories in Sources, in both directions.
+    /// Returns the differences between the rows and the directories in Sources, in both directions.
     func violations(targets: Set<String>) -> [Violation] {
         let listed = Set(imports.keys)
         let unlisted = targets.subtracting(listed).sorted().map {
@@ -40,7 +40,7 @@ struct ModuleTable {
         return cells.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    /// What stands between backquotes.
+    /// Returns the texts between backquotes.
     private static func names(in cell: String) -> [String] {
         let parts = cell.split(separator: "`", omittingEmptySubsequences: false)
         return parts.indices.filter { !$0.isMultiple(of: 2) && $0 < parts.count - 1 }.map { String(parts[$0]) }

@@ -1,9 +1,9 @@
 /// The prose of a file: the comments of Swift code, or the paragraphs and list items of a Markdown document.
 struct Prose {
     struct Paragraph {
-        /// Counted from 1.
+        /// The number of the first line, counted from 1.
         let line: Int
-        /// On one line, without the marks of comments and lists.
+        /// The text on one line, without the marks of comments and lists.
         let text: String
     }
 
@@ -58,7 +58,7 @@ struct Prose {
             readText(isSample ? "" : text, number)
         }
 
-        /// A comment that follows code on its line. A `//` inside of a string literal follows an odd number of quotation marks.
+        /// Returns a comment that follows code on its line. A `//` inside a string literal follows an odd number of quotation marks.
         private static func trailingComment(_ line: Substring) -> Substring? {
             guard let range = line.firstRange(of: " // ") else { return nil }
             let quoteCount = line[..<range.lowerBound].count { $0 == "\"" }
@@ -80,7 +80,7 @@ struct Prose {
             add(isListItem ? Self.withoutLabel(text.drop { $0 != " " }.dropFirst()) : text, number)
         }
 
-        /// The text of a list item without a parameter's name, such as `count:` or `Parameter count:`.
+        /// Returns the text of a list item without a parameter's name, such as `count:` or `Parameter count:`.
         private static func withoutLabel(_ text: Substring) -> Substring {
             guard let colon = text.firstRange(of: ": ") else { return text }
             let label = text[..<colon.lowerBound].split(separator: " ")

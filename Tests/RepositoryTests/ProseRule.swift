@@ -1,4 +1,4 @@
-/// Recognisable faults of prose (Docs/CONTRIBUTING.md, "Language") stay out of comments and documents.
+/// Keeps recognisable faults of prose (Docs/CONTRIBUTING.md, "Language") out of comments and documents.
 struct ProseRule {
     static let places = ["Sources", "Tests", "Benchmarks", "Docs", "README.md", "CHANGELOG.md"]
     static let wordCountMax = 30
@@ -14,14 +14,14 @@ struct ProseRule {
         ["is", "so", "long", "ago"],
     ]
 
-    /// Words after which `who` has a noun that it refers to only by chance: before them there is no person.
+    /// Words before a `who` without a noun, because none of them names a person.
     private static let wordsBeforeBareWho: Set<String> = [
         "", "of", "for", "to", "by", "with", "from", "and", "or", "as", "than", "but", "if", "is", "are", "that", "let", "lets", "so",
         "then",
         "beside", "what", "has", "have",
     ]
 
-    /// Words that stand for a value, after which `where` is no place.
+    /// Words that stand for a value. A `where` after such a word states a condition, not a place.
     private static let valuesBeforeWhere: Set<String> = ["nil", "x", "none", "false", "true", "0", "empty"]
 
     func violations(in prose: Prose) -> [Violation] {
@@ -32,7 +32,7 @@ struct ProseRule {
         }
     }
 
-    /// What is wrong with a sentence.
+    /// Returns the faults of a sentence.
     static func faults(_ sentence: Sentence) -> [String] {
         openingFaults(sentence) + phraseFaults(sentence) + wordFaults(sentence)
     }

@@ -34,7 +34,7 @@ struct ProseRuleTests {
     func `a sentence of 31 words is found`(wordCount: Int, violationCount: Int) {
         let words = Array(repeating: "word", count: wordCount).joined(separator: " ")
         #expect(violations(in: "Docs/B.md", "\(words).\n").count == violationCount)
-        // Two sentences of one paragraph are counted apart.
+        // The words of two sentences in one paragraph are counted separately.
         #expect(violations(in: "Docs/B.md", "\(words). More.\n").count == violationCount)
     }
 

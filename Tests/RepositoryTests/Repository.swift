@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// The checkout that these tests were compiled from, seen as files.
+/// The checkout from which these tests were compiled, as files.
 struct Repository {
     let root: URL
 
-    /// The checkout that holds this file: Tests/RepositoryTests/Repository.swift lies three levels below its root.
+    /// The checkout that contains this file. Tests/RepositoryTests/Repository.swift is three levels below its root.
     static let current = Repository(
         root: URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     )
@@ -14,12 +14,12 @@ struct Repository {
         FileManager.default.fileExists(atPath: root.appendingPathComponent(path).path)
     }
 
-    /// What is not UTF-8 is replaced and not refused: binary test data lies among the texts.
+    /// Returns the text of a file. Replaces bytes that are not UTF-8, because the checkout contains binary test data.
     func text(_ path: String) throws -> TextFile {
         try TextFile(path: path, text: String(decoding: Data(contentsOf: root.appendingPathComponent(path)), as: UTF8.self))
     }
 
-    /// The paths of all files and directories, relative to the root and sorted; what is built or belongs to git is not entered.
+    /// Returns the sorted paths of all files and directories, relative to the root. Skips the contents of `.git` and of build directories.
     func paths() throws -> [String] {
         let enumerator = try #require(FileManager.default.enumerator(atPath: root.path), "\(root.path) cannot be listed")
         var paths: [String] = []
@@ -33,7 +33,7 @@ struct Repository {
         return paths.sorted()
     }
 
-    /// The texts of all files in the named places, each a directory or one file; a place that does not exist holds none.
+    /// Returns the texts of all files in the named places, each a directory or a file. A place that does not exist has no files.
     func texts(in places: [String], suffix: String = "") throws -> [TextFile] {
         try paths()
             .filter { path in path.hasSuffix(suffix) && places.contains { path == $0 || path.hasPrefix($0 + "/") } }
@@ -41,7 +41,7 @@ struct Repository {
             .map(text)
     }
 
-    /// The names of the directories in Sources that hold a file: git keeps no empty ones.
+    /// Returns the names of the directories in Sources that contain a file. Git keeps no empty directories.
     func targets() throws -> Set<String> {
         let parts = try paths().filter { $0.hasPrefix("Sources/") && !isDirectory($0) }.map { $0.split(separator: "/") }
         return Set(parts.filter { $0.count > 2 }.map { String($0[1]) })

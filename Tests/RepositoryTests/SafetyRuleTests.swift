@@ -1,7 +1,7 @@
 import Testing
 
 struct SafetyRuleTests {
-    /// The names of tests that a document quotes: code with spaces in it.
+    /// Returns the names of tests that a document quotes, which are pieces of code with spaces.
     private func quoted(_ file: TextFile) -> [Substring] {
         file.lines.flatMap { line in
             line.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map(\.element)

@@ -1,4 +1,4 @@
-/// Where the compiler is told to trust a type across threads, a sentence close above says why it can.
+/// Requires a sentence shortly above each unchecked conformance that states why threads may share the type.
 struct SendableRule {
     static let claim = "@unchecked" + " Sendable"
     static let reason = "SENDABLE:"

@@ -1,8 +1,8 @@
 /// A sentence, or a part of one that a colon or a semicolon ends.
 struct Sentence {
-    /// In lower case, without punctuation; `x` for a piece of code.
+    /// The words in lower case and without punctuation, with `x` for a piece of code.
     let words: [String]
-    /// Whether it begins in a place where a sentence begins.
+    /// Whether the words begin where a sentence begins.
     let isWhole: Bool
     let isQuestion: Bool
 
@@ -27,7 +27,7 @@ struct Sentence {
         let end: Character?
     }
 
-    /// The words between white space. Pieces of code, and notes in parentheses, count as one word.
+    /// Returns the words between white space. A piece of code, or a note in parentheses, counts as one word.
     private static func tokens(of text: String) -> [Token] {
         var plain = ""
         var (isInCode, depth) = (false, 0)

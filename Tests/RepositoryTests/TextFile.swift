@@ -1,4 +1,4 @@
-/// A file's text with the path that it has, or would have, in the repository.
+/// The text of a file, and the path that the file has, or would have, in the repository.
 struct TextFile {
     let path: String
     let text: String
@@ -8,19 +8,19 @@ struct TextFile {
         self.path = path
         self.text = text
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        // A final line feed ends the last line, it begins none.
+        // A final line feed ends the last line and does not begin another one.
         self.lines = text.hasSuffix("\n") ? lines.dropLast() : lines
     }
 
-    /// The directory directly below Sources that the file belongs to.
+    /// The name of the directory in Sources that contains the file.
     var target: String? {
         let parts = path.split(separator: "/")
         return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil
     }
 
-    /// A violation for each line that holds at least one of the words.
+    /// Returns a violation for each line and each of the words that the line contains.
     func violations(ofWords words: [String]) -> [Violation] {
-        // Most files hold none: one look at the whole text saves the look at every line.
+        // Most files contain none of the words. One search of the whole text then saves a search of every line.
         let present = words.filter { text.contains($0) }
         if present.isEmpty { return [] }
         return lines.enumerated().flatMap { index, line in
@@ -30,7 +30,7 @@ struct TextFile {
 }
 
 extension StringProtocol {
-    /// Whether the word occurs where no letter, digit or underscore goes on at an end of it that is one itself.
+    /// Whether the text contains the word as a whole: no letter, digit or underscore continues it at either end.
     func holdsWord(_ word: String) -> Bool {
         guard let first = word.first, let last = word.last else { return false }
         return ranges(of: word).contains { range in

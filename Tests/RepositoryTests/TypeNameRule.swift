@@ -1,4 +1,4 @@
-/// A type is named for what it is: a name that ends in one of these words says only that it is something.
+/// Rejects type names with endings that do not describe the type.
 struct TypeNameRule {
     static let endings = ["Manager", "Helper", "Utils", "Common", "Core", "Misc", "Handler", "Impl", "Base", "Info"]
 

@@ -1,4 +1,4 @@
-/// Pointers without bounds stay in the layers that are there to wrap them; a buffer pointer knows its end and may go anywhere.
+/// Keeps pointers without bounds in the layers that wrap them. Buffer pointers know their bounds and are allowed everywhere.
 struct UnsafeMemoryRule {
     static let places = [
         "Sources/CambiumBytes/", "Sources/CambiumJSON/", "Sources/CambiumLog/", "Sources/CambiumGraph/", "Sources/CambiumModel/Regex/",

@@ -1,9 +1,9 @@
 import Testing
 
-/// A place in the repository that breaks one of its rules.
+/// A place in the repository that violates a rule.
 struct Violation: CustomStringConvertible {
     let path: String
-    /// Counted from 1; nil where the file as a whole is meant.
+    /// The number of the line, counted from 1. `nil` if the violation concerns the whole file.
     let line: Int?
     let reason: String
 
@@ -18,7 +18,7 @@ struct Violation: CustomStringConvertible {
     }
 }
 
-/// Records one issue per violation, so that a failing run lists every place to go to.
+/// Records one issue for each violation, so that a failing run lists every place to correct.
 func expectNone(_ violations: [Violation]) {
     for violation in violations {
         Issue.record("\(violation.description)")

@@ -1,6 +1,6 @@
-/// Words that announce unfinished work, or a trap where an error belongs, stay out of the repository.
+/// Keeps words out of the repository that announce unfinished work, or that trap in place of an error.
 ///
-/// The words are put together from halves, so that the rule does not find itself.
+/// The words are joined from two halves, so that the rule does not find itself.
 struct WordRule {
     static let places = ["Sources", "Tests", "Benchmarks", "Docs", "script", "README.md"]
 

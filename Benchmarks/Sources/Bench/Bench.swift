@@ -1,8 +1,8 @@
 import Glibc
 
-/// `bench DATA WORK [--small] [STEP...]`: measures Cambium and prints one line for each figure.
+/// Measures Cambium and prints one line for each figure: `bench DATA WORK [--small] [STEP...]`.
 ///
-/// Without steps every step is run, each as a process of its own, so that its peak memory is its own.
+/// Without steps, `bench` runs every step in a process of its own, so that each has its own peak memory.
 @main
 struct Bench {
     static func main() {
@@ -22,7 +22,7 @@ struct Bench {
     }
 }
 
-/// One part of the measurement. Later ones use the stores that earlier ones made.
+/// One part of the measurement. Later steps use the stores of earlier steps.
 enum Step: String, CaseIterable {
     case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates
     case changes, debian, clones, hubs, export, indexes, holds
@@ -79,7 +79,7 @@ struct Arguments {
     }
 }
 
-/// Where the data is, where stores are made, and how much is done.
+/// The directories of the data and of the stores, and the size of the run.
 struct Settings {
     let data: String
     let work: String
@@ -91,7 +91,7 @@ struct Settings {
         isSmall = arguments.isSmall
     }
 
-    /// Whom the figures are of: a small run is not to be taken for a whole one.
+    /// The subject of the figures. A small run has its own name, so that it cannot be taken for a full run.
     var subject: String { isSmall ? "Cambium (small run)" : "Cambium" }
     var synth: SynthSize { isSmall ? .small : .large }
 

@@ -1,20 +1,20 @@
 import Glibc
 
-/// Seconds since some moment, of a clock that never goes back.
+/// Returns the seconds since some fixed moment, from a monotonic clock.
 func now() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
 }
 
-/// How long `body` took, in seconds, and what it returned.
+/// Runs `body`. Returns its duration in seconds and its result.
 func timed<Result>(_ body: () throws -> Result) rethrows -> (seconds: Double, result: Result) {
     let start = now()
     let result = try body()
     return (now() - start, result)
 }
 
-/// The generator that the other programs use: splitmix64.
+/// SplitMix64, the generator that the other programs use.
 struct SplitMix {
     private var state: UInt64
 
@@ -30,7 +30,7 @@ struct SplitMix {
 
     mutating func below(_ bound: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(bound)).high) }
 
-    /// As many elements as asked for, or all where there are fewer, none of them twice.
+    /// Returns `count` different elements, or all elements if there are fewer.
     mutating func draw<Element>(_ count: Int, from elements: [Element]) -> [Element] {
         var drawn = elements
         let count = min(count, elements.count)
@@ -38,7 +38,7 @@ struct SplitMix {
         return Array(drawn[..<count])
     }
 
-    /// As many elements as asked for, each drawn from all.
+    /// Returns `count` elements, each drawn from all elements.
     mutating func sample<Element>(_ count: Int, of elements: [Element]) -> [Element] {
         (0..<count).map { _ in elements[below(elements.count)] }
     }

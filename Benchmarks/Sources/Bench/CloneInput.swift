@@ -1,16 +1,16 @@
 import Cambium
 import Glibc
 
-/// The generated data with UUIDs for uids, in several orders of its lines.
+/// The generated data with a UUID for each uid, in several orders of its lines.
 enum CloneInput: String {
-    /// As it was generated: what belongs together stands together.
+    /// The generated order, in which the lines of a tree are neighbours.
     case ordered
-    /// Twice, each line followed by that of another tree.
+    /// The data twice: each line is followed by the same line of a second tree.
     case interleaved
-    /// In random order.
+    /// A random order.
     case shuffled
 
-    /// Writes the input, and returns its path.
+    /// Writes the input and returns its path.
     func write(_ settings: Settings) throws -> String {
         let path = "\(settings.work)/clones-\(rawValue).jsonl"
         var lines = try File.bytes(settings.input(settings.synth)).split(separator: UInt8(ascii: "\n"))
@@ -36,14 +36,14 @@ enum CloneInput: String {
         return path
     }
 
-    /// The UUID that stands for a uid.
+    /// Returns the UUID that replaces a uid.
     static func uuid(_ uid: String, second: Bool = false) -> String {
         let digits = Array(uid)
         let groups = [digits[0..<8], digits[8..<12], digits[12..<16]].map { String($0) }
         return groups.joined(separator: "-") + "-8000-00000000000" + (second ? "1" : "0")
     }
 
-    /// Copies a line; a text of 16 hexadecimal digits becomes a UUID.
+    /// Copies a line, and replaces each text of 16 hexadecimal digits with a UUID.
     private static func append(_ line: ArraySlice<UInt8>, second: Bool, to output: inout [UInt8]) {
         let tail = Array("-8000-00000000000".utf8) + [UInt8(ascii: second ? "1" : "0")]
         var index = line.startIndex

@@ -1,10 +1,10 @@
 import Cambium
 
-/// Deep clones of folders with everything below them: new uids, links among the copies, shared tags.
+/// Clones folders with everything below them. The copies have new uids, link to each other and share tags.
 struct Clones {
     private let settings: Settings
 
-    /// A folder of the data: how many objects it has with all below it.
+    /// A folder of the data. `objectCount` is the number of its objects, including all below it.
     private struct Root {
         let name: String
         let uid: String
@@ -41,7 +41,7 @@ struct Clones {
         }
     }
 
-    /// - Parameter reserve: the memory that the system has to supply before each clone.
+    /// - Parameter reserve: the number of bytes that the operating system must supply before each clone.
     private func measureInMemory(_ root: Root, _ input: String, reserve: Int = 0, variant: String) throws {
         let definition = try SynthSchema.cloneable()
         let store = try Store.inMemory(schema: definition.schema)
@@ -50,7 +50,7 @@ struct Clones {
         try store.close()
     }
 
-    /// Clones one folder several times, and prints the median.
+    /// Clones one folder several times and prints the median.
     private func measure(_ root: Root, _ store: Store, reserve: Int = 0, variant: String) throws {
         let folder = try store.schema.required("folder")
         let identity = try Value(text: CloneInput.uuid(root.uid), type: .uuid)
@@ -72,7 +72,7 @@ struct Clones {
         if byteCount > 0 { settings.emit("\(workload) |written", Double(byteCount) / 1e6, "MB", variant: variant) }
     }
 
-    /// Throws where copies and originals differ, or a copy leads back to an original that is not shared.
+    /// Throws if a copy differs from its original, or if it leads to an original that is not shared.
     private func validate(_ clone: Clone, _ graph: Graph) throws {
         let shared = try graph.schema.required("tag")
         for (entity, _) in clone.summary.counts {

@@ -1,6 +1,6 @@
 import Cambium
 
-/// Imports the graph of the Debian archive, imports it again, and follows its dependencies.
+/// Imports the graph of the Debian archive twice, and follows its dependencies.
 struct Debian {
     private let settings: Settings
     private let counts: [String: Int]
@@ -60,7 +60,7 @@ struct Debian {
         let depends = graph.relation(try package.requiredRelationship("depends"))
         let finder = try graph.finder(package).required("the identity of packages")
         let serialMax = graph.objects(of: package).map(\.serial).max() ?? 0
-        /// The query in which a package was last reached, by serial.
+        /// The number of the query that last reached a package, by serial.
         var seen = [Int](repeating: 0, count: Int(serialMax) + 1)
         var (query, reachedCount, passCount) = (0, 0, 0)
         let start = now()
@@ -78,7 +78,7 @@ struct Debian {
         settings.emit("C4.3-hop depends (debian)", Double(names.count * passCount) / seconds, "queries/s")
     }
 
-    /// How many packages are within three hops, the origin included.
+    /// Returns the number of packages within three hops, with the origin.
     private static func reach(
         _ origin: ObjectPlace, _ depends: Relation, _ graph: Graph, _ seen: inout [Int], _ query: Int
     ) -> Int {
@@ -101,7 +101,7 @@ struct Debian {
         return reachedCount
     }
 
-    /// Names are the keys of the file; what a package names and the archive lacks stays a stub.
+    /// Names are the keys of the file. A package stays a stub if another package names it and the archive does not contain it.
     private static let definition = SchemaDefinition {
         EntityDefinition("Package", identity: ["name"]) {
             AttributeDefinition("name", .string)

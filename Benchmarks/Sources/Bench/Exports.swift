@@ -1,6 +1,6 @@
 import Cambium
 
-/// Exports the imported store: all objects as JSON Lines, in memory, to a file, and with identities in place of ids.
+/// Exports the imported store: all objects as JSON Lines, to a closure that counts the bytes, with ids and with identities in place of ids.
 struct Exports {
     private let settings: Settings
 

@@ -1,6 +1,6 @@
 import Cambium
 
-/// The changes between two graphs of the imported data.
+/// Measures the changes between two graphs of the imported data.
 struct GraphChanges {
     private let settings: Settings
     private static let workload = "C8.changes since"
@@ -36,7 +36,7 @@ struct GraphChanges {
             }
         }
         try check(objectCount, is: Self.pairCount, "changed objects")
-        // One of the two values is often the same as before.
+        // One of the two values of an item often stays the same.
         try check(valueCount > Self.pairCount && valueCount < 2 * Self.pairCount, "one or two values of each object have changed")
         settings.emit("\(Self.workload): one small transaction", seconds / Double(Self.pairCount) * 1e6, "µs")
         settings.emit("\(Self.workload): one small transaction", all / Double(Self.pairCount) * 1e6, "µs", variant: "and reading them")
@@ -66,7 +66,7 @@ struct GraphChanges {
         settings.emit("\(Self.workload): equal graphs", seconds / Double(Self.equalCount) * 1e9, "ns")
     }
 
-    /// Of the store that `import` has left on disk.
+    /// Compares graphs of two openings of the store that `import` left on disk.
     private func openings() throws {
         let copy = settings.store("changes")
         try Tree(copy).remove()

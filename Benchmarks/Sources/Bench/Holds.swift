@@ -2,15 +2,15 @@ import Cambium
 import Glibc
 import Synchronization
 
-/// For how long the writer's lock is held at most while a store that remembers a million requests is changed, stored and compacted.
+/// Measures the longest hold of the writer's lock. The store remembers a million requests, and is changed, stored and compacted at once.
 struct Holds {
     private let settings: Settings
     private var path: String { settings.store("synth\(settings.synth.rawValue)") }
     private static let workload = "C3.longest hold of the writer's lock in mixed load"
     private static let durability = Durability.buffered(every: .seconds(1))
-    /// Objects that a transaction of the second kind inserts or deletes.
+    /// The number of objects that a transaction of the second kind inserts or deletes.
     private static let objectCount = 64
-    /// Transactions whose objects are there at one time.
+    /// The number of transactions whose objects exist at the same time.
     private static let liveCount = 1000
 
     init(_ settings: Settings) { self.settings = settings }
@@ -39,7 +39,7 @@ struct Holds {
         try Tree(copy).remove()
     }
 
-    /// Commits as many requests as a store remembers.
+    /// Commits as many requests as the store remembers.
     private func fill(_ copy: String) throws {
         let store = try Store.open(at: copy, durability: Self.durability)
         let items = try Items(store)
@@ -49,7 +49,7 @@ struct Holds {
         try store.close()
     }
 
-    /// Changes objects with requests, inserts and deletes objects, and makes checkpoints and compactions, all at once.
+    /// Changes objects with requests, inserts and deletes objects, and makes checkpoints and compactions, all at the same time.
     private func load(_ store: Store) throws {
         let items = try Items(store)
         let row = try store.schema.required("row")

@@ -1,12 +1,12 @@
 import Cambium
 
-/// Imports single rows, each of which is linked to an object that has many links, or few.
+/// Imports single rows, each linked to an object with many links or with few.
 struct Hubs {
     private let settings: Settings
-    /// How many members the large hub has before the first row.
+    /// The number of members of the large hub before the first row.
     private let largeCount: Int
     private static let smallCount = 10
-    /// How many rows are imported one by one for each relationship and each size of hub.
+    /// The number of rows that are imported one by one for each relationship and each size of hub.
     private static let rowCount = 200
     private var path: String { settings.store("hubs") }
 
@@ -15,7 +15,7 @@ struct Hubs {
         largeCount = settings.isSmall ? 100_000 : 1_000_000
     }
 
-    /// A relationship of a member, by which it is linked to a hub.
+    /// A relationship that links a member to a hub.
     private enum Kind: String, CaseIterable {
         case child, step, tagged, listed, topic
 
@@ -56,7 +56,7 @@ struct Hubs {
         try Tree(path).remove()
     }
 
-    /// Hub 0 gets all members of the large size; each of the others has ten, and gets one row.
+    /// Fills the hubs: hub 0 gets `largeCount` members. Each other hub gets ten members, and later one row.
     private func fill(_ store: Store, _ member: Entity) throws {
         var rows: [UInt8] = []
         for number in 0..<largeCount + Self.rowCount * Self.smallCount {
@@ -87,7 +87,7 @@ struct Hubs {
         settings.emit("\(workload), large over small", large / small, "x")
     }
 
-    /// Imports rows one by one behind a checkpoint, and opens the store, which replays them.
+    /// Imports rows one by one after a checkpoint, and measures the opening of the store, which replays them.
     private func replay(_ kind: Kind, isLarge: Bool, _ next: inout Int) throws -> Double {
         let store = try opened()
         try store.checkpoint()

@@ -1,13 +1,13 @@
 import Cambium
 
-/// Items to change, drawn at random, none of them twice. A change finds its item by uid and sets two attributes.
+/// Different items, drawn at random, for changes. A change finds its item by uid and sets two attributes.
 struct Items: Sendable {
     private let item: Entity
     private let position: Attribute
     private let done: Attribute
     private let uids: [String]
     private static let countMax = 20_000
-    /// Positions that no import gives.
+    /// The smallest position of a change, which no import uses.
     private static let positionMin = 1_000_000
 
     init(_ store: Store) throws {
@@ -22,18 +22,18 @@ struct Items: Sendable {
         }
     }
 
-    /// How many changes in a row are of different items.
+    /// The number of successive changes that change different items.
     var count: Int { uids.count }
 
     private func uid(_ index: Int) -> String { uids[index % uids.count] }
 
-    /// One change, in a transaction of its own.
+    /// Makes one change in a transaction of its own.
     @discardableResult
     func update(_ store: Store, _ index: Int) throws -> Receipt {
         try store.write { transaction in try update(&transaction, index) }.receipt
     }
 
-    /// The same, without waiting for the disk.
+    /// Makes one change without waiting for the disk.
     func enqueue(_ store: Store, _ index: Int) throws -> Ticket {
         try store.enqueue { transaction in try update(&transaction, index) }.ticket
     }
@@ -43,7 +43,7 @@ struct Items: Sendable {
         try transaction.set(id, [(position, .int(Int64(Self.positionMin + index))), (done, .bool(index & 1 != 0))])
     }
 
-    /// Throws where the change of this index, the last one of its item, cannot be read.
+    /// Throws if the change with this index, the last one of its item, cannot be read.
     func checkLast(_ graph: Graph, _ index: Int) throws {
         let place = try graph.find(item, identity: uid(index)).required("item \(uid(index))")
         try check(graph.column(position).int(at: place), is: Int64(Self.positionMin + index), "the position set last")

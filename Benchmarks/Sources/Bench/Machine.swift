@@ -1,22 +1,22 @@
 import Glibc
 
-/// What the kernel knows of this process.
+/// The kernel's figures for this process.
 enum Process {
-    /// Resident memory, in bytes.
+    /// Returns the resident memory in bytes.
     static func residentByteCount() throws -> Double {
         let fields = try File.text("/proc/self/statm").split(separator: " ")
         let pages = try fields.dropFirst().first.flatMap { Double($0) }.required("the resident size in /proc/self/statm")
         return pages * Double(sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// The most memory that was ever resident, in MB of 2^20 bytes as the other programs print it.
+    /// Returns the peak resident memory in MB of 2^20 bytes, the unit that the other programs print.
     static func peakMegabytes() -> Double {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return Double(usage.ru_maxrss) / 1024
     }
 
-    /// Bytes handed to write calls.
+    /// Returns the number of bytes handed to write calls.
     static func writtenByteCount() throws -> Double {
         let line = try File.text("/proc/self/io").split(separator: "\n").first { $0.hasPrefix("wchar:") }
         return try line.flatMap { Double($0.dropFirst(6).drop { $0 == " " }) }.required("wchar in /proc/self/io")
@@ -24,10 +24,10 @@ enum Process {
 }
 
 enum File {
-    /// The contents of a file, as text.
+    /// Returns the contents of a file as text.
     static func text(_ path: String) throws -> String { String(decoding: try bytes(path), as: UTF8.self) }
 
-    /// The contents of a file. This also brings it into the page cache.
+    /// Returns the contents of a file. This also brings the file into the page cache.
     static func bytes(_ path: String) throws -> [UInt8] {
         var contents: [UInt8] = []
         try forEachPart(path) { contents.append(contentsOf: $0) }
@@ -50,7 +50,7 @@ enum File {
         }
     }
 
-    /// Drops a file's pages from the page cache.
+    /// Drops the pages of a file from the page cache.
     static func evict(_ path: String) {
         let file = open(path, O_RDONLY)
         guard file >= 0 else { return }
@@ -72,10 +72,10 @@ struct Tree {
         }
     }
 
-    /// Bytes of disk that the files take, in MB of 10^6 bytes.
+    /// Returns the disk space of the files in MB of 10^6 bytes.
     func megabytes() throws -> Double { Double(try entries().reduce(0) { $0 + $1.blockCount }) * 512 / 1e6 }
 
-    /// Copies all of it to a path where there is nothing.
+    /// Copies the tree to a path that does not exist yet.
     func copy(to target: String) throws {
         for entry in try entries() {
             let copy = target + entry.path.dropFirst(path.count)
@@ -95,7 +95,7 @@ struct Tree {
 
     func evict() throws { for entry in try entries() { File.evict(entry.path) } }
 
-    /// A directory before what is in it; nothing where there is no such path.
+    /// Returns all entries, each directory before its contents. Returns no entries if the path does not exist.
     private func entries() throws -> [(path: String, blockCount: Int)] {
         var status = stat()
         guard lstat(path, &status) == 0 else { return [] }

@@ -1,6 +1,6 @@
 import Cambium
 
-/// Opens the imported store from its checkpoint: in the page cache, from the disk, and after a process that did not close it.
+/// Opens the imported store from its checkpoint: from the page cache, from the disk, and after a process that did not close it.
 struct Opening {
     private let settings: Settings
     private var path: String { settings.store("synth\(settings.synth.rawValue)") }
@@ -18,7 +18,7 @@ struct Opening {
         try afterKill()
     }
 
-    /// The same with chunks that have to be decompressed.
+    /// Measures openings of a store whose chunks must be decompressed.
     private func compressed() throws {
         let path = compressedPath
         try Tree(path).remove()
@@ -43,7 +43,7 @@ struct Opening {
         try store.close()
     }
 
-    /// Opens and asks for one object by its identity, several times; prints the median.
+    /// Opens the store and reads one object by its identity, several times. Prints the median.
     private func measure(_ variant: String, at path: String? = nil, all: Bool = false, roundCount: Int = 9, _ prepare: () throws -> Void)
         throws
     {
@@ -64,13 +64,13 @@ struct Opening {
         let graph = store.graph
         let row = try graph.schema.required("row")
         let place = graph.find(row, identity: "65e70c088efb6791")
-        // One object: a column is bound for loops over many, and looks at all groups.
+        // A field reads one object. A column is made for loops over many objects, and looks at all groups.
         let count = try place.map { graph.value(of: graph.field(try row.requiredAttribute("count")), at: $0) }
         try check(count, is: .int(settings.synth.probeCount), "the count of the row asked for")
         if all { try SynthSchema(graph.schema).validate(graph, settings.synth) }
     }
 
-    /// A process that changes objects until it is killed leaves a log behind its last checkpoint.
+    /// Measures an opening after a process changed objects until it was killed, which leaves a log after the last checkpoint.
     private func afterKill() throws {
         let copy = settings.store("killed")
         try Tree(copy).remove()
@@ -78,7 +78,7 @@ struct Opening {
         do {
             let store = try Store.open(at: copy, durability: .buffered(every: .seconds(1)))
             let items = try Items(store)
-            // As much as automatic checkpoints let stand: the store is not closed, and its files are copied as they are.
+            // Automatic checkpoints leave at most a log of this length. The store is not closed, and its files are copied unchanged.
             for index in 0..<(settings.isSmall ? 10_000 : 90_000) { try items.update(store, index) }
             let killed = settings.store("killed.copy")
             try Tree(killed).remove()

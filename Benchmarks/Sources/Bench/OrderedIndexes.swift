@@ -1,7 +1,7 @@
 import Cambium
 import CambiumTesting
 
-/// Ordered indexes: the tree alone, and what an index costs transactions and migrations of a store.
+/// Measures ordered indexes: the tree alone, and the cost of an index for transactions and migrations of a store.
 struct OrderedIndexes {
     private let settings: Settings
     private static let workload = "C9.ordered index, 1e6 numbers"
@@ -23,7 +23,7 @@ struct OrderedIndexes {
         try updates()
     }
 
-    /// Updates of one object each, in memory, without an index and with one, and the migration in between.
+    /// Measures updates of one object each in memory, without and with an index, and the migration between the two.
     private func updates() throws {
         var definition = SchemaDefinition {
             EntityDefinition("Thing") {

@@ -1,6 +1,6 @@
 import Cambium
 
-/// Reads of the generated data, of one graph in one thread.
+/// Reads the generated data from one graph in one thread.
 struct Reads {
     private let settings: Settings
     private let graph: Graph
@@ -71,7 +71,7 @@ struct Reads {
         settings.emit("C4.attribute read of a known object", 3 * Double(queries.count) / seconds, "ops/s", variant: variant)
     }
 
-    /// The number of bytes and the first byte of each text, which has to be touched for that.
+    /// Returns the sum of the length and the first byte of each text. The first byte forces a read of the text.
     private func byteSum(_ text: Column, _ places: [ObjectPlace]) -> Int {
         places.reduce(0) { sum, place in sum + text.withBytes(at: place) { $0.map { $0.count + Int($0.first ?? 0) } ?? 0 } }
     }

@@ -1,6 +1,6 @@
 import Cambium
 
-/// Opens the store that the import made, without its checkpoints: its log is replayed.
+/// Opens the imported store without its checkpoints, so that its log is replayed.
 struct Replay {
     private let settings: Settings
     private var path: String { settings.store("synth\(settings.synth.rawValue)") }
@@ -38,7 +38,7 @@ struct Replay {
     }
 }
 
-/// Opens a store whose log is a million transactions of one small change each.
+/// Opens a store whose log contains a million transactions with one small change each.
 struct SmallTransactions {
     private let settings: Settings
     private let transactionCount: Int
@@ -64,7 +64,8 @@ struct SmallTransactions {
         settings.emit("C6.replay of small transactions |log", Double(logByteCount) / Double(transactionCount), "B")
     }
 
-    /// Asks for moments of the past at random, each from the nearest checkpoint, and then for each tenth of some that follow one another.
+    /// Measures graphs of random earlier moments, each from the nearest checkpoint. Then measures a sequence of moments that are ten
+    /// transactions apart.
     private func showPast(pointCount: Int = 200) throws {
         let checkpoints = try Statistics(of: path)
         settings.emit("C6.past of small transactions |checkpoints", Double(checkpoints.checkpoints.count), "")

@@ -15,7 +15,7 @@ struct RowRuns {
 
     var objectCount: Int { runs.reduce(0) { $0 + $1.count } }
 
-    /// Gives all rows of the runs one count, in one transaction.
+    /// Sets the count of all rows in the runs to one value, in one transaction.
     func change(_ store: Store, to value: Int64) throws {
         try store.write { transaction in
             for id in runs.joined() { try transaction.set(id, count, to: .int(value)) }

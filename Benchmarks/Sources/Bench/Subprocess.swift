@@ -2,7 +2,7 @@ import Glibc
 
 /// Runs this program again.
 enum Subprocess {
-    /// Waits for the end of the process. Throws where it fails.
+    /// Runs this program with other arguments and waits for its end. Throws if it fails.
     static func run(_ arguments: [String]) throws {
         var pointers = arguments.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }

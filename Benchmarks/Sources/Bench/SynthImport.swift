@@ -1,6 +1,6 @@
 import Cambium
 
-/// Imports the generated data into an empty store, then again.
+/// Imports the generated data into an empty store, and then once more.
 struct SynthImport {
     private let settings: Settings
     private let size: SynthSize
@@ -51,7 +51,7 @@ struct SynthImport {
 }
 
 extension ImportReport {
-    /// Throws where the import changed or wrote anything.
+    /// Throws if the import changed or wrote anything.
     func checkUnchanged() throws {
         try check(logByteCount, is: 0, "bytes written by an import that changes nothing")
         try check(transaction == nil, "an import that changes nothing writes no transaction")

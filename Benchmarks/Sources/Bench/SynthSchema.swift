@@ -1,6 +1,6 @@
 import Cambium
 
-/// The generated data set in its two sizes, and what an import of it has to come to.
+/// The two sizes of the generated data set, and the expected results of an import.
 enum SynthSize: String {
     case large = "1e6"
     case small = "1e5"
@@ -8,7 +8,7 @@ enum SynthSize: String {
     var objectCount: Int { self == .large ? 1_001_002 : 100_110 }
     var linkCount: Int { self == .large ? 1_129_260 : 112_911 }
     var memoTagCount: Int { self == .large ? 48_387 : 4_839 }
-    /// Rows whose value is below 200 and whose count is at least 500.
+    /// The number of rows whose value is below 200 and whose count is at least 500.
     var scanHitCount: Int { self == .large ? 80_459 : 8_120 }
     /// The count of the row `65e70c088efb6791`.
     var probeCount: Int64 { self == .large ? 353 : 443 }
@@ -23,7 +23,7 @@ enum SynthSize: String {
     }
 }
 
-/// Folders of notes, each with a memo and items, which have rows; memos share tags. Names are the keys of the file.
+/// Folders contain notes. Each note has a memo and items, which have rows, and memos share tags. Names are the keys of the file.
 struct SynthSchema {
     let schema: Schema
     let folder: Entity
@@ -33,10 +33,10 @@ struct SynthSchema {
     let item: Entity
     let row: Entity
 
-    /// For a new store.
+    /// Creates the schema of a new store.
     init() throws { try self.init(Schema(Self.definition(uid: .string))) }
 
-    /// For a new store in which things are cloned: a uid is a UUID, and each copy gets a new one.
+    /// Creates the schema of a new store with clones: a uid is a UUID, and each copy gets a new one.
     static func cloneable() throws -> SynthSchema { try SynthSchema(Schema(definition(uid: .uuid, ["rebuild": "uuid"]))) }
 
     init(_ schema: Schema) throws {
@@ -49,7 +49,7 @@ struct SynthSchema {
         row = try schema.required("row")
     }
 
-    /// Imports the file into a store: references are uids, `type` tells the entity.
+    /// Imports the file into a store. References are uids, and `type` names the entity.
     func `import`(_ path: String, into store: Store) throws -> ImportReport {
         var options = ImportOptions()
         options.mapping = ImportMapping(entityFrom: Discriminator(key: "type"))
@@ -57,7 +57,7 @@ struct SynthSchema {
         return try store.importRows(folder, from: [.file(path)], options)
     }
 
-    /// Throws where a graph is not what the file describes.
+    /// Throws if a graph differs from the description in the file.
     func validate(_ graph: Graph, _ size: SynthSize) throws {
         try check(graph.objectCount, is: size.objectCount, "objects")
         try check(graph.linkCount, is: size.linkCount, "links")

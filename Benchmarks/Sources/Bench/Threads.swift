@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Threads of the system: unlike those of a pool they may wait.
+/// Dedicated threads, which may wait, unlike the threads of a pool.
 enum Threads {
     private final class Work: Sendable {
         let body: @Sendable () -> Void
@@ -13,7 +13,7 @@ enum Threads {
         let error = Mutex<(any Error)?>(nil)
     }
 
-    /// Runs `body` on so many threads at once and waits for all of them. Throws what the first that failed threw.
+    /// Runs `body` on `count` threads at once and waits for all of them. Throws the first error.
     static func run(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) throws -> Void) throws {
         let first = FirstError()
         let threads = try (0..<count).map { number in
@@ -25,7 +25,7 @@ enum Threads {
         if let error = first.error.withLock({ $0 }) { throw error }
     }
 
-    /// Runs `body` as a task and waits for it. Throws what it throws.
+    /// Runs `body` as a task and waits for it. Throws the error of `body`.
     static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
         let first = FirstError()
         let isDone = DispatchSemaphore(value: 0)

@@ -1,7 +1,7 @@
 import Cambium
 import Glibc
 
-/// Changes of single objects of the imported store, durable and in the kernel's hands.
+/// Measures changes of single objects of the imported store, with durable commits and with commits in the kernel's hands.
 struct Updates {
     private let settings: Settings
     private var path: String { settings.store("synth\(settings.synth.rawValue)") }
@@ -27,7 +27,7 @@ struct Updates {
         try buffered.close()
     }
 
-    /// Commits one change after the other for a second. Returns how many there were in a second.
+    /// Commits one change after another for a second. Returns the number of changes in a second.
     static func measure(
         _ settings: Settings, _ store: Store, _ items: Items, _ index: inout Int, variant: String
     ) throws -> Double {
@@ -65,7 +65,7 @@ struct Updates {
         settings.emit(workload, Double(index - first) / elapsed, "ops/s")
     }
 
-    /// 64 threads, each of which waits until its change is durable before it makes the next.
+    /// Measures 64 threads, each of which waits until its change is durable before it makes the next one.
     private func writers(_ store: Store, _ items: Items, _ index: inout Int) throws {
         let first = index
         let perWriter = items.count / 64
@@ -81,7 +81,7 @@ struct Updates {
         settings.emit("C3.updates, 64 writer threads", Double(index - first) / elapsed, "ops/s")
     }
 
-    /// 64 tasks, each of which goes on while up to 64 of its changes are on their way to the disk.
+    /// Measures 64 tasks, each of which continues while up to 64 of its changes are not durable yet.
     private func tasks(_ store: Store, _ items: Items, _ index: inout Int, roundCount: Int) throws {
         let first = index
         let before = store.graph.transaction.rawValue
@@ -118,7 +118,8 @@ struct Updates {
         index += 64 * perTask
     }
 
-    /// How often records of 256 bytes, so many to a write, are written to a file that is there and synced, in a second.
+    /// Returns the number of records of 256 bytes that can be written and synced in a second. Each write to an existing file has
+    /// `recordCount` records.
     private func rawRate(recordCount: Int) throws -> Double {
         let name = settings.store("raw")
         let file = open(name, O_RDWR | O_CREAT | O_TRUNC, 0o644)
@@ -144,7 +145,7 @@ struct Updates {
     }
 }
 
-/// Changes of single objects of a store that is kept in memory.
+/// Measures changes of single objects of a store in memory.
 struct MemoryUpdates {
     private let settings: Settings
 

@@ -1,31 +1,31 @@
 /// A command that runs against an attacked store, in a `Site`.
 struct AttackCommand: Sendable {
     enum Effect: Sendable, Equatable {
-        /// Prints what is in the store and changes nothing.
+        /// Prints contents of the store and changes nothing.
         case reads
-        /// Makes `out` from the store, and changes nothing else.
+        /// Makes `out` from the store and changes nothing else.
         case copies
         /// Changes the store.
         case writes
-        /// Is refused, whatever the state of the store.
+        /// Is refused in every state of the store.
         case isRefused
     }
 
-    /// How its output is compared with that of the sound store.
+    /// How the output of the command is compared with its output for the sound store.
     enum Comparison: Sendable {
         case whole
-        /// The counts of objects, links and transactions. The sizes of files may differ.
+        /// Compares the counts of objects, links and transactions. The sizes of files may differ.
         case counts
-        /// Not at all.
+        /// Compares nothing.
         case none
     }
 
     let name: String
-    /// Of which some are moments that `SampleKind.moments` has.
+    /// The arguments, in which the keys of `SampleKind.moments` stand for moments.
     private let arguments: [String]
     let effect: Effect
     var comparison = Comparison.whole
-    /// Exit code 1 is an answer, with what was found on the output.
+    /// Whether exit code 1 is an answer, with the findings in the output.
     var tellsFindings = false
 
     init(_ name: String, _ arguments: [String], _ effect: Effect, comparison: Comparison = .whole, tellsFindings: Bool = false) {
@@ -41,7 +41,8 @@ struct AttackCommand: Sendable {
         self.init(name, arguments, .copies, comparison: .none, tellsFindings: tellsFindings)
     }
 
-    /// Whether it changes how transactions are stored, and not what they say. If it fails half-way, what it has stored so far stays.
+    /// Whether the command changes only how transactions are stored, not their contents. If the command fails half-way, its changes so far
+    /// stay.
     var isUpkeep: Bool { effect == .writes && ["checkpoint", "compact"].contains(arguments[0]) }
 
     private init(writes name: String, _ arguments: String...) { self.init(name, arguments, .writes, comparison: .none) }

@@ -1,20 +1,20 @@
 import CambiumTesting
 import Foundation
 
-/// Something done to one file of a sample.
+/// A change to one file of a sample.
 struct Corruption: Sendable {
     let kind: CorruptionKind
     let sample: SampleKind
-    /// Relative to the site, such as `store/HEAD`.
+    /// The path relative to the site, such as `store/HEAD`.
     let file: String
 
-    /// Part of the names of attacks: `corruptions/small/store/HEAD/removed`.
+    /// A part of the names of attacks: `corruptions/small/store/HEAD/removed`.
     var name: String { "corruptions/\(sample.rawValue)/\(file)/\(kind.rawValue)" }
 
-    /// Does it in a site. False if there is no such corruption of this file.
+    /// Makes the corruption in a site. Returns `false` if this corruption is not possible for this file.
     ///
     /// - Parameters:
-    ///   - earlier: the store as it was half-way.
+    ///   - earlier: a copy of the store after the first half of its transactions.
     ///   - other: a site with another store of the same shape.
     func apply(in site: String, earlier: String, other: String, _ random: inout SplitMix64) throws -> Bool {
         let path = site + "/" + file
@@ -32,11 +32,11 @@ struct Corruption: Sendable {
         case .headerForged: HeaderForgery.apply(to: &bytes, of: file, &random)
         case .older:
             guard file.hasPrefix("store/"), let older = try? Self.bytes(earlier + file.dropFirst(5)) else {
-                return false  // Not there then.
+                return false  // The file did not exist then.
             }
             bytes = older
         case .foreign:
-            guard let foreign = try? Self.bytes(other + "/" + file) else { return false }  // Its name has random digits.
+            guard let foreign = try? Self.bytes(other + "/" + file) else { return false }  // The name has random digits.
             bytes = foreign
         case .noPermission:
             chmod(path, 0)
@@ -65,7 +65,7 @@ struct Corruption: Sendable {
         }
     }
 
-    /// Puts something else in the place of the file.
+    /// Replaces the file with another node, copies it to the next name, or swaps it with another file.
     private func replace(_ path: String, in site: String, _ bytes: [UInt8], _ random: inout SplitMix64) throws -> Bool {
         let manager = FileManager.default
         let name = path.split(separator: "/").last.map(String.init) ?? ""
@@ -100,7 +100,7 @@ struct Corruption: Sendable {
         return true
     }
 
-    /// `00000000000000000007.log` is followed by `00000000000000000008.log`; a name without a number gets `.new`.
+    /// Returns `00000000000000000008.log` for `00000000000000000007.log`. Appends `.new` to a name without a number.
     private static func nextName(_ name: String) -> String {
         guard let range = name.firstRange(of: /[0-9a-f]{8,}/), let number = UInt64(name[range], radix: name.contains("pages") ? 16 : 10)
         else {

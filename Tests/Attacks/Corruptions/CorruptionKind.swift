@@ -1,27 +1,27 @@
-/// What is done to one file of a store.
+/// The ways to corrupt one file of a store.
 enum CorruptionKind: String, CaseIterable, Sendable {
     case bitAtStart, bitInMiddle, bitAtEnd
     case byteZeroed, blockZeroed
     case cutToNothing, cutToFifty, cutToHalf, cutByOne
     case byteAppended, garbageAppended, zerosAppended
     case removed
-    /// The file as it was half-way.
+    /// The file as it was after the first half of the transactions.
     case older
-    /// The file of the same name of another store.
+    /// The file of the same name from another store.
     case foreign
     case emptyDirectory, fifo
-    /// A symbolic link to a file outside of the store with other bytes.
+    /// A symbolic link to a file outside the store with other bytes.
     case linkOutside
-    /// A symbolic link to a file outside of the store with the same bytes.
+    /// A symbolic link to a file outside the store with the same bytes.
     case linkToCopy
-    /// A symbolic link that leads nowhere.
+    /// A symbolic link whose target does not exist.
     case danglingLink
-    /// The file under the next name, too.
+    /// A second copy of the file under the next name.
     case duplicated
-    /// Two files change places.
+    /// Two files with exchanged contents.
     case swapped
-    /// Nobody may read or write it.
+    /// A file without any permission to read or write it.
     case noPermission
-    /// Bytes of its header changed, and its checksum made to fit.
+    /// Changed header bytes with a matching checksum.
     case headerForged
 }

@@ -1,7 +1,7 @@
 import CambiumTesting
 import Foundation
 
-/// Each kind of corruption, in each file of each shape of store, with commands of every kind.
+/// Applies each kind of corruption to each file of each shape of store, and runs commands of every kind.
 struct CorruptionMatrix {
     private let attack: Attack
 

@@ -1,16 +1,16 @@
 import CambiumTesting
 import Foundation
 
-/// One corruption of one file, and the commands that meet it.
+/// One corruption of one file, and the commands that run against it.
 struct CorruptionRun {
     private let corruption: Corruption
     private let store: SoundStore
     private let attack: Attack
-    /// The corrupt store, which no command here changes.
+    /// The corrupt store. Commands that write run in a copy of it.
     private let site: Site
     private let commands: [AttackCommand]
 
-    /// Nil if there is no such corruption of this file.
+    /// Returns `nil` if this corruption is not possible for this file.
     init?(_ corruption: Corruption, _ store: SoundStore, _ attack: Attack) throws {
         (self.corruption, self.store, self.attack) = (corruption, store, attack)
         var random = attack.random(for: corruption.name)
@@ -40,7 +40,7 @@ struct CorruptionRun {
             case .isRefused: try refuse(command)
             }
         }
-        // With findings, their files stay.
+        // The files of a finding stay.
         if attack.findingCount == before { try site.remove() }
     }
 
@@ -50,7 +50,7 @@ struct CorruptionRun {
         attack.report(name(command), sentence, outcome, directory: site.directory)
     }
 
-    /// Runs a command in a site, and checks what holds for any command: how it ends, and that it touches nothing outside of the store.
+    /// Runs a command in a site, and checks what holds for any command: how it ends, and that it changes nothing outside the store.
     private func attempt(_ command: AttackCommand, in site: Site, changes: Bool) throws -> Outcome {
         let (storeBefore, outsideBefore) = (try site.tree("store"), try site.tree("outside"))
         let archiveBefore = try site.tree("archive")
@@ -64,13 +64,13 @@ struct CorruptionRun {
         if try site.tree("outside") != outsideBefore { report(command, "a file outside of the store was touched", outcome) }
         let after = try site.tree("store")
         if after.nodes["keep.txt"] != storeBefore.nodes["keep.txt"] { report(command, "a foreign file in the store was touched", outcome) }
-        // A writer that is refused has taken the lock, and written its process number into the file. Opening the store repaired HEAD, and
-        // took disk space for the newest segment.
+        // A refused writer has taken the lock and written its process number into LOCK. Opening the store has repaired HEAD and
+        // preallocated disk space for the newest segment.
         var ignored: Set<String> = command.effect == .writes ? ["LOCK"] : []
         if command.effect == .writes, mayRepairHead { ignored.formUnion(["HEAD"] + after.segments(asIn: storeBefore)) }
-        // Nor does it matter how the segments are cut that get no more frames: opening the store seals and merges them.
+        // Opening the store also seals and merges segments that get no more frames, so their boundaries may differ.
         if command.effect == .writes { ignored.formUnion(after.closedSegments(with: storeBefore)) }
-        // A command that hangs was killed, which is reported already.
+        // A command that hangs was killed, and the hang is reported already.
         if !changes || ![nil, 0].contains(outcome.code) && !command.isUpkeep {
             if let path = after.difference(from: storeBefore, ignoring: ignored) {
                 report(command, "\(changes ? "the command fails and" : "a command that reads") changes '\(path)'", outcome)
@@ -82,7 +82,7 @@ struct CorruptionRun {
         return outcome
     }
 
-    /// Whether HEAD may be the corrupt file, or one of two that changed places.
+    /// Whether HEAD may be the corrupt file or one of two swapped files.
     private var mayRepairHead: Bool { corruption.file == "store/HEAD" || corruption.kind == .swapped }
 
     private func namesPlace(_ outcome: Outcome) -> Bool {
@@ -90,9 +90,9 @@ struct CorruptionRun {
         return [file, "store", "archive", "log", "roots", "out"].contains { outcome.errors.contains($0) }
     }
 
-    /// Whether an error is one that corruption explains.
+    /// Whether the corruption explains an exit code.
     private func explains(_ code: Int32?, _ command: AttackCommand, _ permitted: [SoundStore.Answer]) -> Bool {
-        guard let code else { return true }  // Reported before.
+        guard let code else { return true }  // A missing code was reported before.
         let isOfArchive = command.usesArchive || corruption.file.hasPrefix("archive/")
         if permitted.contains(where: { $0.outcome.code == code }) { return true }
         return [66, 73, 74].contains(code) || code == 1 && (command.tellsFindings || isOfArchive) || code == 75 && isOfArchive
@@ -100,7 +100,7 @@ struct CorruptionRun {
 
     // MARK: Reading
 
-    /// Whether verification calls the store sound. What it says then must be right.
+    /// Returns whether verification calls the store sound. Reports a finding if verification then states wrong facts about the store.
     private func verify() throws -> Bool {
         let permitted = store.permitted(.verify, after: corruption.file)
         let outcome = try attempt(.verify, in: site, changes: false)
@@ -122,8 +122,8 @@ struct CorruptionRun {
         if !explains(outcome.code, command, permitted) { report(command, "the exit code is wrong for a corrupt store", outcome) }
     }
 
-    /// Whether the log of a compacted store shows a transaction as it was before it was retired, because a segment is from before that, and
-    /// everything else as in the sound store.
+    /// Whether the log of a compacted store shows retired transactions unretired, because an old segment replaced a newer one. All other
+    /// lines must be as in the sound store.
     private func isUnretired(_ outcome: Outcome, _ command: AttackCommand) -> Bool {
         guard corruption.kind == .older, corruption.file.hasPrefix("store/log/"), outcome.isDone,
             let whole = store.unretired[command.name]?.outcome, let sound = store.answers[command.name]?.outcome
@@ -162,7 +162,7 @@ struct CorruptionRun {
         if !exported.isDone || !rights.contains(exported.output) { report(command, "the copy is another store", exported) }
     }
 
-    /// What the copy that a command makes may hold.
+    /// Returns the exports that are right for the copy that a command makes.
     private func exports(_ command: AttackCommand) -> [[UInt8]] {
         let source = command.name == "restore-then" ? AttackCommand.exportThen : .export
         return store.permitted(source, after: corruption.file).map(\.outcome.output)
@@ -171,7 +171,7 @@ struct CorruptionRun {
     private func expectNoStore(after command: AttackCommand, _ outcome: Outcome) throws {
         guard FileManager.default.fileExists(atPath: site.path("out")) else { return }
         let exported = try site.run(["export", "out"])
-        // What was applied until then is there, transaction by transaction, and the next run goes on from it.
+        // The transactions applied so far are there, one by one, and the next run continues after them.
         if exported.isDone, command.name != "apply-from" || !store.moments.contains(exported.output) {
             report(command, "the command fails and leaves a store", outcome)
         }
@@ -199,7 +199,7 @@ struct CorruptionRun {
         if attack.findingCount == before { try own.remove() }
     }
 
-    /// A command that fails leaves the store as it is shown.
+    /// Checks that a command that failed did not change the export of the store.
     private func expectSame(_ own: Site, after command: AttackCommand, _ outcome: Outcome) throws {
         let export = AttackCommand.export.arguments(in: store.kind)
         let (shown, before) = (try own.run(export), try site.run(export))

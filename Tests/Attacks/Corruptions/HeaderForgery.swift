@@ -1,9 +1,9 @@
 import CambiumBytes
 import CambiumTesting
 
-/// Changes a header and gives it the checksum that it must have, as somebody does who knows the format. Offsets are those of FORMAT.md.
+/// Changes a header and recomputes its checksum, like an attacker with knowledge of the format. The offsets are those of FORMAT.md.
 enum HeaderForgery {
-    /// Leaves the bytes as they are if the file has no header with a checksum.
+    /// Changes one to three bytes of the header. Leaves the bytes unchanged if the file has no header with a checksum.
     static func apply(to bytes: inout [UInt8], of file: String, _ random: inout SplitMix64) {
         let name = file.split(separator: "/").last.map(String.init) ?? ""
         switch name {
@@ -15,7 +15,7 @@ enum HeaderForgery {
                 forge(&bytes, start + 8..<place, covers: start..<place, checksumAt: place, &random)
             }
         case "ARCHIVE": forge(&bytes, 8..<bytes.count - 4, covers: 0..<bytes.count - 4, checksumAt: bytes.count - 4, &random)
-        // What follows in a record is taken on the word of its checksum: the schema, the requests, the labels.
+        // The rest of a checkpoint record (schema, requests, labels) stays unchanged: a reader trusts it if the checksum fits.
         case _ where name.hasSuffix(".root"):
             forge(&bytes, 8..<88, covers: 0..<bytes.count - 4, checksumAt: bytes.count - 4, &random)
         case "store.json": forgeSettings(&bytes, &random)
@@ -34,7 +34,7 @@ enum HeaderForgery {
         for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index)) }
     }
 
-    /// Another digit for one of the digits before the checksum.
+    /// Replaces one of the digits before the checksum with another digit.
     private static func forgeSettings(_ bytes: inout [UInt8], _ random: inout SplitMix64) {
         guard let end = bytes.firstRange(of: Array(",\"check\"".utf8))?.lowerBound else { return }
         let digits = bytes[..<end].indices.filter { (48...57).contains(bytes[$0]) }

@@ -1,10 +1,10 @@
 import CambiumTesting
 import FuzzTargets
 
-/// Logs with a transaction that no store writes, under checksums that fit.
+/// Logs with a transaction that no store writes, with matching checksums.
 struct ForgedOpMatrix {
     private let attack: Attack
-    /// How many of the forgeries of bytes run unless all are wanted.
+    /// The number of byte forgeries that run unless the options ask for all of them.
     private static let byteForgeryCount = 700
 
     init(_ attack: Attack) { self.attack = attack }
@@ -18,7 +18,7 @@ struct ForgedOpMatrix {
         }
     }
 
-    /// Their names have their places in the list of all.
+    /// Returns the wanted forgeries. Their names contain their positions in the list of all forgeries.
     private func chosen() throws -> [(name: String, ops: ForgedOps)] {
         let bytes = try ForgedOps.bytes().enumerated().map { (name: "ops/bytes/\($0.offset)", ops: $0.element) }
         var random = attack.random(for: "ops")

@@ -8,7 +8,7 @@ struct ForgeryRun {
     private let name: String
     private let forgery: String
     private let files: [String: [UInt8]]
-    /// The export of the store before it was forged, if the log still says so; nil if the forgery is in the log itself.
+    /// The export of the store before the forgery, if the log is unchanged. `nil` if the forgery is in the log itself.
     private let sound: [UInt8]?
     private let attack: Attack
     private let directory: String
@@ -50,7 +50,7 @@ struct ForgeryRun {
         return outcome
     }
 
-    /// A store that verifies can be exported. If its log was not forged, it is the one that there was.
+    /// Checks that a store that verifies can be exported. If the log was not forged, the export must be that of the original store.
     private func checkAnswers(_ verification: Outcome, _ exported: Outcome) throws {
         try checkJSON(exported)
         guard verification.isDone else { return }
@@ -58,17 +58,17 @@ struct ForgeryRun {
         if let sound, exported.output != sound { report("verification calls another store sound", exported) }
     }
 
-    /// What a command prints before it fails is JSON, too, line by line.
+    /// Checks that each line of the output is JSON, also if the command failed after it had printed some lines.
     private func checkJSON(_ outcome: Outcome) throws {
         for line in outcome.output.split(separator: UInt8(ascii: "\n")).dropLast(outcome.isDone ? 0 : 1) {
             do { _ = try JSONValue(parsing: Array(line)) } catch { return report("a line is not JSON: \(error)", outcome) }
         }
     }
 
-    /// A write succeeds or is refused; nothing that it makes traps later. A sound store takes it.
+    /// Checks that a write succeeds or is refused, and that nothing traps after it. A sound store must accept the write.
     private func write(isSound: Bool) throws {
         let inserted = try attempt(["insert", "store", "Tag", "name=attack"])
-        // A forged schema may have no such entity any more, or another rule.
+        // A forged schema may lack this entity or have another rule for it.
         if isSound, inserted.code == 74 { report("verification calls the store sound, and it takes no write", inserted) }
         _ = try attempt(["checkpoint", "store"])
         try checkJSON(try attempt(Self.export))

@@ -1,4 +1,4 @@
-/// Each command that writes, killed at random moments.
+/// Kills each command that writes at random moments.
 struct KillMatrix {
     private let attack: Attack
 

@@ -1,7 +1,7 @@
 import CambiumTesting
 import Foundation
 
-/// A command that is killed once, at a moment that the seed chooses, and what must hold after it.
+/// One command that is killed at a moment that the seed chooses, and the checks that follow.
 struct KillRun {
     private let command: KilledCommand
     private let sound: SoundCommand
@@ -32,7 +32,7 @@ struct KillRun {
         if attack.findingCount == before { try site.remove() }
     }
 
-    /// The store is sound, and has all of the command or nothing.
+    /// Checks that the store is sound and shows either all of the command's changes or none of them.
     private func checkStore(isAcknowledged: Bool) throws {
         try expectSound("store")
         guard !command.makesOut else {
@@ -46,11 +46,11 @@ struct KillRun {
         }
     }
 
-    /// What a killed command has made so far is the whole store, or none that opens.
+    /// Checks that the output of a killed command is either the whole store or a store that does not open.
     private func checkOut() throws {
         let exported = try site.run(["export", "out"])
         if let misconduct = exported.misconduct() { return report(misconduct, exported) }
-        // Transactions that were applied are there one by one, and the schema is the first.
+        // `apply` makes the schema first, then applies the transactions one by one, so a part may open.
         if exported.isDone, exported.output != sound.after, command.name != "apply" { report("a part of a store opens", exported) }
     }
 
@@ -59,10 +59,10 @@ struct KillRun {
         if !verification.isDone { report("'\(store)' is not sound", verification) }
     }
 
-    /// The same command succeeds now, unless it did before and cannot twice.
+    /// Checks that the same command succeeds now, unless it was complete before and cannot run twice.
     private func runAgain(isAcknowledged: Bool) throws {
         let isDone = try !command.isRepeatable && site.run(["export", "store"]).output == sound.after
-        // What was made whole is in the way of the next one.
+        // A complete `out` makes the next run fail.
         let isMade = try command.makesOut && command.name != "apply" && site.run(["export", "out"]).isDone
         if isDone || isMade { return }
         let outcome = try site.run(command.arguments)

@@ -2,12 +2,12 @@
 struct KilledCommand: Sendable {
     let name: String
     let arguments: [String]
-    /// Makes `out`, and leaves the store alone.
+    /// Whether the command makes `out` and leaves the store unchanged.
     var makesOut = false
-    /// Exports after the command has run twice and once are the same.
+    /// Whether a second run leaves the export unchanged.
     var isRepeatable = true
-    /// The lines of an export that such a command may have made when it was killed: all of them or none. An import with `--batch` writes
-    /// several transactions.
+    /// Whether a killed command may leave a part of its changes, because it writes several transactions: an import with `--batch`. Other
+    /// commands make all of their changes or none.
     var hasParts = false
 
     static let all = [

@@ -1,9 +1,9 @@
-/// What a command comes to that nobody kills.
+/// The result of a command that runs to its end without being killed.
 struct SoundCommand: Sendable {
     let site: String
-    /// How long it runs, in milliseconds.
+    /// The duration of the run, in milliseconds.
     let milliseconds: Int
-    /// The export of the store, or of what the command makes, before and after.
+    /// The export of the store, or of `out`, before and after the command.
     let before: [UInt8]
     let after: [UInt8]
 

@@ -1,4 +1,4 @@
-/// Commands that run at the same time: each reader beside each writer, and writers beside writers.
+/// Commands that run at the same time: each reader with each writer, and writers with writers.
 struct PairMatrix {
     struct Pair: Sendable {
         let first: PairSide
@@ -22,7 +22,7 @@ struct PairMatrix {
         try PairSide.writeRows(to: root + "/site/input/many.json")
         let export = try Child.run(attack.options.cambium, ["export", "store"], in: root + "/site")
         let before = PairRun.ids(export.text)
-        // One after the other: each pair is two processes already.
+        // Pairs run one at a time, because each pair is two processes already.
         for pair in pairs {
             for _ in 0..<attack.options.roundCount { try PairRun(pair, site: root + "/site", before: before, attack).run() }
         }

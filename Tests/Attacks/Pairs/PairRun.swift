@@ -3,13 +3,13 @@ import CambiumJSON
 import Dispatch
 import Foundation
 
-/// One pair of commands side by side, and what must hold while they run and after them.
+/// One pair of commands side by side, and the checks while they run and after they end.
 ///
-/// SENDABLE: all that changes is in `state`, under its lock.
+/// SENDABLE: all mutable state is in `state`, under its lock.
 final class PairRun: @unchecked Sendable {
-    /// What the two sides have learned.
+    /// The results that the two sides share.
     private struct State {
-        /// The notes of commands that succeeded.
+        /// The ids of the notes that successful commands inserted.
         var acknowledged: Set<Int> = []
         var isOver = false
         var failure: (any Error)?
@@ -19,7 +19,7 @@ final class PairRun: @unchecked Sendable {
     private let attack: Attack
     private let site: Site
     private let state = Guarded(State())
-    /// The identities of the notes before anything is written.
+    /// The ids of the notes before any command writes.
     private let before: Set<Int>
 
     init(_ pair: PairMatrix.Pair, site: String, before: Set<Int>, _ attack: Attack) throws {
@@ -59,7 +59,7 @@ final class PairRun: @unchecked Sendable {
     }
 
     private func turnOfWriter(_ side: PairSide, _ turn: Int) throws {
-        // A writer that finds the store locked is run again, as its user would; the other side ends some time.
+        // A writer that finds the store locked runs again, as a user would run it. The other side ends at some time.
         for _ in 0..<1500 {
             let outcome = try site.run(side.arguments(turn, "out"))
             attack.count("pairs")
@@ -71,7 +71,7 @@ final class PairRun: @unchecked Sendable {
         report("the store stays locked", try site.run(side.arguments(turn, "out")))
     }
 
-    /// The notes that a turn of a writer inserts.
+    /// Returns the ids of the notes that one turn of a writer inserts.
     private static func notes(_ name: String, _ turn: Int) -> Set<Int> {
         guard let first = PairSide.firstIDs[name] else { return [] }
         return name == "import" ? Set(first..<first + PairSide.importRowCount) : [first + turn]
@@ -93,19 +93,19 @@ final class PairRun: @unchecked Sendable {
         try site.remove(out)
     }
 
-    /// Whether a command was refused because a compaction beside it has retired what it reads.
+    /// Whether a command was refused because a concurrent compaction retired the history that the command needs.
     private func mayHaveBeenRetired(_ side: PairSide, _ outcome: Outcome) -> Bool {
         guard side.role == .needsHistory, pair.second.name == "compactions" else { return false }
         return ["compacted", "retired", "redacted"].contains { outcome.errors.contains($0) }
     }
 
-    /// Whether a repair copies all objects and reports the history that a compaction beside it has retired.
+    /// Whether a repair copied all objects and reported only the history that a concurrent compaction retired.
     private func isWholeWithoutHistory(_ side: PairSide, _ outcome: Outcome) -> Bool {
         guard side.name == "repair", pair.second.name == "compactions", outcome.code == 1 else { return false }
         return Facts(outcome.text)["findings"]?.contains("retired") == true
     }
 
-    /// What is wrong with the answer of a reader; nil if it is one of a moment between its beginning and its end.
+    /// Returns the fault in a reader's answer. Returns `nil` if the answer is right for some moment while the command ran.
     private func wrong(_ side: PairSide, _ outcome: Outcome, _ out: String, _ acknowledged: Set<Int>) throws -> String? {
         switch side.name {
         case "export": return missing(acknowledged, in: outcome.text)
@@ -130,7 +130,7 @@ final class PairRun: @unchecked Sendable {
         return lost.isEmpty ? nil : "\(lost.count) acknowledged notes are missing, such as \(lost.min() ?? 0)"
     }
 
-    /// The identities of the notes in an export.
+    /// Returns the ids of the notes in an export.
     static func ids(_ export: String) -> Set<Int> {
         Set(
             export.split(separator: "\n").compactMap { line in

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Commands that one of two processes runs, one after the other, beside the other one's.
+/// The commands that one of two processes runs, one after another, while the other process runs its own.
 struct PairSide: Sendable {
     enum Role: Sendable {
-        /// Must succeed, whatever happens beside it.
+        /// Must succeed, whatever the other process does.
         case reads
-        /// Succeeds, or finds the store locked.
+        /// Succeeds or finds the store locked.
         case writes
-        /// May find that what it needs was retired beside it.
+        /// May find that the other process has retired the history that the command needs.
         case needsHistory
     }
 
     let name: String
     let role: Role
-    /// How many commands a writer runs. A reader goes on for as long as the writer does.
+    /// The number of commands that a writer runs. A reader continues until the writer ends.
     var count = 1
-    /// The command of each turn, from 0 on. `out` is a name that no other turn makes.
+    /// The command of each turn, counted from 0. `out` is a name that no other turn uses.
     let arguments: @Sendable (_ turn: Int, _ out: String) -> [String]
 
     private init(_ name: String, _ role: Role, count: Int = 1, _ arguments: @escaping @Sendable (Int, String) -> [String]) {
@@ -24,7 +24,7 @@ struct PairSide: Sendable {
 
     private init(reads name: String, _ arguments: String...) { self.init(name, .reads) { _, _ in arguments } }
 
-    /// The first id of the notes that a command of this name inserts.
+    /// The first id of the notes that the commands of each name insert.
     static let firstIDs = ["inserts": 10_000, "more inserts": 20_000, "import": 30_000, "clones": 50_000]
     static let importRowCount = 1500
 

@@ -1,17 +1,17 @@
 import CambiumBytes
 import Foundation
 
-/// A process of the command line that runs.
+/// A running process of the command line.
 struct Child {
     private let arguments: [String]
     private let process: pid_t
     private let output: Int32
     private let errors: Int32
 
-    /// Held while pipes are made and a process is started, so that no other process inherits their ends.
+    /// The lock that is held while pipes are made and a process is started, so that no other process inherits the pipes.
     private static let starting = Guarded(())
 
-    /// Starts `program` in `directory`, without standard input.
+    /// Starts `program` in `directory` with an empty standard input.
     init(_ program: String, _ arguments: [String], in directory: String) throws {
         self.arguments = arguments
         (process, output, errors) = try Self.starting.withLock { _ in
@@ -31,7 +31,7 @@ struct Child {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-        // `env` changes the directory and becomes the program. A backtrace would take some seconds.
+        // `env` changes the directory and becomes the program. A backtrace would take several seconds.
         let words = ["env", "-i", "-C", directory, "SWIFT_BACKTRACE=enable=no", "PATH=/usr/bin:/bin", "TZ=UTC", program] + arguments
         var pointers = words.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
@@ -46,7 +46,7 @@ struct Child {
         try Child(program, arguments, in: directory).finish(milliseconds: milliseconds)
     }
 
-    /// Reads all that it prints, and waits for its end. Kills it if it still runs after `milliseconds`.
+    /// Reads the whole output of the process and waits for its end. Kills the process if it still runs after `milliseconds`.
     func finish(milliseconds: Int) throws -> Outcome {
         var (outputBytes, errorBytes): ([UInt8], [UInt8]) = ([], [])
         let end = ContinuousClock.now + .milliseconds(milliseconds)
@@ -81,7 +81,7 @@ struct Child {
         return status
     }
 
-    /// What can be read now; nothing at the end.
+    /// Returns the bytes that can be read now, and no bytes at the end of the stream.
     private static func read(_ descriptor: Int32) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         var count = 0

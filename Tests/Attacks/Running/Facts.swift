@@ -4,7 +4,7 @@ import CambiumJSON
 struct Facts {
     private let object: JSONValue?
 
-    /// Text that is not a JSON object has no values.
+    /// Creates an empty set of values if the text is not a JSON object.
     init(_ text: String) {
         do { object = try JSONValue(parsing: Array(text.utf8)) } catch { object = nil }
     }

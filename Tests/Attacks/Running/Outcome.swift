@@ -1,10 +1,10 @@
-/// How a command ended.
+/// The end of a command: its exit and its output.
 struct Outcome: Sendable {
     enum Ending: Sendable, Equatable {
         case exited(Int32)
-        /// The system ended it, as it does after a trap.
+        /// A signal ended the command, as after a trap.
         case signalled(Int32)
-        /// It ran when its time was over, and was killed.
+        /// The command reached its time limit and was killed.
         case killed
     }
 
@@ -16,17 +16,17 @@ struct Outcome: Sendable {
     /// The exit codes that the command line promises.
     static let documentedCodes: Set<Int32> = [0, 1, 64, 65, 66, 73, 74, 75]
 
-    /// Nil if it did not end by itself.
+    /// The exit code, or `nil` if a signal ended the command.
     var code: Int32? { if case .exited(let code) = ending { code } else { nil } }
 
     var isDone: Bool { code == 0 }
 
     var text: String { String(decoding: output, as: UTF8.self) }
 
-    /// What is wrong with the way in which the command ended, whatever it was asked: a signal, a hang, an exit code that nobody knows, an
-    /// error without a sentence. Nil if nothing is.
+    /// Returns the fault in the way the command ended, or `nil` if it ended properly. The faults are a signal, a hang, an undocumented exit
+    /// code and an error without a sentence. They are faults for every command.
     ///
-    /// - Parameter hasFindings: the command prints what it found on its output when it exits with 1.
+    /// - Parameter hasFindings: whether the command may exit with 1 and print its findings on its output.
     func misconduct(hasFindings: Bool = false) -> String? {
         switch ending {
         case .killed: return "the command hangs"
@@ -39,7 +39,7 @@ struct Outcome: Sendable {
         }
     }
 
-    /// For people who read a finding.
+    /// The description of the outcome for readers of a finding.
     var lines: [String] {
         let ending =
             switch ending {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A directory in which commands are run: the store, what belongs to it, and what nobody may touch.
+/// A directory in which commands run: the store, its archive and input, and the files that no command may touch.
 ///
 ///     store/      the store, with a foreign file `keep.txt`
 ///     archive/    its archive, if it has one
-///     outside/    what a planted link leads to
+///     outside/    the targets of planted links
 ///     input/      schemas and rows
-///     out         what commands make
+///     out         the output of commands
 struct Site {
     let directory: String
     private let attack: Attack

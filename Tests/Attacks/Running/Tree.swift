@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files below a directory, with their contents, as they are at a moment: nothing is followed, and only regular files are opened.
+/// The files below a directory and their contents at one moment. Links are not followed, and only regular files are opened.
 struct Tree: Sendable, Equatable {
     enum Node: Sendable, Equatable {
         case directory
@@ -10,21 +10,22 @@ struct Tree: Sendable, Equatable {
         case other(UInt32)
     }
 
-    /// When a file was changed.
+    /// The time of the last change of a file.
     struct ChangeTime: Sendable, Equatable {
         let seconds: Int
         let nanoseconds: Int
     }
 
-    /// By path, relative to the directory.
+    /// The nodes by path, relative to the directory.
     private(set) var nodes: [String: Node] = [:]
 
-    /// Of a directory that is empty or absent.
+    /// Creates the tree of an empty or absent directory.
     init() {}
 
     init(_ directory: String) throws { try add(directory, "") }
 
-    /// The segments that hold the same as those of another tree: zeros at the end, and the time of the last change, say nothing.
+    /// Returns the segments with the same contents and mode as in another tree. Zeros at the end and the time of the last change are
+    /// ignored.
     func segments(asIn other: Tree) -> [String] {
         nodes.keys.filter { path in
             guard path.hasPrefix("log/"), path.hasSuffix(".log"), case .file(let bytes, _, let mode)? = nodes[path],
@@ -36,7 +37,8 @@ struct Tree: Sendable, Equatable {
         }
     }
 
-    /// The segments, except the last one, that differ from those of another tree, or are only in one of the two.
+    /// Returns the segments that differ from those of another tree or exist in only one of the two, except the last segment of the other
+    /// tree.
     func closedSegments(with other: Tree) -> [String] {
         let paths = Set(nodes.keys).union(other.nodes.keys).filter { $0.hasPrefix("log/") && $0.hasSuffix(".log") }
         let last = other.nodes.keys.filter(paths.contains).max()
@@ -65,26 +67,27 @@ struct Tree: Sendable, Equatable {
         }
     }
 
-    /// The paths of all regular files, sorted.
+    /// The sorted paths of all regular files.
     var files: [String] {
         nodes.compactMap { if case .file = $0.value { $0.key } else { nil } }.sorted()
     }
 
     func bytes(_ path: String) -> [UInt8]? { if case .file(let bytes, _, _) = nodes[path] { bytes } else { nil } }
 
-    /// The first path that is different in another tree, with `ignored` left out; nil if the trees are equal.
+    /// Returns the first path, except those in `ignored`, whose node differs from that of another tree. Returns `nil` if there is no such
+    /// path.
     func difference(from other: Tree, ignoring ignored: Set<String> = []) -> String? {
         let paths = Set(nodes.keys).union(other.nodes.keys).subtracting(ignored)
         return paths.filter { nodes[$0] != other.nodes[$0] }.min()
     }
 
-    /// Writes a copy of a directory, whatever is in it.
+    /// Copies a directory with all nodes in it: directories, links, FIFOs and regular files.
     static func copy(_ source: String, to target: String) throws {
         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
         for name in try FileManager.default.contentsOfDirectory(atPath: source) {
             let (from, to) = (source + "/" + name, target + "/" + name)
             var status = stat()
-            guard lstat(from, &status) == 0 else { continue }  // Removed since it was listed.
+            guard lstat(from, &status) == 0 else { continue }  // The file was removed after it was listed.
             switch status.st_mode & S_IFMT {
             case S_IFDIR: try copy(from, to: to)
             case S_IFLNK:

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files that commands read.
+/// The input files of commands.
 enum SampleInput {
     static let schema = """
         { "entities": {
@@ -19,7 +19,7 @@ enum SampleInput {
                      "relationships": { "notes": {"to": "Note", "many": true, "inverse": "tags"} } } } }
         """
 
-    /// The rows of a transaction that is large enough for a file of its own.
+    /// Returns the rows of a transaction that is large enough for a file of its own.
     static func manyRows(_ word: String) -> String {
         (100..<140).map { number in
             """

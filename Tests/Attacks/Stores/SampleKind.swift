@@ -1,20 +1,20 @@
 import CambiumLog
 
-/// The shapes of stores that are attacked. All have the same transactions.
+/// The shapes of the attacked stores. All shapes have the same transactions.
 enum SampleKind: String, CaseIterable, Sendable {
-    /// One segment, and no checkpoint.
+    /// One segment without a checkpoint.
     case small
-    /// Three checkpoints, and log after the last one.
+    /// Three checkpoints, and more log after the last one.
     case checkpointed
-    /// Sealed segments, a transaction with a file of its own, and no checkpoint.
+    /// Sealed segments and a transaction with a file of its own, without a checkpoint.
     case sealed
-    /// Sealed segments of which compaction retired the first ones.
+    /// Sealed segments, of which compaction retired the first ones.
     case compacted
-    /// The same, with an archive.
+    /// A compacted store with an archive.
     case archived
-    /// Checkpoints whose pages are compressed.
+    /// Checkpoints with compressed pages.
     case compressed
-    /// As `sealed`, and its writer has not closed it: nothing proves that the last transactions were durable.
+    /// A store as `sealed` that its writer has not closed, so nothing proves that the last transactions were durable.
     case unclosed
 
     var tuning: LogTuning {
@@ -28,7 +28,7 @@ enum SampleKind: String, CaseIterable, Sendable {
         return tuning
     }
 
-    /// The moments that commands name. A compacted sample shows those from transaction 11 on.
+    /// The moments that commands name. A compacted sample shows only the moments of transaction 11 or later.
     var moments: [String: String] {
         isCompacted
             ? ["{moment}": "12", "{next}": "13", "since:{kept}": "since:12"]

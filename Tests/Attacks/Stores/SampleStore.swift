@@ -4,16 +4,16 @@ import CambiumLog
 import CambiumTesting
 import Foundation
 
-/// Writes a store that is attacked: the same bytes for the same seed.
+/// Writes a store to attack. The same seed yields the same bytes.
 struct SampleStore {
     let kind: SampleKind
     let seed: UInt64
-    /// In the title of each note, so that stores of two seeds differ in what they hold, too.
+    /// A word in the title of each note, so that the contents of stores with different seeds differ, too.
     let word: String
-    /// Whether a sample of a kind that is compacted is compacted.
+    /// Whether a sample of a compacted kind is really compacted.
     var isCompacted = true
 
-    /// Makes `store`, `archive` and what else a `Site` has in `directory`; and in `earlier` the store as it was half-way.
+    /// Makes the store and the other parts of a `Site` in `directory`, and copies the store to `earlier` after half of its transactions.
     func build(in directory: String, earlier: String) throws {
         let manager = FileManager.default
         for name in ["input", "outside", "store"] {
@@ -33,14 +33,14 @@ struct SampleStore {
         try writeFirstHalf(store)
         try store.close()
         try Tree.copy(directory + "/store", to: earlier)
-        // A foreign file from here on: creating the store would refuse it.
+        // The foreign file is added only now, because the creation of a store would refuse it.
         try Data("a file of somebody else\n".utf8).write(to: URL(filePath: directory + "/store/keep.txt"))
         store = try Store.open(volume, durability: nil, surroundings: environment, tuning: kind.tuning)
         try writeSecondHalf(store, archive: kind == .archived ? directory + "/archive" : nil)
         if kind == .unclosed { try leave(store, directory) } else { try store.close() }
     }
 
-    /// Keeps the files as they are while the store is open.
+    /// Replaces the closed store with a copy of its files from the time when it was open.
     private func leave(_ store: Store, _ directory: String) throws {
         try Tree.copy(directory + "/store", to: directory + "/left")
         try store.close()
@@ -64,7 +64,7 @@ struct SampleStore {
 
     // MARK: The transactions
 
-    /// Transactions 2 to 8.
+    /// Writes transactions 2 to 8.
     private func writeFirstHalf(_ store: Store) throws {
         try store.write(Author(actor: "jane", message: "the tags")) { transaction in
             for name in ["red", "green"] { _ = try transaction.insert("Tag", ["name": .string(name)]) }
@@ -78,7 +78,7 @@ struct SampleStore {
         _ = try store.label("early")
     }
 
-    /// From transaction 9 on.
+    /// Writes the transactions from number 9 to the end.
     private func writeSecondHalf(_ store: Store, archive: String?) throws {
         guard let note = store.schema.entity("Note") else { throw Misuse("the sample lacks its entity") }
         _ = try store.importRows(note, from: [.bytes(Array(SampleInput.manyRows(word).utf8))], author: Author(actor: "feed"))

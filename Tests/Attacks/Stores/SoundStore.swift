@@ -1,30 +1,30 @@
 import Foundation
 
-/// A sample, and what each command comes to there while nothing is wrong with it.
+/// A sample, and the result of each command while the store is sound.
 struct SoundStore: Sendable {
     struct Answer: Sendable {
         let outcome: Outcome
-        /// The export of the store after a command that writes; nil if the command fails.
+        /// The export of the store after a command that writes. `nil` if the command fails or does not write.
         let exportAfter: [UInt8]?
     }
 
     let kind: SampleKind
-    /// A directory to copy a `Site` from.
+    /// The directory that each `Site` copies.
     let site: String
     let earlier: String
     let otherSite: String
     let answers: [String: Answer]
-    /// What is permitted, too, if the end of the log is damaged: the stores that end at each moment before the newest from which on nothing
-    /// proves that the transactions were durable. Empty for a store that was closed.
+    /// The answers that are permitted, too, if the end of the log is corrupt. Each element is for a store that ends at one of the moments
+    /// before the newest whose durability nothing proves. Empty for a store that was closed.
     let shorter: [[String: Answer]]
-    /// Of a compacted store: the answers about its log if nobody had compacted it.
+    /// The answers about the log of a compacted store if no compaction had run. Empty for other stores.
     let unretired: [String: Answer]
-    /// The path of the last segment: the only file whose end may be cut off.
+    /// The path of the last segment, the only file whose end may be lost.
     private let lastSegment: String
-    /// What the export of any moment is.
+    /// The exports of all moments.
     let moments: [[UInt8]]
 
-    /// Builds the sample in a new directory, and runs every command.
+    /// Builds the sample in a new directory and runs every command.
     init(_ kind: SampleKind, _ attack: Attack) throws {
         self.kind = kind
         let root = try attack.makeDirectory()
@@ -44,7 +44,7 @@ struct SoundStore: Sendable {
         }
     }
 
-    /// What is right for a command after a corruption of `file`.
+    /// Returns the right answers of a command after a corruption of `file`.
     func permitted(_ command: AttackCommand, after file: String) -> [Answer] {
         ([answers] + (file == "store/" + lastSegment ? shorter : [])).compactMap { $0[command.name] }
     }
@@ -74,7 +74,8 @@ struct SoundStore: Sendable {
         return answers
     }
 
-    /// The exports of all moments. A compacted store shows some; the same transactions in another sample show all.
+    /// Returns the exports of all moments. A compacted store shows only some, so a sample of another kind with the same transactions shows
+    /// all.
     private static func moments(_ root: String, _ kind: SampleKind, _ attack: Attack) throws -> [(number: Int, export: [UInt8])] {
         let whole = root + "/whole"
         try SampleStore(kind: .small, seed: 1, word: "title").build(in: whole, earlier: root + "/whole-earlier")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// Pages of ordered indexes that somebody has changed.
+/// Forged pages of ordered indexes.
 @Suite struct ForgedTreeTests {
     private struct Stored {
         let image: PageImage
@@ -48,7 +48,7 @@ import Testing
             return pages
         }
 
-        /// What the proof says of the pages, some bytes of which are other ones.
+        /// Returns the findings of the proof for the pages with some bytes replaced.
         func flaws(_ changes: [(page: PageRef, offset: Int, byte: UInt8)]) throws -> [String] {
             let forged = storage.copy()
             for change in changes {
@@ -62,7 +62,7 @@ import Testing
             (storage.chunk(Int(page >> 12)) + Int(page & 4095) * 16 + offset).load(as: UInt8.self)
         }
 
-        /// The bytes of a page that say something.
+        /// Returns the number of bytes from the start of a page to the end of its used part.
         func usedByteCount(_ page: PageRef) -> Int {
             let pointer = storage.chunk(Int(page >> 12)) + Int(page & 4095) * 16
             switch PageKind(rawValue: byte(page, PageLayout.kindOffset)) {
@@ -87,7 +87,8 @@ import Testing
         }
     }
 
-    /// Bytes that nothing reads, and those by which pages are of no index of this program.
+    /// Whether the proof ignores a byte: nothing reads the byte, or it only states which index a record describes and
+    /// how far that index is built.
     private func isPadding(_ page: PageRef, _ offset: Int, _ stored: Stored) -> Bool {
         guard page == stored.pages[0] else { return offset >= 22 && offset < 24 && stored.byte(page, PageLayout.kindOffset) == 13 }
         let place = (offset - IndexDirectory.recordsOffset) % IndexDirectory.stride

@@ -4,9 +4,9 @@ import Testing
 
 @testable import CambiumGraph
 
-/// Ordered indexes of a graph against a sort of its objects.
+/// Ordered indexes of a graph, compared with a sort of its objects.
 @Suite struct OrderedIndexTests {
-    /// A person has a value of each kind, and three indexes.
+    /// A timeline of persons. The entity has an attribute of each kind and three indexes.
     struct People {
         let timeline = Timeline()
         let person: Entity
@@ -239,7 +239,7 @@ import Testing
         let people = try filled(900)
         let timeline = people.timeline
         let catalog = timeline.head.schema.catalog
-        // As an earlier version laid them out.
+        // The layout of an earlier version.
         let old = Timeline()
         var draft = old.draft()
         try draft.apply(.schema(catalog))

@@ -5,15 +5,15 @@ import Testing
 
 @testable import CambiumGraph
 
-/// The tree of an ordered index against a sorted array.
+/// The tree of an ordered index, compared with a sorted array.
 @Suite struct OrderedTreeTests {
-    /// A tree, and what it has to hold.
+    /// A tree, and the entries that it must contain.
     private struct Fixture {
         let timeline = Timeline()
         var tree = OrderedTree()
         var expected: Set<[UInt8]> = []
 
-        /// Adds and removes entries in one batch of one version, and looks at every node.
+        /// Adds and removes entries in one batch of one version, and checks every node.
         mutating func change(adding: [[UInt8]], removing: [[UInt8]] = []) throws {
             var draft = timeline.draft()
             try change(&draft, adding: adding, removing: removing)
@@ -64,7 +64,7 @@ import Testing
         private func row(_ entry: [UInt8]) -> UInt32 { entry.suffix(4).reduce(0) { $0 << 8 | UInt32($1) } }
     }
 
-    /// What the keys of a tree are like.
+    /// The kinds of keys in a tree.
     enum Keys: CaseIterable {
         case numbers, fewNumbers, texts, longTexts, equal, mixed
 
@@ -121,7 +121,7 @@ import Testing
             try fixture.change(&draft, adding: batch)
             batch = []
         }
-        // Entries take at most the 8 bytes in which they differ; those that ascend leave no room between them.
+        // Entries take at most the 8 bytes in which they differ. Ascending entries leave no gaps between them.
         let leaves = LeafCount(draft.reader, fixture.tree)
         #expect(leaves.usedShare > (ascends ? 0.85 : 0.45))
     }
@@ -174,7 +174,7 @@ import Testing
     }
 }
 
-/// How full the leaves of a tree are.
+/// The number of leaves in a tree, and the share of their bytes in use.
 struct LeafCount {
     private(set) var count = 0
     private(set) var usedByteCount = 0

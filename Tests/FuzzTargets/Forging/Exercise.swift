@@ -4,18 +4,19 @@ import CambiumJSON
 import CambiumLog
 import CambiumModel
 
-/// Does with a store everything that a program may do: reads all of it, exports it, checks it, changes it, stores it and opens it again.
+/// Runs everything that a program may do with a store: reads, exports, checks, changes, stores and reopens it.
 public enum Exercise {
-    /// Throws the error that the store is refused with, or a `Finding` for what must not be.
+    /// Runs all operations on the store of a volume.
     ///
-    /// - Parameter isLazy: whether pages are checked where they are read, as those of large graphs are. Then the process ends, as
-    ///   `Store.onDamagedPages` says, where a page is not what it has to be.
+    /// - Parameter isLazy: whether pages are checked when they are read, as in large graphs. The handler of `Store.onDamagedPages` then
+    ///   ends the process if a page is corrupt.
+    /// - Throws: the error with which the store is refused, or a `Finding` for a fault.
     @discardableResult
     public static func run(_ volume: any Volume, isLazy: Bool = false) throws -> Outcome {
         var tuning = LogTuning()
         if isLazy { tuning.checkedByteCountMax = 0 }
         let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings, tuning: tuning)
-        defer { try? store.close() }  // A store that was closed may be closed again.
+        defer { try? store.close() }  // A closed store may be closed again.
         let outcome = Outcome(notes: store.recovery.notes, checkpoint: store.recovery.checkpoint, digest: store.graph.digest())
         try read(store.graph, isLazy: isLazy)
         try change(store)
@@ -25,21 +26,21 @@ public enum Exercise {
         let digest = store.graph.digest()
         try store.close()
         let again = try ReadOnlyStore(volume)
-        // Pages that are not proven can show what was never stored, as long as each value is possible by itself.
+        // Unproven pages may show contents that were never stored, if each value is possible by itself.
         guard isLazy || again.graph.digest() == digest else { throw Finding("the store opens as another one") }
         return outcome
     }
 
-    /// What a store was opened as, before anything was changed.
+    /// The state of a store when it was opened, before any change.
     public struct Outcome {
         public let notes: [String]
         public let checkpoint: TransactionNumber
         public let digest: GraphDigest
     }
 
-    /// Reads whatever can be read of a graph.
+    /// Reads everything that a graph offers.
     ///
-    /// - Parameter isLazy: whether its pages are not proven. Then its invariants are not looked at, which rely on that proof.
+    /// - Parameter isLazy: whether the pages are unproven. Invariants are then not checked, because these checks rely on the proof.
     public static func read(_ graph: Graph, isLazy: Bool = false) throws {
         if !isLazy { try Finding.check(graph) }
         _ = graph.digest()
@@ -61,7 +62,7 @@ public enum Exercise {
 
     private static func change(_ store: Store) throws {
         let schema = store.schema
-        // The schema may have become another one.
+        // A forged schema may lack these entities.
         guard let thing = schema.entity("Thing"), let tag = schema.entity("Tag") else { return }
         let rows = "{\"id\":1,\"title\":\"changed\",\"tags\":[\"tag 0\",\"new\"],\"friends\":[2,3]}"
         _ = try store.importRows(thing, from: [.bytes(Array(rows.utf8))])

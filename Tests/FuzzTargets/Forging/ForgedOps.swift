@@ -4,8 +4,8 @@ import CambiumLog
 import CambiumModel
 import FoundationEssentials
 
-/// Ops that no store writes, for the graph of `ForgedSample`: each kind of op with each of its fields at its limits, and each kind of value
-/// that no attribute can have, wherever an op holds one.
+/// Ops for the graph of `ForgedSample` that no store writes. Each field of each kind of op appears at its limits. Each place for a value in
+/// an op appears with each kind of value that no attribute can have.
 ///
 ///     for forgery in try ForgedOps.all() { let files = try ForgedLog.append([forgery.payload], to: sample.files) }
 public struct ForgedOps: Sendable, CustomStringConvertible {
@@ -23,25 +23,25 @@ public struct ForgedOps: Sendable, CustomStringConvertible {
         self.payload = payload
     }
 
-    /// Those that hold a value which no attribute can have.
+    /// Returns ops with a value that no attribute can have.
     public static func values() throws -> [ForgedOps] { try Array(Forgery().values().dropFirst()) }
 
-    /// A clone like those, whose values are sound.
+    /// Returns a clone like the ones in `values()`, but with sound values.
     public static func soundClone() throws -> ForgedOps? { try Forgery().values().first }
 
-    /// Those that set a label which no caller may set.
+    /// Returns ops that set a label that no caller may set.
     public static func labels() -> [ForgedOps] {
         ["", "a\nb", "\u{1B}[2J", "\u{7F}", "tab\t", "\0"].map { name in
             ForgedOps("label of the bytes \(Array(name.utf8))", [.label(name, TransactionNumber(rawValue: 1))])
         }
     }
 
-    /// Those that name something which is not there, or a number that cannot be.
+    /// Returns ops that refer to something that does not exist, or that contain an impossible number.
     public static func limits() throws -> [ForgedOps] { try Forgery().limits() }
 
     public static func all() throws -> [ForgedOps] { try values() + limits() + bytes() + labels() }
 
-    /// The bytes of each op of the sample, with each number in them replaced by limits.
+    /// Returns the payloads of the sample, each with one of its first 400 bytes replaced by a byte or a varint at a limit.
     public static func bytes() throws -> [ForgedOps] {
         try SampleStore.seedPayloads().enumerated().flatMap { number, payload in
             (0..<min(payload.count, 400)).flatMap { place in
@@ -53,7 +53,7 @@ public struct ForgedOps: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A byte, and varints of 32, 38, 63 and 64 bits.
+    /// Single bytes, and varints of 32, 38, 63 and 64 bits.
     private static let replacements: [[UInt8]] = [
         [0], [0x7F], [0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x07],
         [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
@@ -61,14 +61,14 @@ public struct ForgedOps: Sendable, CustomStringConvertible {
 }
 
 extension SampleStore {
-    /// Payloads of the sample and of clones of its objects.
+    /// Returns the payloads of the sample except its schema, and the payloads of clones of its objects.
     static func seedPayloads() throws -> [[UInt8]] { try SampleStore().payloads.dropFirst() + SampleClones.payloads() }
 }
 
-/// What the forged ops are made of.
+/// The parts of the forged ops.
 private struct Forgery {
     let thing: Entity
-    /// A clone of the first object that can be carried out.
+    /// A valid clone of the first object.
     let sampleClone: CloneOp
 
     init() throws {
@@ -88,7 +88,7 @@ private struct Forgery {
 
     // MARK: Values
 
-    /// By the name of an attribute: values in the form of ops. Those that cannot be formed as values are columns only.
+    /// The names of attributes, with values that they cannot have. Invalid values that a `Value` cannot represent are in `badBytes`.
     private var badValues: [(String, Value)] {
         var values: [(String, Value)] = [
             ("flag", .int(1)), ("small", .int(40_000)), ("middle", .int(1 << 40)), ("single", .float(.nan)), ("single", .float(.infinity)),
@@ -103,7 +103,7 @@ private struct Forgery {
         return values
     }
 
-    /// By the name of an attribute: stored bytes that are none of its values.
+    /// The names of attributes, with stored bytes that do not encode any of their values.
     private var badBytes: [(String, [UInt8])] {
         let dates = [UInt64.max, 0x7FF0 << 48, 0xFFF0 << 48, 0x7FF8 << 48, (1e300).bitPattern, (9.3e18).bitPattern]
         var bytes: [(String, [UInt8])] = dates.map { ("when", Self.bytes($0)) }

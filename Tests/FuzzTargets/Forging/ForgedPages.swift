@@ -2,7 +2,8 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// The pages of the newest checkpoint of a store, to be changed at will: the checksums of the chunks and of the record are made to fit.
+/// The pages of a store's newest checkpoint, which a test may change at will. The checksums of the chunks and of the
+/// checkpoint record are recomputed.
 ///
 ///     var pages = try ForgedPages(files)
 ///     for mutation in PageMutation.all(of: pages) {
@@ -11,22 +12,23 @@ import CambiumModel
 ///         let files = try forged.files()
 ///     }
 ///
-/// Headers of pages are read as Docs/CHECKPOINTS.md says: 8 bytes epoch, 2 bytes granules of 16 bytes, 1 byte kind.
+/// A page header has the layout of Docs/CHECKPOINTS.md: the epoch in 8 bytes, the size in granules of 16 bytes in 2
+/// bytes, and the kind in 1 byte.
 public struct ForgedPages: Sendable {
-    /// A page as its header tells.
+    /// A page, as its header describes it.
     public struct Page: Sendable {
         public let kind: UInt8
-        /// Where it begins in the file of pages, in bytes; a sixteenth of it is what refers to the page.
+        /// The position in the file of pages, in bytes. A reference to the page is a sixteenth of it.
         public let offset: Int
         public let byteCount: Int
 
         public var reference: UInt32 { UInt32(offset / 16) }
     }
 
-    /// Of the file of pages.
+    /// The bytes of the file of pages.
     public private(set) var bytes: [UInt8]
     public let record: RootRecord
-    /// All pages that a chunk of the checkpoint has, those that nothing refers to any more among them.
+    /// All pages in the chunks of the checkpoint, with those that nothing refers to any more.
     public let pages: [Page]
     private let others: [String: [UInt8]]
     private let path: String
@@ -34,7 +36,7 @@ public struct ForgedPages: Sendable {
 
     private static let (granule, chunkByteCount) = (16, PageFile.chunkByteCount)
 
-    /// Throws a `Finding` if the store has no checkpoint, or one that is stored compressed.
+    /// Reads the newest checkpoint. Throws a `Finding` if the store has no checkpoint or if the checkpoint is compressed.
     public init(_ files: [String: [UInt8]]) throws {
         let volume = MemoryVolume(contents: files)
         let store = try StoreSettings.read(volume).store
@@ -51,7 +53,7 @@ public struct ForgedPages: Sendable {
     private static func pages(_ bytes: [UInt8], _ root: RootRecord) -> [Page] {
         var pages: [Page] = []
         for chunk in root.chunks.indices where root.chunks[chunk].hasPages {
-            // The first granule of all stands for no page.
+            // The first granule of the file does not hold a page.
             var offset = chunk * chunkByteCount + (chunk == 0 ? granule : 0)
             while offset + 2 * granule <= (chunk + 1) * chunkByteCount {
                 let byteCount = (Int(bytes[offset + 8]) | Int(bytes[offset + 9]) << 8) * granule
@@ -63,7 +65,7 @@ public struct ForgedPages: Sendable {
         return pages
     }
 
-    /// A number of 1, 2, 4 or 8 bytes.
+    /// Returns a number of 1, 2, 4 or 8 bytes in little-endian order.
     public func value(at offset: Int, width: Int) -> UInt64 {
         (0..<width).reduce(0) { $0 | UInt64(bytes[offset + $1]) << UInt64(8 * $1) }
     }
@@ -77,7 +79,7 @@ public struct ForgedPages: Sendable {
 
     public mutating func apply(_ mutation: PageMutation) { store(mutation.value, at: mutation.offset, width: mutation.width) }
 
-    /// The files of the store with these pages, under checksums that fit.
+    /// Returns the files of the store with these pages and matching checksums.
     public func files() throws -> [String: [UInt8]] {
         var root = record
         for chunk in changedChunks where chunk < root.chunks.count {
@@ -87,7 +89,7 @@ public struct ForgedPages: Sendable {
         return try files(with: root)
     }
 
-    /// The same with another record.
+    /// Returns the files of the store with these pages and another checkpoint record.
     public func files(with root: RootRecord) throws -> [String: [UInt8]] {
         let volume = MemoryVolume(contents: others.merging([path: bytes]) { $1 })
         var writer = try PageFileWriter(volume, root.pageFile, isNamed: true)

@@ -2,20 +2,20 @@ import Cambium
 import CambiumLog
 import CambiumModel
 
-/// A store in which every kind of page and op is in use: the sample store with long values, shared values, clones, groups that several
-/// virtual pages share, indexes that have split, labels and requests. Its newest checkpoint holds all transactions but the last one.
+/// A store with every kind of page and op: the sample store with long values, shared values, clones, groups that several virtual pages
+/// share, split indexes, labels and requests. Its newest checkpoint holds all transactions except the last one.
 ///
 ///     let sample = try ForgedSample()
 ///     let pages = try ForgedPages(sample.files)
 public struct ForgedSample: Sendable {
-    /// By their paths.
+    /// The contents of the files by path.
     public let files: [String: [UInt8]]
-    /// Of the newest graph.
+    /// The digest of the newest graph.
     public let digest: GraphDigest
     /// The last transaction in the newest checkpoint.
     public let checkpoint: TransactionNumber
 
-    /// Objects that are made so that indexes split, and those of them that stay.
+    /// The number of objects that are inserted so that indexes split, and the distance between the objects that stay.
     private static let (tagCount, keptTagStride) = (800, 40)
 
     public init() throws {
@@ -25,7 +25,7 @@ public struct ForgedSample: Sendable {
         try Self.addTags(store)
         try store.label("a label")
         checkpoint = try store.checkpoint().transaction
-        // Compaction that keeps all of the log packs the pages.
+        // Compaction packs the pages, even if it keeps the whole log.
         _ = try store.compact(.all)
         try store.write(Author(actor: "fuzz", requestID: "behind")) { _ = try $0.insert("Tag", ["name": .string("behind it")]) }
         digest = store.graph.digest()
@@ -33,7 +33,7 @@ public struct ForgedSample: Sendable {
         files = volume.contents
     }
 
-    /// Opens the store of these files as a program does.
+    /// Opens the store of these files for writing, as a program does.
     public static func open(_ files: [String: [UInt8]]) throws -> (store: Store, volume: MemoryVolume) {
         let volume = MemoryVolume(contents: files)
         return (try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings), volume)

@@ -1,6 +1,6 @@
-/// One number of a page that becomes another one.
+/// The replacement of one number in a page.
 public struct PageMutation: Sendable, CustomStringConvertible {
-    /// In the file of pages, in bytes.
+    /// The position of the number in the file of pages, in bytes.
     public let offset: Int
     public let width: Int
     public let value: UInt64
@@ -13,7 +13,8 @@ public struct PageMutation: Sendable, CustomStringConvertible {
         description = "kind \(page.kind) page \(page.reference): \(width) bytes at \(place) become \(value)"
     }
 
-    /// The numbers of a page and where they are: those of its header, those that its kind has at fixed places, and some of its elements.
+    /// Returns the positions and widths of a page's numbers: those of its header, those at fixed positions for its kind,
+    /// and some of its elements.
     public static func fields(of page: ForgedPages.Page, in pages: ForgedPages) -> [(place: Int, width: Int)] {
         let header = [(0, 8), (8, 2), (10, 1), (12, 4)]
         return (header + content(of: page, in: pages)).filter { $0.0 + $0.1 <= page.byteCount }.map { (place: $0.0, width: $0.1) }
@@ -21,7 +22,8 @@ public struct PageMutation: Sendable, CustomStringConvertible {
 
     private static func content(of page: ForgedPages.Page, in pages: ForgedPages) -> [(Int, Int)] {
         let words = stride(from: 16, to: page.byteCount, by: 4).map { ($0, 4) }
-        /// Words that say something, from a place on: the first ones and the last one.
+        /// Returns the first used words from a position on, the last used word, the word at the position and the last word of the page. A
+        /// used word is neither 0 nor all ones.
         func used(from start: Int, _ count: Int) -> [(Int, Int)] {
             let told = words.filter { place, _ in
                 let value = pages.value(at: page.offset + place, width: 4)
@@ -43,7 +45,7 @@ public struct PageMutation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a number of a page becomes: limits, its neighbours, and references to all sorts of places.
+    /// Returns replacements for a number: limits, neighbours of the number, and references to various positions.
     public static func values(of field: (place: Int, width: Int), _ page: ForgedPages.Page, in pages: ForgedPages) -> [UInt64] {
         let old = pages.value(at: page.offset + field.place, width: field.width)
         let mask: UInt64 = field.width == 8 ? .max : (1 << UInt64(8 * field.width)) - 1
@@ -63,7 +65,9 @@ public struct PageMutation: Sendable, CustomStringConvertible {
         return values.map { $0 & mask }.filter { seen.insert($0).inserted }
     }
 
-    /// Each number of each page with each value. Complexity: O(pages x numbers x values), some hundred thousand for a small store.
+    /// Returns each number of each page with each of its replacements.
+    ///
+    /// - Complexity: O(pages × numbers × values), which yields several hundred thousand mutations for a small store.
     public static func all(of pages: ForgedPages) -> [PageMutation] {
         pages.pages.filter { $0.kind != 0 }.flatMap { page in
             fields(of: page, in: pages).flatMap { field in
@@ -72,7 +76,8 @@ public struct PageMutation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// One of them, or a number anywhere in a page that becomes any other one.
+    /// Returns one of these mutations, or replaces a number at any position in a page with a random number. Returns `nil` if there is
+    /// nothing to change.
     public static func random(of pages: ForgedPages, using random: inout some RandomNumberGenerator) -> PageMutation? {
         guard let page = pages.pages.randomElement(using: &random) else { return nil }
         if Int.random(in: 0..<4, using: &random) == 0 {

@@ -1,4 +1,5 @@
-/// The bytes of an input as choices, one after the other. After the end every choice is 0, which is the valid one wherever there is one.
+/// The bytes of an input as a sequence of choices. After the end of the input, every choice is 0, which is a valid
+/// choice wherever one exists.
 struct Choices {
     private var bytes: ArraySlice<UInt8>
 
@@ -8,7 +9,7 @@ struct Choices {
 
     mutating func byte() -> UInt8 { bytes.popFirst() ?? 0 }
 
-    /// From 0 to `count` - 1; 0 if there is nothing to choose from.
+    /// Returns an index from 0 to `count` - 1, or 0 if `count` is 0.
     mutating func index(below count: Int) -> Int {
         guard count > 1 else { return 0 }
         return Int(count <= 256 ? UInt64(byte()) : raw(byteCount: 2)) % count
@@ -16,7 +17,7 @@ struct Choices {
 
     mutating func isTrue() -> Bool { byte() & 1 == 1 }
 
-    /// True for one byte of 32, and never after the end.
+    /// Returns `true` for one byte of 32, and never after the end of the input.
     mutating func isRare() -> Bool { byte() & 31 == 31 }
 
     mutating func pick<Element>(_ elements: [Element]) -> Element? { elements.isEmpty ? nil : elements[index(below: elements.count)] }
@@ -25,7 +26,7 @@ struct Choices {
 
     mutating func bytes(countMax: Int) -> [UInt8] { (0..<index(below: countMax + 1)).map { _ in byte() } }
 
-    /// A number that is small, at a limit, or any.
+    /// Returns a small number, a number at a limit, or any number.
     mutating func number() -> UInt64 {
         let limits: [UInt64] = [
             0, 1, 0x7F, 0x80, 0xFF, 0xFFFF, 1 << 31 - 1, 1 << 31, 1 << 32 - 1, 1 << 32, 1 << 38 - 1, 1 << 38, 1 << 53, 1 << 63 - 1, 1 << 63,
@@ -38,7 +39,7 @@ struct Choices {
         }
     }
 
-    /// A text of a few characters, or one that breaks something else.
+    /// Returns a text from the input, or one of the listed texts, which often break a rule.
     mutating func text() -> String {
         let texts = [
             "", "a", "red", "{}", "[1]", "\"x\"", "1e400", "{\"a\":1,\"a\":2}", "1,\"flag\":true", "\u{1B}[2J", "\u{2028}\u{202E}",

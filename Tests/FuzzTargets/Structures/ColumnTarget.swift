@@ -2,8 +2,8 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// Blocks of an import, column by column in any encoding that the format has, with checksums that fit: the store is replayed, read,
-/// exported, verified, written to and repaired, or refused, and all of these agree.
+/// Blocks of an import with columns in any encoding of the format, and with matching checksums. Replaying, reading, exporting, verifying,
+/// writing and repairing the store must agree with each other, or the store is refused.
 enum ColumnTarget {
     private struct Start {
         let files: [String: [UInt8]]

@@ -2,7 +2,7 @@ import CambiumBytes
 import CambiumLog
 import CambiumModel
 
-/// Writes upserts and relinks as FORMAT.md 4 has them, with the encodings and the numbers that choices say.
+/// Writes upserts and relinks in the layout of FORMAT.md 4, with encodings and numbers from `choices`.
 struct ColumnWriter {
     var choices: Choices
     private let schema: Schema
@@ -42,7 +42,7 @@ struct ColumnWriter {
         }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of serials.
     private mutating func writeSerials(isNew: Bool) -> Int {
         let count = 1 + choices.index(below: 5)
         if choices.isRare() {
@@ -73,7 +73,7 @@ struct ColumnWriter {
         }
     }
 
-    /// Returns their sum.
+    /// Returns the sum of the counts.
     private mutating func writeCounts(_ count: Int) -> Int {
         let counts = (0..<count).map { _ in UInt64(choices.index(below: 4)) }
         writeList(counts, width: 4)
@@ -153,7 +153,7 @@ struct ColumnWriter {
 
     // MARK: Lists
 
-    /// In any of the encodings, each of which says what the numbers are; now and then with another number in it.
+    /// Writes a list in one of the encodings. The result sometimes contains a wrong number or an unknown encoding.
     private mutating func writeList(_ numbers: [UInt64], width: Int) {
         guard let first = numbers.first else { return }
         let encoding = choices.isRare() ? choices.byte() : choices.byte() & 3

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Changes fields of valid ops: ids, numbers, indexes, values, and which ops there are.
+/// Changes fields of valid ops (ids, numbers, indexes and values), and adds, removes and reorders ops.
 struct OpChanges {
     var choices: Choices
     private let roots: [EntityNumber]
@@ -14,7 +14,7 @@ struct OpChanges {
         properties = Set(schema.entities.flatMap { $0.attributes.map(\.number) + $0.relationships.map(\.number) }).sorted()
     }
 
-    /// Changes until the choices are over, at most 6 times.
+    /// Makes up to 6 changes, and stops at the end of the choices.
     mutating func change(_ ops: [Op]) -> [Op] {
         var ops = ops
         for _ in 0..<6 where !choices.isOver && !ops.isEmpty {
@@ -64,7 +64,7 @@ struct OpChanges {
         return assignments
     }
 
-    /// An op that was not there.
+    /// Returns a new op.
     private mutating func made() -> Op {
         let object = id(ObjectID(root: roots.first ?? EntityNumber(rawValue: 1), serial: 1))
         let property = property(PropertyNumber(rawValue: 1))

@@ -4,14 +4,14 @@ import CambiumJSON
 import CambiumLog
 import CambiumModel
 
-/// Pages of a checkpoint with other numbers in them, under checksums that fit: the store is opened, read, verified and written to, or
-/// refused. Nothing traps, and a store that verifies is the one that the log says.
+/// Pages of a checkpoint with changed numbers and matching checksums. The store is opened, read, verified and written to, or refused.
+/// Nothing traps, and a store that verifies has the graph of its log.
 ///
-/// An input is choices: which page, which number of it, and what it becomes, up to four times.
+/// An input consists of choices, up to four times: a page, a number in it, and its replacement.
 enum PageTarget {
     private struct Sample {
         let pages: ForgedPages
-        /// The pages that the checkpoint needs, and their numbers.
+        /// The pages that the checkpoint needs, and the fields of each.
         let fields: [(page: ForgedPages.Page, fields: [(place: Int, width: Int)])]
         let digest: GraphDigest
 
@@ -67,7 +67,7 @@ enum PageTarget {
 
     // MARK: What a store is used for
 
-    /// A graph that is not sound may be shown as it is: nobody but `verify` compares it with the log. Each object of it can be written.
+    /// Reads the graph and writes each object. The graph may be unsound, because only `verify` compares it with the log.
     private static func read(_ contents: [String: [UInt8]]) {
         do {
             let graph = try ReadOnlyStore(MemoryVolume(contents: contents)).graph
@@ -98,7 +98,7 @@ enum PageTarget {
             for name in ["Thing", "Step", "Person"] {
                 guard let entity = store.schema.entity(name), let object = store.graph.objects(of: entity).first(where: { _ in true })
                 else { continue }
-                do { try store.write { try $0.delete(object) } } catch {}  // A rule, or a page that cannot be.
+                do { try store.write { try $0.delete(object) } } catch {}  // A rule, or a corrupt page.
             }
             _ = try store.checkpoint()
             try store.close()

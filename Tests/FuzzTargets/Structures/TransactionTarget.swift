@@ -1,12 +1,12 @@
 import CambiumLog
 import CambiumModel
 
-/// A transaction of a valid store whose ops get other fields, written with checksums that fit: the store is replayed, read, exported,
-/// verified, written to and repaired, or refused, and all of these agree.
+/// A transaction of a valid store with changed fields in its ops and with matching checksums. Replaying, reading, exporting, verifying,
+/// writing and repairing the store must agree with each other, or the store is refused.
 ///
-/// An input is choices: which transaction, then what changes.
+/// An input consists of choices: first a transaction, then the changes.
 enum TransactionTarget {
-    /// A transaction, and the files of the store before it.
+    /// A transaction, and the files of the store before the transaction.
     private struct Step {
         let ops: [Op]
         let files: [String: [UInt8]]

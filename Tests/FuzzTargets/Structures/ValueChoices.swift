@@ -2,7 +2,7 @@ import CambiumModel
 import FoundationEssentials
 
 extension Choices {
-    /// A value of any kind, one that no attribute can have among them.
+    /// Returns a value of any kind. Some values are impossible for every attribute.
     mutating func value() -> Value {
         switch index(below: 12) {
         case 0: .string(text())
