@@ -198,7 +198,7 @@ private struct PackedRun {
             counts.append(run.groupCount)
         }
         run.check("after 20 generations")
-        // Each generation leaves about 7 of 700 objects, and the next generation thins them out again.
+        // Each generation leaves about 7 of 700 objects, and later generations thin these out again.
         #expect(run.groupCount < 2 * 700 / PageLayout.fanOut, "\(counts)")
     }
 

@@ -44,8 +44,7 @@ import Testing
             return MemoryVolume(contents: files)
         }
 
-        /// Returns the segment that a kill may leave after a part of the frame was written. Returns `nil` if no part of the frame is
-        /// missing.
+        /// Returns the segment that a kill may leave after a part of the frame was written, or `nil` if the whole frame is there.
         func remains(_ length: Int, _ kind: Remains) -> [UInt8]? {
             let missing = kind == .end ? bytes[offset..<length] : bytes[length...]
             guard kind == .beginning ? !missing.isEmpty : missing.contains(where: { $0 != 0 }) else { return nil }

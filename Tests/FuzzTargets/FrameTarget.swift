@@ -12,7 +12,7 @@ enum FrameTarget {
         case plain
         /// The bytes, with the right checksums in the header and the frames.
         case mended
-        /// Bodies of frames that follow the frame with the schema. Two bytes with its size precede each body. The last body may be shorter.
+        /// Bodies of frames that follow the frame with the schema. Two bytes before each body state its size. The last body may be shorter.
         case bodies
         /// The bytes, with the right checksums, in place of one file of a store with sealed segments and files of ops. The second byte
         /// chooses the file.

@@ -82,7 +82,7 @@ enum MigrationTarget {
         let timeline = Timeline(key: HashKey(secret: []))
         var draft = timeline.draft()
         for op in try ops.get() {
-            // The sample records the digest of several transactions, which does not hold for this single one.
+            // The digest of the sample belongs to several transactions. Here all ops form a single transaction.
             if case .digest = op { continue }
             try draft.apply(op)
         }

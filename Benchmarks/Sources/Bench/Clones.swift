@@ -1,6 +1,6 @@
 import Cambium
 
-/// Clones folders with everything below them. The copies have new uids, link to each other and share tags.
+/// Clones folders with everything below them. The copies have new uids, link to each other, and refer to the same tags as the originals.
 struct Clones {
     private let settings: Settings
 
@@ -72,7 +72,7 @@ struct Clones {
         if byteCount > 0 { settings.emit("\(workload) |written", Double(byteCount) / 1e6, "MB", variant: variant) }
     }
 
-    /// Throws if a copy differs from its original, or if it leads to an original that is not shared.
+    /// Throws if a copy does not have its original's values and a new uid, or if it leads to an original that is not shared.
     private func validate(_ clone: Clone, _ graph: Graph) throws {
         let shared = try graph.schema.required("tag")
         for (entity, _) in clone.summary.counts {

@@ -78,7 +78,7 @@ struct Debian {
         settings.emit("C4.3-hop depends (debian)", Double(names.count * passCount) / seconds, "queries/s")
     }
 
-    /// Returns the number of packages within three hops, with the origin.
+    /// Returns the number of packages within three hops, including the origin.
     private static func reach(
         _ origin: ObjectPlace, _ depends: Relation, _ graph: Graph, _ seen: inout [Int], _ query: Int
     ) -> Int {

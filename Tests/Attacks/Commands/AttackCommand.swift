@@ -41,8 +41,7 @@ struct AttackCommand: Sendable {
         self.init(name, arguments, .copies, comparison: .none, tellsFindings: tellsFindings)
     }
 
-    /// Whether the command changes only how transactions are stored, not their contents. If the command fails half-way, its changes so far
-    /// stay.
+    /// Whether the command changes only how transactions are stored, not their contents. The changes of a failed command may stay.
     var isUpkeep: Bool { effect == .writes && ["checkpoint", "compact"].contains(arguments[0]) }
 
     private init(writes name: String, _ arguments: String...) { self.init(name, arguments, .writes, comparison: .none) }

@@ -1,7 +1,7 @@
 import CambiumTesting
 import FuzzTargets
 
-/// Checkpoints of which a page has another number, under checksums that fit.
+/// Checkpoints in which a number of a page was replaced, with matching checksums.
 struct ForgedPageMatrix {
     private let attack: Attack
     private static let count = 400

@@ -24,8 +24,7 @@ struct Tree: Sendable, Equatable {
 
     init(_ directory: String) throws { try add(directory, "") }
 
-    /// Returns the segments with the same contents and mode as in another tree. Zeros at the end and the time of the last change are
-    /// ignored.
+    /// Returns the segments with the same contents and mode as in another tree. Zeros at the end and times of changes are ignored.
     func segments(asIn other: Tree) -> [String] {
         nodes.keys.filter { path in
             guard path.hasPrefix("log/"), path.hasSuffix(".log"), case .file(let bytes, _, let mode)? = nodes[path],
@@ -37,8 +36,8 @@ struct Tree: Sendable, Equatable {
         }
     }
 
-    /// Returns the segments that differ from those of another tree or exist in only one of the two, except the last segment of the other
-    /// tree.
+    /// Returns the segments that differ from those of another tree or exist in only one of the two. Ignores the last
+    /// segment of the other tree.
     func closedSegments(with other: Tree) -> [String] {
         let paths = Set(nodes.keys).union(other.nodes.keys).filter { $0.hasPrefix("log/") && $0.hasSuffix(".log") }
         let last = other.nodes.keys.filter(paths.contains).max()
@@ -74,8 +73,7 @@ struct Tree: Sendable, Equatable {
 
     func bytes(_ path: String) -> [UInt8]? { if case .file(let bytes, _, _) = nodes[path] { bytes } else { nil } }
 
-    /// Returns the first path, except those in `ignored`, whose node differs from that of another tree. Returns `nil` if there is no such
-    /// path.
+    /// Returns the first path outside `ignored` whose node differs from that of another tree, or `nil` if there is no such path.
     func difference(from other: Tree, ignoring ignored: Set<String> = []) -> String? {
         let paths = Set(nodes.keys).union(other.nodes.keys).subtracting(ignored)
         return paths.filter { nodes[$0] != other.nodes[$0] }.min()

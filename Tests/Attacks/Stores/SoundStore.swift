@@ -74,8 +74,7 @@ struct SoundStore: Sendable {
         return answers
     }
 
-    /// Returns the exports of all moments. A compacted store shows only some, so a sample of another kind with the same transactions shows
-    /// all.
+    /// Returns the exports of all moments. They come from another sample with the same transactions, as a compacted store shows only some.
     private static func moments(_ root: String, _ kind: SampleKind, _ attack: Attack) throws -> [(number: Int, export: [UInt8])] {
         let whole = root + "/whole"
         try SampleStore(kind: .small, seed: 1, word: "title").build(in: whole, earlier: root + "/whole-earlier")
