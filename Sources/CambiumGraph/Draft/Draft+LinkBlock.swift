@@ -48,8 +48,7 @@ extension Draft {
     private func rows(
         _ serials: [UInt64], of relationship: Relationship, _ targets: TableLayout
     ) throws(CambiumError) -> [UInt32] {
-        let reader = reader
-        let targetRows = reader.rows(targets.index)
+        var finder = RowFinder(reader, targets.index)
         var family = Family(schema.entity(relationship.destination))
         var found: [UInt32] = []
         found.reserveCapacity(serials.count)
@@ -58,7 +57,7 @@ extension Draft {
                 found.append(noRow)
                 continue
             }
-            guard let row = reader.row(targets.index, serial: serial), family.has(targetRows.entity(row, targets)) else {
+            guard let row = finder.row(serial: serial), family.has(finder.rows.entity(row, targets)) else {
                 throw CambiumError(.damaged, "A block of links names serial \(serial), which '\(relationship.name)' cannot hold.")
             }
             found.append(row)

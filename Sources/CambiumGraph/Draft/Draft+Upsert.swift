@@ -108,15 +108,15 @@ extension Draft {
     func existingRows(
         _ serials: SerialRuns, _ table: TableLayout, _ entity: Entity?
     ) throws(CambiumError) -> [UInt32] {
-        let reader = reader
+        var finder = RowFinder(reader, table.index)
         var rows: [UInt32] = []
         rows.reserveCapacity(serials.count)
         for range in try ranges(of: serials) {
             for serial in range {
-                guard let row = reader.row(table.index, serial: serial) else {
+                guard let row = finder.row(serial: serial) else {
                     throw CambiumError(.damaged, "A block changes serial \(serial) of a hierarchy that has no such object.")
                 }
-                if let entity, reader.rows(table.index).entity(row, table) != entity.number {
+                if let entity, finder.rows.entity(row, table) != entity.number {
                     throw CambiumError(.damaged, "A block changes serial \(serial) as '\(entity.name)', which it is not.")
                 }
                 rows.append(row)

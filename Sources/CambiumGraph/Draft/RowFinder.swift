@@ -1,0 +1,40 @@
+/// Finds the rows of many serials of one table. It keeps the group that it found last, because consecutive serials mostly lie in one group.
+///
+/// Valid as long as nothing writes to the table.
+struct RowFinder {
+    let rows: Rows
+    private let virtualPages: RadixVector
+    private var virtualPage = UInt64.max
+    /// The group of the virtual page, or `nil` if there is none.
+    private var group: UnsafeMutableRawPointer?
+    private var firstRow: UInt32 = 0
+    /// Whether all rows of the group belong to the virtual page.
+    private var isWhole = false
+
+    init(_ reader: Reader, _ table: Int) {
+        rows = reader.rows(table)
+        virtualPages = reader.vector(table, TablePage.virtualPagesOffset)
+    }
+
+    /// Returns the row of the live object with a serial, or `nil` if there is no such object. Equals `Reader.row(_:serial:)`.
+    @inline(__always) mutating func row(serial: UInt64) -> UInt32? {
+        let page = serial &>> UInt64(PageLayout.fanOutShift)
+        if page != virtualPage { find(page) }
+        guard let group else { return nil }
+        let row = firstRow | UInt32(truncatingIfNeeded: serial) & PageLayout.rowMask
+        guard Rows.bit(group, GroupLayout.liveBitsOffset, row) else { return nil }
+        return isWhole || rows.virtualPage(row) == UInt32(truncatingIfNeeded: page) ? row : nil
+    }
+
+    @inline(never) private mutating func find(_ page: UInt64) {
+        virtualPage = page
+        group = nil
+        let number = virtualPages.get(Int(page), rows.chunks)
+        guard number != 0 else { return }
+        firstRow = (number &- 1) &<< PageLayout.rowShift
+        guard let found = rows.group(at: Int(number &- 1)) else { return }
+        group = found
+        let own = found.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self)
+        isWhole = own == UInt32(truncatingIfNeeded: page) && own != GroupLayout.isShared
+    }
+}
