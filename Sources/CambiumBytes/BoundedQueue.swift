@@ -1,6 +1,6 @@
 /// A queue from one thread to another whose bounds keep waits short and memory limited.
 ///
-/// Each element has a weight, which counts from `put` until the consumer releases it with `giveBack(weight:)`.
+/// Each element has a weight, which counts from `put` until the consumer releases it with `release(weight:)`.
 public final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -15,7 +15,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
     private let weightMax: Int
     private let state = Guarded(State())
     /// A counter that every change of the state increments.
-    private let turn = WaitWord(0)
+    private let turn = Futex(0)
 
     public init(countMax: Int, weightMax: Int = .max) {
         self.countMax = countMax
@@ -26,7 +26,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
 
     /// Waits until fewer than `countMax` elements are in the queue and the weight in use is less than `weightMax`. Returns `false` if the
     /// queue is closed.
-    public func waitForRoom() -> Bool {
+    public func waitForCapacity() -> Bool {
         wait { state in
             if state.isClosed { return false }
             return state.elements.count < countMax && state.weight < weightMax ? true : nil
@@ -59,7 +59,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
         return element
     }
 
-    public func giveBack(weight: Int) { change { $0.weight -= weight } }
+    public func release(weight: Int) { change { $0.weight -= weight } }
 
     /// Marks that the consumer takes no more elements, and drops the elements in the queue.
     public func close() {

@@ -109,6 +109,6 @@ public struct ByteReader: Sendable {
     }
 
     @inlinable public func finish() throws(DecodingError) {
-        guard isAtEnd else { throw .invalid("\(remaining) bytes too many", offset: offset) }
+        guard isAtEnd else { throw .invalid("\(remaining) superfluous bytes at the end", offset: offset) }
     }
 }

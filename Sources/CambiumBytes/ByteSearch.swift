@@ -17,7 +17,7 @@ public enum ByteSearch {
     /// Returns the index of the first `byte` in `bytes[start..<end]`, or `nil` if the range does not contain it.
     public static func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> Int? {
         guard start < end, let base = bytes.baseAddress else { return nil }
-        precondition(start >= 0 && end <= bytes.count, "The range to search lies inside of the bytes.")
+        precondition(start >= 0 && end <= bytes.count, "The range to search must lie inside the bytes.")
         // SAFETY: the range was checked against the buffer.
         guard let found = memchr(base + start, Int32(byte), end - start) else { return nil }
         return UnsafeRawPointer(found) - base

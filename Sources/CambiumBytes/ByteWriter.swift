@@ -39,7 +39,7 @@ public struct ByteWriter: Sendable {
 
     @inlinable
     public mutating func writeVarint(_ value: Int) {
-        precondition(value >= 0, "Counts are not negative.")
+        precondition(value >= 0, "A count must not be negative.")
         writeVarint(UInt64(value))
     }
 
@@ -65,7 +65,7 @@ public struct ByteWriter: Sendable {
 
     /// Overwrites bytes that were written before.
     @inlinable public mutating func overwrite<T: FixedWidthInteger>(_ value: T, at offset: Int) {
-        precondition(offset >= 0 && offset + MemoryLayout<T>.size <= buffer.count, "What is written over is there.")
+        precondition(offset >= 0 && offset + MemoryLayout<T>.size <= buffer.count, "The overwritten bytes must lie inside the buffer.")
         // SAFETY: the overwritten bytes lie inside the buffer.
         buffer.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self) }
     }

@@ -7,7 +7,7 @@
 public struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     // SAFETY: the memory is allocated once, lives as long as the lock, and is accessed only by the thread that holds the lock.
     @usableFromInline let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
-    @usableFromInline let word = WaitWord(Self.free)
+    @usableFromInline let word = Futex(Self.free)
 
     @usableFromInline static var free: UInt32 { 0 }
     @usableFromInline static var taken: UInt32 { 1 }
@@ -27,7 +27,7 @@ public struct Guarded<Value>: ~Copyable, @unchecked Sendable {
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         if !word.exchange(Self.free, by: Self.taken) { take() }
-        defer { if !word.exchange(Self.taken, by: Self.free) { giveUp() } }
+        defer { if !word.exchange(Self.taken, by: Self.free) { releaseContended() } }
         return try body(&value.pointee)
     }
 
@@ -39,7 +39,7 @@ public struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     }
 
     @usableFromInline @inline(never)
-    func giveUp() {
+    func releaseContended() {
         word.value = Self.free
         word.wakeOne()
     }

@@ -26,7 +26,7 @@ public final class GzipInflater {
         stream.initialize(to: z_stream())
         // 15 is the largest window, in bits; 16 selects the header and trailer of gzip.
         let code = inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
-        Trap.unless(code == Z_OK, "There is no memory to decompress with.")
+        Trap.unless(code == Z_OK, "The process has no memory left for decompression.")
     }
 
     deinit {

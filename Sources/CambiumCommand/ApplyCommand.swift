@@ -6,12 +6,13 @@ struct ApplyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply", abstract: "Replay the changes of one store into another.",
         discussion:
-            "The target is a copy of the source afterwards: the same objects with the same ids, and the same transactions with "
-            + "their authors and times. It is made where there is none. What it has already is not applied again, so that a command "
-            + "that was stopped, or whose source has grown, is run once more. A target that was changed otherwise is refused.")
+            "Afterwards the target is a copy of the source: it has the same objects with the same ids, and the same transactions with "
+            + "their authors and times. The command creates the target if it does not exist. Transactions that the target has already "
+            + "are not applied again. So repeat the command if it was interrupted, or if the source has grown. A target with other "
+            + "changes is refused.")
 
-    @Argument(help: "The store whose changes are read.") var source: String
-    @Argument(help: "The store that gets them: none yet, an empty one, or one that they were applied to before.") var target: String
+    @Argument(help: "The store to read the changes from.") var source: String
+    @Argument(help: "The store to apply them to: a new store, an empty one, or the target of an earlier apply.") var target: String
     @OptionGroup var output: OutputOptions
 
     func run() throws {
@@ -23,12 +24,13 @@ struct ApplyCommand: ParsableCommand {
             return Terminal.print(writer.text)
         }
         let applied = Readable.of(report.appliedCount, "transaction")
-        Terminal.print("\(target): \(applied) applied, \(Readable.count(report.presentCount)) there before")
+        Terminal.print("\(target): \(applied) applied, \(Readable.count(report.presentCount)) already present")
         Terminal.print(
             "\(Readable.of(report.objectCount, "object")) and \(Readable.of(report.linkCount, "link")), the same as in \(source): "
                 + "digest \(report.digest)")
         if report.laterTimeCount > 0 {
-            Terminal.print("\(Readable.of(report.laterTimeCount, "transaction")) got a later time, because the target was made after them")
+            let later = Readable.of(report.laterTimeCount, "transaction")
+            Terminal.print("\(later) got a later time, because the target was created after them")
         }
     }
 }

@@ -9,7 +9,7 @@ enum Arguments {
             guard let argument = CommandLine.unsafeArgv[index] else { return }
             if String(validatingCString: argument) == nil {
                 let text = String(cString: argument)
-                throw ValidationError("Argument \(index), '\(text)', is not UTF-8. Cambium's names and values are UTF-8.")
+                throw ValidationError("Argument \(index), '\(text)', is not UTF-8. Names and values must be UTF-8.")
             }
         }
     }

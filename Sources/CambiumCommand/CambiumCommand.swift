@@ -9,8 +9,8 @@ import Cambium
 struct CambiumCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cambium",
-        abstract: "An append-only store of objects, and every change that led to them.",
-        discussion: "Try 'cambium demo' first: it imports this machine's package graph and shows what the others do.",
+        abstract: "An append-only store of objects and of every change that led to them.",
+        discussion: "Try 'cambium demo' first: it imports this machine's package graph and shows what the other commands do.",
         version: "0.1.0",
         subcommands: [
             InitCommand.self, SchemaCommand.self, ImportCommand.self, ExportCommand.self, FindCommand.self, ShowCommand.self,
@@ -23,7 +23,7 @@ struct CambiumCommand: ParsableCommand {
     /// Runs a command. Each failure ends in an error message on stderr and a documented exit code.
     static func main() {
         Terminal.begin()
-        Store.onDamagedPages { Failure.exit($0) }
+        Store.onCorruptPages { Failure.exit($0) }
         // If a file grows beyond the limit of the process (RLIMIT_FSIZE), the write must fail without ending the process.
         signal(SIGXFSZ, SIG_IGN)
         do {

@@ -4,23 +4,23 @@ import CambiumJSON
 
 struct CheckpointCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "checkpoint", abstract: "Store the graph, so that the next opening begins with it.",
+        commandName: "checkpoint", abstract: "Store the graph, so that the next opening starts from it.",
         discussion: """
-            That happens by itself when the log has grown by some MiB. Nothing is written where nothing has changed since. Older \
-            checkpoints are kept, spread over the log, so that moments of the past are shown soon.
+            The store makes checkpoints automatically when the log has grown by some MiB. Nothing is written if nothing has changed \
+            since the last one. Older checkpoints are kept, spread over the log, so that earlier moments are shown quickly.
             """)
 
     @Argument(help: "The store.") var store: String
-    @Option(help: "From now on, keep at most so many checkpoints.") var keep: Int?
-    @Option(help: "From now on, let those that only the past needs take so many percent of what the newest one takes.")
+    @Option(help: "Keep at most this many checkpoints from now on.") var keep: Int?
+    @Option(help: "Limit the disk space that only earlier moments need, in percent of the newest checkpoint's size, from now on.")
     var pastPercent: Int?
-    @Option(help: "From now on, store pages in this form, all of them: lz4 takes about half of the disk, none is mapped as it is.")
+    @Option(help: "Store all pages in this form from now on: 'lz4' takes about half of the disk space, 'none' needs no decompression.")
     var compression: PageCompression?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let keep, keep < 1 { throw ValidationError("--keep is 1 or more.") }
-        if let pastPercent, pastPercent < 0 { throw ValidationError("--past-percent is 0 or more.") }
+        if let keep, keep < 1 { throw ValidationError("--keep must be at least 1.") }
+        if let pastPercent, pastPercent < 0 { throw ValidationError("--past-percent must be at least 0.") }
     }
 
     func run() throws {
@@ -51,7 +51,7 @@ struct CheckpointCommand: ParsableCommand {
             return Terminal.print(writer.text)
         }
         if receipt.byteCount == 0 {
-            Terminal.print("The checkpoint of transaction \(receipt.transaction) is there already.")
+            Terminal.print("The checkpoint of transaction \(receipt.transaction) exists already.")
         } else {
             Terminal.print("Stored the graph of transaction \(receipt.transaction) in \(Readable.bytes(receipt.byteCount)).")
         }

@@ -6,34 +6,34 @@ struct CloneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clone", abstract: "Copy objects with everything that they own.",
         discussion:
-            "What an object owns is what it leads to by relationships whose inverse is to-one, or that have none; what others lead to as "
-            + "well is shared. Rules in the schema's userInfo and the options below change that. Relationships are named 'name' or "
-            + "'Entity.name', several of them separated by commas."
+            "An object owns the targets of its relationships whose inverse is to-one, or that have no inverse. The targets of other "
+            + "relationships are shared. Rules in the schema's userInfo and the options below change that. A relationship is named "
+            + "'name' or 'Entity.name'. Separate several names with commas."
     )
 
     @Argument(help: "The store.") var store: String
-    @Argument(help: "The objects, such as Note/42.") var ids: [String]
-    @Option(help: "Relationships that are not copied, at any level.") var exclude: [String] = []
-    @Option(help: "Relationships of the objects given that are not copied.") var excludeAtRoot: [String] = []
-    @Option(help: "Relationships whose targets are copied.") var copy: [String] = []
-    @Option(help: "Relationships whose targets are shared.") var share: [String] = []
-    @Option(help: "How many levels below the objects given are copied; else all.") var depth: Int?
-    @Option(help: "Copy nothing if it would be more than so many objects.") var maxObjects: Int?
-    @Option(name: .customLong("set"), help: "An attribute of the copies of the objects given: key=text, or key:=JSON.")
+    @Argument(help: "The objects to clone, such as Note/42.") var ids: [String]
+    @Option(help: "Skip these relationships at every level.") var exclude: [String] = []
+    @Option(help: "Skip these relationships of the given objects only.") var excludeAtRoot: [String] = []
+    @Option(help: "Copy the targets of these relationships.") var copy: [String] = []
+    @Option(help: "Share the targets of these relationships.") var share: [String] = []
+    @Option(help: "Copy at most this many levels below the given objects.") var depth: Int?
+    @Option(help: "Refuse a clone of more than this many objects.") var maxObjects: Int?
+    @Option(name: .customLong("set"), help: "Set an attribute of the copies of the given objects: key=text, or key:=JSON.")
     var assignments: [AssignmentArgument] = []
-    @Option(help: "Another name for a key of userInfo, such as exclude=leaveOut.") var key: [KeyArgument] = []
-    @Flag(help: "Only count what would be copied.") var plan = false
-    @Option(help: "A file for JSON Lines with the old and the new id of each object.") var map: String?
+    @Option(help: "Use another name for a key of userInfo, such as exclude=leaveOut.") var key: [KeyArgument] = []
+    @Flag(help: "Count the objects that would be copied, and write nothing.") var plan = false
+    @Option(help: "Write the old and the new id of each object to this file, as JSON Lines.") var map: String?
     @OptionGroup var author: AuthorOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let depth, depth < 0 { throw ValidationError("--depth is 0 or more.") }
-        if let maxObjects, maxObjects < 1 { throw ValidationError("--max-objects is 1 or more.") }
-        if plan, map != nil { throw ValidationError("--plan makes no copies that --map could tell of.") }
+        if let depth, depth < 0 { throw ValidationError("--depth must be at least 0.") }
+        if let maxObjects, maxObjects < 1 { throw ValidationError("--max-objects must be at least 1.") }
+        if plan, map != nil { throw ValidationError("--map lists copies, and --plan makes no copies. Omit one of them.") }
         let named = names(exclude) + names(copy) + names(share)
         if let name = named.first(where: { name in named.count { $0 == name } > 1 && Set(rules(named: name)).count > 1 }) {
-            throw ValidationError("'\(name)' is given more than one rule.")
+            throw ValidationError("'\(name)' has more than one rule. Name it in one of --exclude, --copy and --share only.")
         }
     }
 
@@ -41,10 +41,10 @@ struct CloneCommand: ParsableCommand {
         if plan { return try preview() }
         let map = try map.map { try CloneMapFile($0) }
         do {
-            try clone(map).tell(json: output.json)
+            try clone(map).print(json: output.json)
         } catch {
             guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
-            try Repetition(store, repeated).tell(json: output.json)
+            try Repetition(store, repeated).print(json: output.json)
         }
     }
 
@@ -78,7 +78,7 @@ struct CloneCommand: ParsableCommand {
 
     private func preview() throws {
         let graph = try ReadOnlyStore(at: store, point: .latest).graph
-        CloneReport(try graph.previewClone(of: try objects(graph), try request(graph))).tell(json: output.json)
+        CloneReport(try graph.previewClone(of: try objects(graph), try request(graph))).print(json: output.json)
     }
 
     // MARK: The request

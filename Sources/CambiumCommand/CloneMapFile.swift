@@ -29,7 +29,8 @@ struct CloneMapFile {
         // SAFETY: the operating system terminates the text with a zero byte, and the text is freed only after this use.
         let place = String(cString: found)
         guard stat(place, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw CambiumError(.cannotCreate, "The map would replace something that is not a regular file.", place: .init(file: path))
+            let message = "The map would replace something that is not a regular file. Name another file."
+            throw CambiumError(.cannotCreate, message, place: .init(file: path))
         }
         return place
     }

@@ -32,14 +32,14 @@ struct CloneReport {
         logByteCount = byteCount
     }
 
-    func tell(json: Bool, isRepeated: Bool = false) {
+    func print(json: Bool, isRepeated: Bool = false) {
         if json { return Terminal.print(self.json(isRepeated: isRepeated)) }
         let objects = Readable.of(summary.objectCount, "object")
         if let transaction {
             let names = roots.prefix(5).joined(separator: ", ") + (roots.count > 5 ? ", ..." : "")
             let effect =
                 isRepeated
-                ? "in transaction \(transaction): the request was applied then, and not again"
+                ? "in transaction \(transaction): the request was applied then, and is not repeated"
                 : "in transaction \(transaction), \(Readable.of(logByteCount, "byte")) of log"
             Terminal.print("\(names): \(objects) \(effect)")
         } else {

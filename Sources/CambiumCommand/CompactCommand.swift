@@ -4,20 +4,20 @@ import CambiumJSON
 
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compact", abstract: "Retire what of the log is not to be kept.",
+        commandName: "compact", abstract: "Retire the changes of early transactions, to make the log smaller.",
         discussion: """
-            Of retired transactions only who made them, when and why is left, and a hash of what they did, which a checkpoint stands for: \
-            it is made first, and compared with the log. --dry-run tells what could not be asked for any more. With --archive what is \
-            retired is kept in another place, as it was; 'restore --archive' makes a store of both that has everything.
+            A retired transaction keeps its author, time and message, and a hash of its changes. A checkpoint takes the place of the \
+            changes. The command makes it first, and compares it with the log. --dry-run reports the moments that could not be shown any \
+            more. --archive keeps the retired changes in another directory; 'restore --archive' makes a store with all changes from both.
             """)
 
     @Argument(help: "The store.") var store: String
     @Option(
-        help: "What to keep: all, since:POINT, or snapshots:N, which is all since the oldest of the N newest checkpoints, if there are N.")
+        help: "Keep all, since:POINT, or snapshots:N: everything since the oldest of the N newest checkpoints, or all if there are fewer.")
     var retain: RetentionArgument
-    @Option(help: "Put what is retired here before: a directory that is not there yet, is empty, or has what was retired before.")
+    @Option(help: "Archive the retired changes in this directory: a new or empty one, or the archive of earlier compactions.")
     var archive: String?
-    @Flag(help: "Tell what would be retired with the checkpoints that there are, and change nothing.") var dryRun = false
+    @Flag(help: "Report what the existing checkpoints would allow to retire, and change nothing.") var dryRun = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
@@ -25,31 +25,31 @@ struct CompactCommand: ParsableCommand {
         let compaction = try opened.compact(retain.retention, archive: archive, isDryRun: dryRun)
         if !dryRun { Terminal.note("The log was compacted; its first moment is transaction \(compaction.firstMoment).") }
         try opened.close()
-        if output.json { return tell(compaction) }
-        if let archive { tell(compaction, in: archive) }
-        let would = dryRun ? "Would retire" : "Retired"
+        if output.json { return printJSON(compaction) }
+        if let archive { printArchived(compaction, in: archive) }
         let segments = Readable.of(compaction.segmentCount, "segment")
         let dropped = Readable.of(compaction.droppedCount, "checkpoint")
-        Terminal.print("\(would) \(segments) of log, \(Readable.bytes(compaction.logByteCount)); dropped \(dropped).")
-        if compaction.retiredEnd == .none { return Terminal.print("Every moment can be shown.") }
+        let (retired, lost) = dryRun ? ("Would retire", "drop") : ("Retired", "dropped")
+        Terminal.print("\(retired) \(segments) of log, \(Readable.bytes(compaction.logByteCount)), and \(lost) \(dropped).")
+        if compaction.retiredEnd == .none { return Terminal.print("Every moment can still be shown.") }
         Terminal.print(
-            "Of transactions 1 to \(compaction.retiredEnd) only the envelopes \(dryRun ? "would be" : "are") left: who made them, when "
-                + "and why. The earliest state that \(dryRun ? "could" : "can") be shown is the one after transaction "
+            "Transactions 1 to \(compaction.retiredEnd) \(dryRun ? "would keep" : "keep") only their envelopes: author, time and "
+                + "message. The earliest state that \(dryRun ? "could" : "can") be shown is the one after transaction "
                 + "\(compaction.firstMoment).")
     }
 
-    private func tell(_ compaction: Compaction, in archive: String) {
+    private func printArchived(_ compaction: Compaction, in archive: String) {
         let segments = Readable.of(compaction.archivedSegmentCount, "segment")
         Terminal.print(
             "\(dryRun ? "Would put" : "Put") \(segments) of log, \(Readable.bytes(compaction.archivedByteCount)), into \(archive).")
         for range in compaction.missingFromArchive {
             Terminal.print(
-                "What transactions \(range.lowerBound) to \(range.upperBound) did was retired before and is not there, so no store "
-                    + "with all moments can be made from it.")
+                "The changes of transactions \(range.lowerBound) to \(range.upperBound) were retired earlier and are not in this archive, "
+                    + "so it cannot restore every moment.")
         }
     }
 
-    private func tell(_ compaction: Compaction) {
+    private func printJSON(_ compaction: Compaction) {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("retired")

@@ -5,19 +5,19 @@ struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Show the changes between two moments.",
         discussion: """
-            A moment is a transaction number, a time such as 2026-01-31T12:00:00Z, or label:NAME. In the output for people, + is an object \
-            that was inserted, - one that was deleted, and ~ one that was changed. With --json there is one line for each object.
+            A moment is a transaction number, a time such as 2026-01-31T12:00:00Z, or label:NAME. In the output for people, + marks an \
+            inserted object, - a deleted one, and ~ a changed one. --json prints one line for each object.
             """)
 
     @Argument(help: "The store.") var store: String
-    @Argument(help: "The moment that the changes lead from.") var from: Moment
-    @Argument(help: "The moment that the changes lead to; the newest one by default.") var to: Moment?
-    @Option(help: "Only objects of this entity and of its sub-entities.") var entity: String?
+    @Argument(help: "The moment before the changes.") var from: Moment
+    @Argument(help: "The moment after the changes; the newest one by default.") var to: Moment?
+    @Option(help: "Show only objects of this entity and of its sub-entities.") var entity: String?
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        // `PastGraphs` replays a later moment from the moment requested before it.
-        let past = PastGraphs(of: store)
+        // `EarlierGraphs` replays a later moment from the moment requested before it.
+        let past = EarlierGraphs(of: store)
         let before = try past.graph(at: from.point)
         let after = try past.graph(at: to?.point ?? .latest)
         let family = try family(before, after)

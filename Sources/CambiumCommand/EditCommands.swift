@@ -27,15 +27,15 @@ struct Edit {
             }
             Terminal.note(committed: receipt.transaction)
             try store.close()
-            tell(receipt, id, store.schema)
+            print(receipt, id, store.schema)
         } catch let error as CambiumError {
             try store.close()
             guard let repeated = error.underlying as? RepeatedRequest else { throw error }
-            try Repetition(self.store, repeated, subject: subject).tell(json: json)
+            try Repetition(self.store, repeated, subject: subject).print(json: json)
         }
     }
 
-    private func tell(_ receipt: Receipt, _ id: ObjectID, _ schema: Schema) {
+    private func print(_ receipt: Receipt, _ id: ObjectID, _ schema: Schema) {
         let number = receipt.transaction ?? receipt.graph.transaction
         let entity = receipt.graph.entity(of: id) ?? schema.entity(id.root)
         let text = entity.map { schema.text(of: id, entity: $0) } ?? ""
@@ -51,7 +51,7 @@ struct Edit {
         } else if receipt.transaction == nil {
             Terminal.print("\(text): nothing changed")
         } else if !receipt.hasChanges {
-            Terminal.print("\(text): nothing changed; transaction \(number) notes the request")
+            Terminal.print("\(text): nothing changed; transaction \(number) records the request")
         } else {
             Terminal.print("\(text) in transaction \(number), \(Readable.of(receipt.logByteCount, "byte")) of log")
         }
@@ -59,11 +59,11 @@ struct Edit {
 }
 
 struct InsertCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "insert", abstract: "Make an object.")
+    static let configuration = CommandConfiguration(commandName: "insert", abstract: "Insert an object.")
 
     @Argument(help: "The store.") var store: String
-    @Argument(help: "The entity.") var entity: String
-    @Argument(help: "Attributes: key=text, or key:=JSON.") var assignments: [AssignmentArgument] = []
+    @Argument(help: "The entity of the new object.") var entity: String
+    @Argument(help: "The attributes to set: key=text, or key:=JSON.") var assignments: [AssignmentArgument] = []
     @OptionGroup var author: AuthorOptions
     @OptionGroup var output: OutputOptions
 
@@ -80,7 +80,7 @@ struct SetCommand: ParsableCommand {
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
-    @Argument(help: "Attributes: key=text, or key:=JSON.") var assignments: [AssignmentArgument]
+    @Argument(help: "The attributes to set: key=text, or key:=JSON.") var assignments: [AssignmentArgument]
     @OptionGroup var author: AuthorOptions
     @OptionGroup var output: OutputOptions
 
@@ -117,7 +117,7 @@ struct LinkCommand: ParsableCommand {
 }
 
 struct UnlinkCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "unlink", abstract: "Undo links of an object.")
+    static let configuration = CommandConfiguration(commandName: "unlink", abstract: "Remove links of an object.")
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
@@ -145,7 +145,7 @@ struct MoveCommand: ParsableCommand {
     @Argument(help: "The object, such as Note/42.") var id: String
     @Argument(help: "The ordered relationship.") var relationship: String
     @Argument(help: "The member.") var target: String
-    @Option(help: "The index that it has afterwards, from 0.") var to: Int
+    @Option(help: "Move the member to this index, counted from 0.") var to: Int
     @OptionGroup var author: AuthorOptions
     @OptionGroup var output: OutputOptions
 
@@ -163,10 +163,10 @@ struct MoveCommand: ParsableCommand {
 
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete objects, and what their delete rules reach.")
+        commandName: "delete", abstract: "Delete objects, and the objects that their delete rules reach.")
 
     @Argument(help: "The store.") var store: String
-    @Argument(help: "The objects, such as Note/42.") var ids: [String]
+    @Argument(help: "The objects to delete, such as Note/42.") var ids: [String]
     @OptionGroup var author: AuthorOptions
     @OptionGroup var output: OutputOptions
 

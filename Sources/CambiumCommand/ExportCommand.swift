@@ -10,29 +10,31 @@ struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write objects as JSON or CSV, in a stable order.",
         discussion:
-            "What is exported with '--references identity' can be imported into any store of the same schema, and exported again: "
-            + "that gives the same bytes.")
+            "An export with '--references identity' can be imported into any store with the same schema. An export of that store then "
+            + "has the same bytes.")
 
     @Argument(help: "The store.") var store: String
-    @Argument(help: "The entity; all of them where none is given.") var entity: String?
-    @Option(help: "JSON Lines, one JSON array, or CSV.") var format = ExportOptions.Format.lines
-    @Option(help: "What stands for an object: its id in this store, or the identity that imports find it by.")
+    @Argument(help: "The entity to export; all entities by default.") var entity: String?
+    @Option(help: "Write JSON Lines, one JSON array, or CSV.") var format = ExportOptions.Format.lines
+    @Option(help: "Refer to an object by its id in this store, or by the identity that imports find it by.")
     var references = ExportOptions.Reference.id
-    @Flag(help: "Only the ids, or identities, of the objects.") var idsOnly = false
-    @Option(help: "What becomes of null in JSON.") var nulls = ExportOptions.NullValue.write
-    @Option(help: "How included to-one objects, and the paths of a mapping, nest in JSON: as objects, or as keys such as country.name.")
+    @Flag(help: "Write only the ids, or the identities, of the objects.") var idsOnly = false
+    @Option(help: "Write or omit values that are null, in JSON.") var nulls = ExportOptions.NullValue.write
+    @Option(help: "Write included to-one objects and paths of a mapping as nested JSON objects, or as flat keys such as country.name.")
     var keyPaths = ExportOptions.KeyPaths.nested
-    @Option(help: "Write the rows that an import by this mapping reads (Docs/IMPORT.md); references are identities then.")
+    @Option(help: "Write the rows that an import by this mapping reads (Docs/IMPORT.md). References are then identities.")
     var mapping: String?
     @OptionGroup var include: IncludeOptions
     @OptionGroup var point: PointOptions
-    @Flag(help: "JSON Lines, which an export is anyway where no format is given.") var json = false
+    @Flag(help: "Write JSON, as an export does by default.") var json = false
 
     func validate() throws {
-        if entity == nil, mapping == nil, !include.include.isEmpty { throw ValidationError("--include needs an entity to begin at.") }
-        if entity == nil, format == .csv { throw ValidationError("CSV has the columns of one entity; name it.") }
-        if mapping != nil, format == .csv { throw ValidationError("--mapping is for JSON; leave --format csv out.") }
-        if json, format == .csv { throw ValidationError("--json and --format csv exclude each other.") }
+        if entity == nil, mapping == nil, !include.include.isEmpty {
+            throw ValidationError("--include needs an entity to start from. Name the entity.")
+        }
+        if entity == nil, format == .csv { throw ValidationError("CSV has the columns of one entity. Name the entity.") }
+        if mapping != nil, format == .csv { throw ValidationError("--mapping is for JSON. Omit --format csv.") }
+        if json, format == .csv { throw ValidationError("--json and --format csv exclude each other. Omit one of them.") }
     }
 
     func run() throws {
@@ -40,7 +42,7 @@ struct ExportCommand: ParsableCommand {
         var options = ExportOptions()
         options.mapping = try mapping.map { try ImportMapping(json: try Terminal.contents(of: $0), file: $0) }
         if entity == nil, options.mapping != nil, options.mapping?.entity == nil {
-            throw ValidationError("A mapping is for one entity; name it, or have the mapping name it.")
+            throw ValidationError("A mapping is for one entity. Name the entity on the command line or in the mapping.")
         }
         let entity = try (self.entity ?? options.mapping?.entity).map { try graph.schema.required($0) }
         options.format = format

@@ -18,44 +18,49 @@ extension ImportSource.Format: ExpressibleByArgument {}
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Upsert objects from JSON or CSV.",
+        commandName: "import", abstract: "Insert or update objects from JSON or CSV.",
         discussion:
-            "A file is a JSON array of objects, one object after the other (JSON Lines), or CSV where its name ends in .csv; each of "
-            + "them compressed where .gz comes behind. Objects are found by their identity and updated, or inserted; what does not "
-            + "change is not written."
+            "A file is a JSON array of objects, one object after another (JSON Lines), or CSV if its name ends in .csv. A file with "
+            + "the ending .gz is decompressed first. An object that is found by its identity is updated. Otherwise it is inserted. "
+            + "Values that do not change are not written."
     )
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The entity of the rows.") var entity: String
-    @Argument(help: "Files; - is standard input.") var files: [String]
-    @Option(help: "Where in a row each property is, and how it is read: a JSON file (Docs/IMPORT.md).") var mapping: String?
-    @Option(help: "What the files are, whatever their names; standard input has none.") var format: ImportSource.Format?
-    @Option(help: "What an absent key does.") var missing = ImportOptions.MissingKey.keep
-    @Option(help: "What null does.") var null = ImportOptions.NullValue.clear
-    @Option(help: "What a value of the wrong type does.") var mismatch = ImportOptions.Mismatch.error
-    @Option(help: "What a row does to an object that is there.") var existing = ImportOptions.Existing.update
-    @Option(help: "What becomes of objects of the entity that the files do not mention.") var absent = ImportOptions.Absent.keep
-    @Option(help: "How many of them may be deleted: a number, or a share of all; 50% if it is not given.") var absentMax: AbsentLimit?
-    @Option(help: "What the members given do to those of a to-many relationship.") var toMany = ImportOptions.ToMany.replace
-    @Option(help: "What an id does that has no object: make one of which only the id is known, or...") var references = ImportOptions
-        .Reference.create
-    @Option(help: "What a key does that maps to nothing.") var unknown = ImportOptions.UnknownKey.report
-    @Option(help: "What a bad row does.") var onError = ImportOptions.RowError.stop
-    @Option(help: "A transaction for every so many rows; else all rows are one.") var batch: Int?
-    @Flag(help: "Report, and write nothing.") var dryRun = false
+    @Argument(help: "The files to read; - is standard input.") var files: [String]
+    @Option(help: "Read rows by this mapping, a JSON file that states where each property is and how it is read (Docs/IMPORT.md).")
+    var mapping: String?
+    @Option(help: "Read all files in this format, whatever their names are.") var format: ImportSource.Format?
+    @Option(help: "Keep or clear a value if the row lacks its key.") var missing = ImportOptions.MissingKey.keep
+    @Option(help: "Clear or keep a value if the row has null, or reject the row.") var null = ImportOptions.NullValue.clear
+    @Option(help: "Reject a row with a value of the wrong type, read the value as null, or keep the earlier value.")
+    var mismatch = ImportOptions.Mismatch.error
+    @Option(help: "Update or skip an object that exists already.") var existing = ImportOptions.Existing.update
+    @Option(help: "Keep or delete the entity's objects that the files do not mention.") var absent = ImportOptions.Absent.keep
+    @Option(help: "Let --absent delete at most this number or percentage of objects (50% by default).") var absentMax: AbsentLimit?
+    @Option(help: "Replace the members of a to-many relationship by the given ones, or append these.")
+    var toMany = ImportOptions.ToMany.replace
+    @Option(help: "Create a stub for an identity that has no object, skip the reference, or reject the row.")
+    var references = ImportOptions.Reference.create
+    @Option(help: "Report keys that map to nothing, reject their rows, or ignore the keys.") var unknown = ImportOptions.UnknownKey.report
+    @Option(help: "Stop the import at a bad row, or skip and report the row.") var onError = ImportOptions.RowError.stop
+    @Option(help: "Commit a transaction after every so many rows, instead of one for all rows.") var batch: Int?
+    @Flag(help: "Print the report, and write nothing.") var dryRun = false
     @OptionGroup var author: AuthorOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let batch, batch < 1 { throw ValidationError("--batch is 1 or more.") }
+        if let batch, batch < 1 { throw ValidationError("--batch must be at least 1.") }
         if batch != nil, absent == .delete {
-            throw ValidationError("--absent delete needs all rows in one transaction, and --batch makes several.")
+            throw ValidationError("--absent delete needs all rows in one transaction, and --batch makes several. Omit one of them.")
         }
-        if absentMax != nil, absent == .keep { throw ValidationError("--absent-max is for --absent delete.") }
+        if absentMax != nil, absent == .keep {
+            throw ValidationError("--absent-max limits --absent delete. Add --absent delete, or omit --absent-max.")
+        }
         if batch != nil, author.request != nil {
-            throw ValidationError("--request is for one transaction, and --batch makes several.")
+            throw ValidationError("--request is for one transaction, and --batch makes several. Omit one of them.")
         }
-        if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input can be read once only.") }
+        if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input can be read only once. Give - only once.") }
     }
 
     func run() throws {
@@ -86,21 +91,21 @@ struct ImportCommand: ParsableCommand {
             progress.end()
             try store.close()
             if let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest {
-                return try Repetition(self.store, repeated).tell(json: output.json)
+                return try Repetition(self.store, repeated).print(json: output.json)
             }
-            if let reached { tell(failed: reached) }
+            if let reached { print(failed: reached) }
             throw error
         }
         try store.close()
         progress.end()
-        tell(report)
+        print(report)
         if !report.errors.isEmpty { throw ExitCode(Failure.badNews) }
     }
 
     /// The error itself names the row that stopped an import. The rows that were skipped before must be named, too.
-    private func tell(failed report: ImportReport) {
+    private func print(failed report: ImportReport) {
         Terminal.note(committed: report.transaction)
-        if output.json { tell(report) } else if onError == .skip { ReportText.printErrors(report) }
+        if output.json { print(report) } else if onError == .skip { ReportText.printErrors(report) }
     }
 
     /// Returns the author with the digest of the request. The digest covers the options, the mapping and the bytes of the files, which are
@@ -123,7 +128,7 @@ struct ImportCommand: ParsableCommand {
             actor: author.actor, message: author.message, requestID: author.request, requestDigest: hasher.finish())
     }
 
-    private func tell(_ report: ImportReport) {
+    private func print(_ report: ImportReport) {
         if output.json {
             var writer = JSONWriter()
             report.write(to: &writer)
@@ -139,7 +144,7 @@ enum ReportText {
         let effect =
             switch report.transaction {
             case let number? where !isDryRun: "transaction \(number), \(Readable.bytes(report.logByteCount)) of log"
-            default: isDryRun ? "a dry run: nothing was written" : "nothing changed, nothing was written"
+            default: isDryRun ? "a dry run: nothing was written" : "nothing changed, and nothing was written"
             }
         Terminal.print("\(Readable.of(report.rowCount, "row")): \(counts(report.counts)); \(effect)")
         for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) {
@@ -165,7 +170,7 @@ enum ReportText {
             (counts.inserted, "inserted"), (counts.updated, "updated"), (counts.unchanged, "unchanged"), (counts.deleted, "deleted"),
             (counts.stubs, "stubs"), (counts.repeated, "repeated"),
         ]
-        let told = named.filter { $0.0 > 0 }.map { "\(Readable.count($0.0)) \($0.1)" }
-        return told.isEmpty ? "nothing" : told.joined(separator: ", ")
+        let parts = named.filter { $0.0 > 0 }.map { "\(Readable.count($0.0)) \($0.1)" }
+        return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
     }
 }

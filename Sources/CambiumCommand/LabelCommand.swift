@@ -5,19 +5,19 @@ import CambiumJSON
 struct LabelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "label", abstract: "Name a moment, so that --at label:NAME shows it.",
-        discussion: "A name stays with its moment until --move gives it to another one. Without a name the labels are listed.")
+        discussion: "A name keeps its moment until --move gives it to another one. Without a name, the command lists the labels.")
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The name.") var name: String?
-    @Argument(help: "The moment: a transaction number, a time, or label:NAME. Without one, the newest.") var point: Moment?
-    @Flag(help: "Take the name from the moment that has it.") var move = false
+    @Argument(help: "The moment: a transaction number, a time, or label:NAME; the newest one by default.") var point: Moment?
+    @Flag(help: "Move the name to this moment if another one has it.") var move = false
     @OptionGroup var author: AuthorOptions
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         guard let name else {
             let labels = try ReadOnlyStore(at: store).graph.labels
-            for (name, number) in labels.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) { tell(name, number, verb: nil) }
+            for (name, number) in labels.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) { print(name, number, verb: nil) }
             if labels.isEmpty, !output.json { Terminal.print("No moment has a label.") }
             return
         }
@@ -29,21 +29,21 @@ struct LabelCommand: ParsableCommand {
             let labelled = try opened.label(name, number, moves: move, author: author)
             if opened.graph.transaction > before { Terminal.note(committed: opened.graph.transaction) }
             try opened.close()
-            tell(name, labelled, verb: "names")
+            print(name, labelled, verb: "names")
         } catch let error as CambiumError where error.code == .repeated {
             try opened.close()
             guard let repeated = error.underlying as? RepeatedRequest else { throw error }
-            try tell(name, repeated)
+            try print(name, repeated)
         }
     }
 
     /// Repeats the result of the first call.
-    private func tell(_ name: String, _ request: RepeatedRequest) throws {
+    private func print(_ name: String, _ request: RepeatedRequest) throws {
         let labels = try ReadOnlyStore(at: store, point: .transaction(request.transaction)).graph.labels
-        tell(name, labels[name] ?? request.transaction, verb: "names", isRepeated: true)
+        print(name, labels[name] ?? request.transaction, verb: "names", isRepeated: true)
     }
 
-    private func tell(_ name: String, _ number: TransactionNumber, verb: String?, isRepeated: Bool = false) {
+    private func print(_ name: String, _ number: TransactionNumber, verb: String?, isRepeated: Bool = false) {
         if output.json {
             var writer = JSONWriter()
             writer.beginObject()

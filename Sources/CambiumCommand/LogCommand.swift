@@ -6,14 +6,16 @@ struct LogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "log", abstract: "List the transactions of a store.")
 
     @Argument(help: "The store.") var store: String
-    @Option(help: "The first transaction.") var from: UInt64 = 1
-    @Option(help: "The last transaction.") var to: UInt64 = .max
-    @Option(help: "Only those that name this object.") var object: String?
-    @Option(help: "Only those that name objects of this entity's hierarchy.") var entity: String?
-    @Option(help: "Only those of this actor.") var actor: String?
-    @Flag(help: "Tell the ops of each.") var ops = false
-    @Flag(help: "Go on with each transaction that another process commits, up to the last one asked for.") var follow = false
+    @Option(help: "List transactions from this number on.") var from: UInt64 = 1
+    @Option(help: "List transactions up to this number.") var to: UInt64?
+    @Option(help: "List only transactions that name this object.") var object: String?
+    @Option(help: "List only transactions that name objects of this entity's hierarchy.") var entity: String?
+    @Option(help: "List only transactions of this actor.") var actor: String?
+    @Flag(help: "Print the ops of each transaction.") var ops = false
+    @Flag(help: "Wait for transactions that other processes commit, up to the number of --to.") var follow = false
     @OptionGroup var output: OutputOptions
+
+    private var last: UInt64 { to ?? .max }
 
     /// The state of a walk through the log, with the schema that interprets the next ops.
     private struct Reading {
@@ -39,11 +41,11 @@ struct LogCommand: ParsableCommand {
         if object != nil || entity != nil, let newest = try? ReadOnlyStore(at: store) { resolveNames(&reading, newest.graph.schema) }
         if follow {
             try log.follow { entry in
-                try tellIfWanted(entry, &reading)
-                return entry.number.rawValue < to
+                try printIfWanted(entry, &reading)
+                return entry.number.rawValue < last
             }
         } else {
-            try log.forEach { try tellIfWanted($0, &reading) }
+            try log.forEach { try printIfWanted($0, &reading) }
             if let object { try check(object, &reading) }
             if let entity, reading.root == nil { _ = try reading.schema.required(entity) }
         }
@@ -60,9 +62,10 @@ struct LogCommand: ParsableCommand {
         if let retired = reading.reportedRetired {
             // The graph after the retired transactions contains the objects that they made and did not delete.
             if try graph(after: retired).contains(id) { return }
-            throw CambiumError(.notFound, "The log that is left does not name \(object), and there was none after transaction \(retired).")
+            let message = "The remaining log does not name \(object), and the object did not exist after transaction \(retired)."
+            throw CambiumError(.notFound, message)
         }
-        throw CambiumError(.notFound, "There was never an object \(object).")
+        throw CambiumError(.notFound, "The object \(object) never existed.")
     }
 
     /// Returns the graph after the retired transactions. An interrupted compaction has retired only a part of the transactions before its
@@ -79,8 +82,8 @@ struct LogCommand: ParsableCommand {
         guard let object, let retired = reading.retired, reading.reportedRetired == nil else { return }
         reading.reportedRetired = retired
         Terminal.error(
-            "cambium: What transactions 1 to \(retired) did was retired, so the log does not show what they did to \(object). "
-                + "An archive of them may.")
+            "cambium: The changes of transactions 1 to \(retired) were retired, so the log does not show what they did to \(object). "
+                + "An archive of them may show it.")
     }
 
     private func resolveNames(_ reading: inout Reading, _ schema: Schema) {
@@ -88,7 +91,7 @@ struct LogCommand: ParsableCommand {
         if let entity, reading.root == nil { reading.root = schema.entity(entity)?.root }
     }
 
-    private func tellIfWanted(_ entry: TransactionLog.Entry, _ reading: inout Reading) throws {
+    private func printIfWanted(_ entry: TransactionLog.Entry, _ reading: inout Reading) throws {
         if entry.isRetired {
             reading.retired = entry.number
         } else if let retired = reading.retired {
@@ -109,8 +112,8 @@ struct LogCommand: ParsableCommand {
         if let id = reading.object, !reading.isObjectNamed {
             reading.isObjectNamed = ops.contains { $0.names(id, reading.schema) }
         }
-        guard entry.number.rawValue >= from, entry.number.rawValue <= to, isWanted(entry, ops, reading) else { return }
-        tell(entry, self.ops && !entry.isRetired ? ops : nil, reading)
+        guard entry.number.rawValue >= from, entry.number.rawValue <= last, isWanted(entry, ops, reading) else { return }
+        print(entry, self.ops && !entry.isRetired ? ops : nil, reading)
     }
 
     private func isWanted(_ entry: TransactionLog.Entry, _ ops: [Op], _ reading: Reading) -> Bool {
@@ -124,7 +127,7 @@ struct LogCommand: ParsableCommand {
         return true
     }
 
-    private func tell(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ reading: Reading) {
+    private func print(_ entry: TransactionLog.Entry, _ ops: [Op]?, _ reading: Reading) {
         if output.json {
             var writer = JSONWriter()
             write(entry, ops, reading, to: &writer)
@@ -133,8 +136,8 @@ struct LogCommand: ParsableCommand {
         var line = "\(entry.number)  \(entry.metadata.time.description)  \(Readable.of(entry.byteCount, "byte"))"
         if let actor = entry.metadata.actor { line += "  \(actor)" }
         if let message = entry.metadata.message { line += "  \(message)" }
-        if entry.isRetired { line += "  (what it did was retired)" }
-        if entry.metadata.clockLag > .zero { line += "  (the clock was \(entry.metadata.clockLag / .seconds(1)) s behind)" }
+        if entry.isRetired { line += "  (its changes were retired)" }
+        if entry.metadata.clockLag > .zero { line += "  (the clock was \(entry.metadata.clockLag / .seconds(1)) s slow)" }
         Terminal.print(line)
         var migrations = reading.migrations[...]
         for op in ops ?? [] {

@@ -14,7 +14,7 @@ struct MigrationText {
     /// The maximum number of violations in the output for people.
     private static let shownViolationCountMax = 20
 
-    func tell(json: Bool) {
+    func print(json: Bool) {
         if json {
             var writer = JSONWriter()
             report.write(to: &writer)
@@ -92,7 +92,7 @@ struct MigrationText {
         switch (change.kind, change.aspect) {
         case (.changed, "many"), (.changed, "ordered"): return "\(Readable.of(entry.objectCount, "link")) kept"
         case (.changed, "type"): return "\(Readable.of(entry.objectCount, "value")) converted"
-        case (.changed, "identity"), (.changed, "unique"): return "\(Readable.of(entry.objectCount, "object")) looked at"
+        case (.changed, "identity"), (.changed, "unique"): return "\(Readable.of(entry.objectCount, "object")) checked"
         case (.changed, "parent"): return Readable.of(entry.objectCount, "object")
         default: return "the default for \(Readable.of(entry.objectCount, "object"))"
         }

@@ -2,18 +2,18 @@ import ArgumentParser
 import Cambium
 
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Write JSON for programs: one object, or one object a line.")
+    @Flag(help: "Print JSON for programs: one object, or one object per line.")
     var json = false
 }
 
 struct AuthorOptions: ParsableArguments {
-    @Option(help: "Who makes the change; kept in the log.")
+    @Option(help: "Record this author of the change in the log.")
     var actor: String?
 
-    @Option(help: "Why; kept in the log.")
+    @Option(help: "Record this reason for the change in the log.")
     var message: String?
 
-    @Option(help: "A key of your own: a command that is repeated with the same key is not done again.")
+    @Option(help: "Identify this command by a key. Repeating it with the same key returns the first result and changes nothing.")
     var request: String?
 
     /// Returns the author of a command with the digest of its request. The parts are the name of the command and its arguments, except for
@@ -25,23 +25,23 @@ struct AuthorOptions: ParsableArguments {
 }
 
 struct PointOptions: ParsableArguments {
-    @Option(help: "The moment to look at: a transaction number, a time such as 2026-01-31T12:00:00Z, or label:NAME.")
+    @Option(help: "Read this moment: a transaction number, a time such as 2026-01-31T12:00:00Z, or label:NAME.")
     var at: Moment?
 
     func open(_ path: String) throws -> ReadOnlyStore { try ReadOnlyStore(at: path, point: at?.point ?? .latest) }
 }
 
 struct IncludeOptions: ParsableArguments {
-    @Option(help: "Relationships to nest, such as items.tags; can be repeated, or separated by commas.")
+    @Option(help: "Nest the targets of these relationships, such as items.tags. Repeat the option, or separate several with commas.")
     var include: [String] = []
 
-    @Option(help: "Nest what all relationships lead to, so many levels deep.")
+    @Option(help: "Nest the targets of all relationships, this many levels deep.")
     var depth = 0
 
     var isEmpty: Bool { include.isEmpty && depth == 0 }
 
     func validate() throws {
-        if depth < 0 || depth > IncludeTree.depthMax { throw ValidationError("--depth is 0 to \(IncludeTree.depthMax).") }
+        if depth < 0 || depth > IncludeTree.depthMax { throw ValidationError("--depth must be between 0 and \(IncludeTree.depthMax).") }
     }
 
     func tree(from entity: Entity, _ schema: Schema) throws -> IncludeTree {
@@ -90,7 +90,7 @@ struct AssignmentArgument: ExpressibleByArgument {
     /// Returns the attribute and its value.
     func resolved(_ entity: Entity) throws(CambiumError) -> (Attribute, Value) {
         if entity.relationship(name) != nil {
-            throw CambiumError(.unknownName, "'\(name)' is a relationship; use 'cambium link'.")
+            throw CambiumError(.unknownName, "'\(name)' is a relationship. Use 'cambium link'.")
         }
         let attribute = try entity.requiredAttribute(name)
         do {
@@ -115,7 +115,7 @@ extension Schema {
         guard let found = id(text) else {
             let name = text.split(separator: "/").first.map(String.init) ?? text
             if text.contains("/"), entity(name) == nil { _ = try required(name) }
-            throw CambiumError(.notFound, "'\(text)' is no id; an id is such as 'Note/42'.")
+            throw CambiumError(.notFound, "'\(text)' is not an id. An id has the form 'Note/42'.")
         }
         return (found.id, found.entity)
     }

@@ -26,35 +26,36 @@ struct ShowCommand: ParsableCommand {
 }
 
 struct FindCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "find", abstract: "List objects of an entity, by ascending id.")
+    static let configuration = CommandConfiguration(commandName: "find", abstract: "List the objects of an entity by ascending id.")
 
     @Argument(help: "The store.") var store: String
-    @Argument(help: "The entity; its sub-entities are listed too.") var entity: String
-    @Option(help: "Only the object with this identity; once for each of its attributes.") var identity: [String] = []
-    @Option(help: "At most so many.") var limit: Int?
-    @Option(help: "Leave out so many at the beginning.") var offset = 0
+    @Argument(help: "The entity; its sub-entities are listed, too.") var entity: String
+    @Option(help: "List only the object with this identity. Repeat the option for each attribute of the identity.")
+    var identity: [String] = []
+    @Option(help: "List at most this many objects.") var limit: Int?
+    @Option(help: "Skip this many objects at the beginning.") var offset = 0
     @OptionGroup var include: IncludeOptions
-    @Flag(help: "Only count them.") var count = false
-    @Flag(help: "Only stubs: objects of which nothing but the identity is known.") var stubs = false
+    @Flag(help: "Print only the number of objects.") var count = false
+    @Flag(help: "List only stubs: objects of which only the identity is known.") var stubs = false
     @OptionGroup var point: PointOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let limit, limit < 0 { throw ValidationError("--limit is 0 or more.") }
-        if offset < 0 { throw ValidationError("--offset is 0 or more.") }
+        if let limit, limit < 0 { throw ValidationError("--limit must be at least 0.") }
+        if offset < 0 { throw ValidationError("--offset must be at least 0.") }
     }
 
     func run() throws {
         let graph = try point.open(store).graph
         let entity = try graph.schema.required(self.entity)
         let tree = try include.tree(from: entity, graph.schema)
-        if count, identity.isEmpty, !stubs { return tell(max(0, min(limit ?? .max, graph.count(of: entity) - offset))) }
+        if count, identity.isEmpty, !stubs { return print(max(0, min(limit ?? .max, graph.count(of: entity) - offset))) }
         let all =
             identity.isEmpty
             ? AnySequence(graph.objects(of: entity).lazy.compactMap { graph.place(of: $0) }) : AnySequence(try named(entity, graph))
         let wanted = stubs ? AnySequence(all.lazy.filter(graph.isStub)) : all
         let places = wanted.dropFirst(offset).prefix(limit ?? .max)
-        if count { return tell(places.reduce(0) { count, _ in count + 1 }) }
+        if count { return print(places.reduce(0) { count, _ in count + 1 }) }
         let objects = ObjectWriter(graph)
         var writer = JSONWriter()
         for place in places {
@@ -69,13 +70,14 @@ struct FindCommand: ParsableCommand {
         }
     }
 
-    private func tell(_ count: Int) { Terminal.print(output.json ? "{\"count\":\(count)}" : Readable.count(count)) }
+    private func print(_ count: Int) { Terminal.print(output.json ? "{\"count\":\(count)}" : Readable.count(count)) }
 
     private func named(_ entity: Entity, _ graph: Graph) throws -> [ObjectPlace] {
         guard identity.count == entity.identity.count else {
             let names = entity.identity.map(\.name).joined(separator: ", ")
-            let what = names.isEmpty ? "'\(entity.name)' has no identity" : "The identity of '\(entity.name)' is: \(names)"
-            throw CambiumError(.unknownName, "\(what); \(identity.count) values were given.")
+            let rule = names.isEmpty ? "'\(entity.name)' has no identity" : "The identity of '\(entity.name)' consists of \(names)"
+            let remedy = names.isEmpty ? "Omit --identity" : "Give one --identity for each attribute"
+            throw CambiumError(.unknownName, "\(rule), but --identity has \(Readable.of(identity.count, "value")). \(remedy).")
         }
         var values: [Value] = []
         for (text, attribute) in zip(identity, entity.identity) {

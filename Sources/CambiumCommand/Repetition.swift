@@ -36,11 +36,11 @@ struct Repetition {
         return graph.text(of: found.id)
     }
 
-    func tell(json: Bool) {
-        if let clone { return clone.tell(json: json, isRepeated: true) }
+    func print(json: Bool) {
+        if let clone { return clone.print(json: json, isRepeated: true) }
         guard json else {
             let object = object.map { "\($0) " } ?? ""
-            return Terminal.print("\(object)in transaction \(request.transaction): the request was applied then, and not again")
+            return Terminal.print("\(object)in transaction \(request.transaction): the request was applied then, and is not repeated")
         }
         var writer = JSONWriter()
         writer.beginObject()

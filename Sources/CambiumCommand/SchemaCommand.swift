@@ -6,20 +6,22 @@ struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Print the schema of a store, or change it.",
         discussion:
-            "--set gives the whole new schema: what it does not name is removed, what was called otherwise says so with \"renamedFrom\". "
-            + "Values and links are carried over where that loses nothing; Docs/MIGRATION.md has the rules. "
-            + "Exits with 1 where the change needs a program, or objects would break a rule: then nothing is written.")
+            "--set takes the whole new schema. Elements that it does not name are removed. A renamed element states its former name "
+            + "with \"renamedFrom\". Values and links are carried over if that loses nothing; Docs/MIGRATION.md has the rules. "
+            + "If the change needs a program, or objects would break a rule, nothing is written and the exit code is 1.")
 
     @Argument(help: "The store.") var store: String
-    @Option(help: "The new schema: JSON, or a Core Data model.") var set: String?
-    @Flag(help: "Tell what --set would do, and write nothing.") var dryRun = false
+    @Option(help: "Change the schema to this one: a JSON file, or a Core Data model.") var set: String?
+    @Flag(help: "Report what --set would do, and write nothing.") var dryRun = false
     @OptionGroup var point: PointOptions
     @OptionGroup var author: AuthorOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if dryRun, set == nil { throw ValidationError("--dry-run tells what --set would do; give it a schema.") }
-        if set != nil, point.at != nil { throw ValidationError("--at shows the schema of a moment, which cannot be changed.") }
+        if dryRun, set == nil { throw ValidationError("--dry-run reports what --set would do. Add --set with a schema.") }
+        if set != nil, point.at != nil {
+            throw ValidationError("--at shows the schema of a moment, which cannot be changed. Omit --at or --set.")
+        }
     }
 
     func run() throws {
@@ -28,7 +30,7 @@ struct SchemaCommand: ParsableCommand {
         let definition = try SchemaFile.read(set).definition
         if dryRun {
             let report = try Store.previewMigration(of: store, to: definition)
-            MigrationText(report, isDone: false).tell(json: output.json)
+            MigrationText(report, isDone: false).print(json: output.json)
             if report.isRefused { throw ExitCode(Failure.badNews) }
             return
         }
@@ -43,10 +45,10 @@ struct SchemaCommand: ParsableCommand {
                 throw error
             }
             try opened.close()
-            MigrationText(report, isDone: true).tell(json: output.json)
+            MigrationText(report, isDone: true).print(json: output.json)
         } catch let error as CambiumError where error.code == .repeated {
             guard let request = error.underlying as? RepeatedRequest else { throw error }
-            try Repetition(store, request).tell(json: output.json)
+            try Repetition(store, request).print(json: output.json)
         }
     }
 

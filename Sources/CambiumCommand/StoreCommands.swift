@@ -4,11 +4,11 @@ import CambiumJSON
 
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Make a store.",
+        commandName: "init", abstract: "Create a store.",
         discussion: "A schema is a JSON file or a Core Data model (.xcdatamodeld, .xcdatamodel, or its contents file).")
 
-    @Argument(help: "Where; a directory that is not there yet, or is empty.") var store: String
-    @Option(help: "The schema.") var schema: String
+    @Argument(help: "The new store: a directory that does not exist yet, or is empty.") var store: String
+    @Option(help: "Use this schema: a JSON file, or a Core Data model.") var schema: String
     @OptionGroup var author: AuthorOptions
     @OptionGroup var output: OutputOptions
 
@@ -28,13 +28,14 @@ struct InitCommand: ParsableCommand {
             Terminal.print(writer.text)
         } else {
             let count = schema.entities.count
-            Terminal.print("Made the store \(store) with \(count == 1 ? "1 entity" : "\(count) entities").")
+            Terminal.print("Created the store \(store) with \(count == 1 ? "1 entity" : "\(count) entities").")
         }
     }
 }
 
 struct StatsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "stats", abstract: "Count what is in a store.")
+    static let configuration = CommandConfiguration(
+        commandName: "stats", abstract: "Count the objects, links, transactions and bytes of a store.")
 
     @Argument(help: "The store.") var store: String
     @OptionGroup var output: OutputOptions
@@ -67,17 +68,17 @@ struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Check every byte of a store.",
         discussion:
-            "Checks every checksum, replays the log, and checks the graph that it comes to. Exits with 1 where something is damaged.")
+            "Verifies every checksum, replays the log, and checks the resulting graph. The exit code is 1 if anything is corrupt.")
 
     @Argument(help: "The store.") var store: String
-    @Option(help: "A root that was kept elsewhere, 64 hexadecimal digits: the log has to come to the same.") var against: String?
-    @Option(help: "Where 'compact --archive' put what was retired: it is checked, too, and the whole log is replayed.")
+    @Option(help: "Compare the root of the log with this one, which was kept elsewhere: 64 hexadecimal digits.") var against: String?
+    @Option(help: "Verify this archive, too, which 'compact --archive' made, and replay the whole log.")
     var archive: String?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if let against, against.count != 64 || !against.allSatisfy(\.isHexDigit) {
-            throw ValidationError("A root has 64 hexadecimal digits.")
+            throw ValidationError("--against takes a root, which has 64 hexadecimal digits.")
         }
     }
 
@@ -103,7 +104,7 @@ struct VerifyCommand: ParsableCommand {
             Terminal.print(writer.text)
         } else {
             Terminal.print(
-                "\(isSound ? "Sound" : "DAMAGED"): \(Readable.of(verification.transactionCount, "transaction")), "
+                "\(isSound ? "Sound" : "CORRUPT"): \(Readable.of(verification.transactionCount, "transaction")), "
                     + "\(Readable.bytes(verification.logByteCount)) of log"
             )
             Terminal.print("root    \(verification.root)")
@@ -127,8 +128,8 @@ struct RepairCommand: ParsableCommand {
             + "code is 1 if anything is wrong with the old store or is missing.")
 
     @Argument(help: "The store.") var store: String
-    @Option(help: "The new store; a directory that is not there yet, or is empty.") var to: String
-    @Option(help: "Where 'compact --archive' put the retired parts of the log, if not where the store says.") var archive: String?
+    @Option(help: "Create the new store in this directory, which does not exist yet, or is empty.") var to: String
+    @Option(help: "Read the retired parts of the log from this archive, if it is not where the store states.") var archive: String?
     @OptionGroup var output: OutputOptions
 
     func run() throws {

@@ -7,12 +7,12 @@ enum ModelFile {
 
     /// Returns the path of the `contents` file that `path` leads to.
     static func contents(of path: String) throws(CambiumError) -> String {
-        guard let isFolder = try isFolder(path) else { throw CambiumError(.notFound, "There is no Core Data model at '\(path)'.") }
+        guard let isFolder = try isFolder(path) else { throw CambiumError(.notFound, "No Core Data model exists at '\(path)'.") }
         if !isFolder { return path }
         if let contents = try contents(inVersion: path) { return contents }
         let version = join(path, try currentVersion(path))
         if let contents = try contents(inVersion: version) { return contents }
-        throw CambiumError(.invalidInput, "'\(version)' has no file 'contents', so it is no Core Data model.")
+        throw CambiumError(.invalidInput, "'\(version)' has no file 'contents', so it is not a Core Data model.")
     }
 
     static func read(_ file: String) throws(CambiumError) -> [UInt8] {
@@ -20,7 +20,9 @@ enum ModelFile {
         do {
             let url = URL(fileURLWithPath: file).resolvingSymlinksInPath()
             let type = try FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
-            guard type == .typeRegular else { throw CambiumError(.invalidInput, "'\(file)' is no file with a Core Data model.") }
+            guard type == .typeRegular else {
+                throw CambiumError(.invalidInput, "'\(file)' is not a regular file, so it cannot contain a Core Data model.")
+            }
             let handle = try FileHandle(forReadingFrom: url)
             bytes = [UInt8](try handle.read(upToCount: byteCountMax + 1) ?? Data())
             try handle.close()
@@ -44,11 +46,11 @@ enum ModelFile {
         guard let name = try versionName(join(folder, ".xccurrentversion")) else {
             if versions.count == 1 { return versions[0] }
             throw CambiumError(
-                .invalidInput, "'\(folder)' does not say which version is the current one. Name one of its versions: \(listed).")
+                .invalidInput, "'\(folder)' does not state its current version. Pass one of its versions: \(listed).")
         }
         // A name that is not in the list could lead outside the folder.
         guard versions.contains(name) else {
-            throw CambiumError(.invalidInput, "The current version of '\(folder)' is '\(name)', and its versions are \(listed).")
+            throw CambiumError(.invalidInput, "The current version of '\(folder)' is '\(name)', but it has only the versions \(listed).")
         }
         return name
     }
@@ -81,7 +83,7 @@ enum ModelFile {
 
     /// Returns whether `path` leads to a folder, or `nil` if nothing exists at `path`.
     private static func isFolder(_ path: String) throws(CambiumError) -> Bool? {
-        if path.utf8.contains(0) { throw CambiumError(.invalidInput, "A path cannot have a zero byte.") }
+        if path.utf8.contains(0) { throw CambiumError(.invalidInput, "A path cannot contain a zero byte.") }
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) ? isFolder.boolValue : nil
     }

@@ -9,19 +9,19 @@ extension ModelReader {
         var attribute = AttributeDefinition(name, type(element, place), flag(element, "optional", place) ? .optional : .mandatory)
         attribute.formerName = formerName(element, name)
         attribute.isTransient = flag(element, "transient", place)
-        if attribute.isTransient { warnings.add(place, "the attribute is transient in Core Data; it is stored like any other") }
+        if attribute.isTransient { warnings.add(place, "the attribute is transient in Core Data; it is stored like any other attribute") }
         if flag(element, "derived", place) || element["derivationExpression"] != nil {
-            warnings.add(place, "the attribute is derived in Core Data; it is stored like any other, and nothing computes it")
+            warnings.add(place, "the attribute is derived in Core Data; it is stored like any other attribute, and nothing computes it")
         }
         attribute.defaultValue = defaultValue(element, attribute.type, place)
         readBounds(element, &attribute, place)
         readRegex(element, &attribute, place)
-        warnings.addForeign(element, .attribute, place)
+        warnings.addUnsupported(element, .attribute, place)
         for child in element.children {
             if child.name == "userInfo" {
                 readUserInfo(child, &attribute.userInfo, place)
             } else {
-                warnings.addForeign(child: child, place)
+                warnings.addUnsupported(child: child, place)
             }
         }
         return attribute
@@ -33,7 +33,7 @@ extension ModelReader {
         let name = text(element["attributeType"]) ?? "Undefined"
         if let type = Self.type(named: name) { return type }
         switch name {
-        case "Transformable": warnings.add(place, "the type 'Transformable' is read as json; the values have to be JSON")
+        case "Transformable": warnings.add(place, "the type 'Transformable' is read as json; the values must be JSON")
         case "Composite": warnings.add(place, "the type 'Composite' is read as json; its parts are not attributes")
         case "Undefined": warnings.add(place, "the attribute has no type and is read as json")
         default: warnings.add(place, "the type '\(name)' is unknown and is read as json")
@@ -79,7 +79,7 @@ extension ModelReader {
             case .uuid, .uri: Self.converted(text, type).map { .string($0) }
             case .data, .json: nil
             }
-        if value == nil { warnings.add(place, "'\(key)' is not carried over; '\(text)' is no value of the type \(type.rawValue)") }
+        if value == nil { warnings.add(place, "'\(key)' is not carried over; '\(text)' is not a value of the type \(type.rawValue)") }
         return value
     }
 
@@ -140,14 +140,14 @@ extension ModelReader {
     }
 
     private mutating func warnUnfit(_ key: String, _ type: AttributeType, _ place: String) {
-        warnings.add(place, "'\(key)' is not carried over; it says nothing for the type \(type.rawValue)")
+        warnings.add(place, "'\(key)' is not carried over; it has no meaning for the type \(type.rawValue)")
     }
 
     /// Returns a whole number of 0 or more.
     mutating func count(_ element: ModelElement, _ key: String, _ place: String) -> Int? {
         guard let text = text(element[key]) else { return nil }
         if let count = Int(text), count >= 0 { return count }
-        warnings.add(place, "'\(key)' is not carried over; '\(text)' is no whole number of 0 or more")
+        warnings.add(place, "'\(key)' is not carried over; '\(text)' is not a whole number of 0 or more")
         return nil
     }
 }

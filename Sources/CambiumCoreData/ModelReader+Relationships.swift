@@ -11,19 +11,19 @@ extension ModelReader {
             name, to: destination, cardinality(element, place), inverse: text(element["inverseName"]),
             onDelete: deleteRule(element, place))
         if relationship.inverse != nil, let inverseEntity = text(element["inverseEntity"]), inverseEntity != destination {
-            warnings.add(place, "'inverseEntity' is not carried over; the inverse is looked for in the destination, '\(destination)'")
+            warnings.add(place, "'inverseEntity' is not carried over; the inverse is looked up in the destination, '\(destination)'")
         }
         if flag(element, "transient", place) {
-            warnings.add(place, "the relationship is transient in Core Data; it is stored like any other")
+            warnings.add(place, "the relationship is transient in Core Data; it is stored like any other relationship")
         }
         relationship.formerName = formerName(element, name)
         readCounts(element, &relationship, place)
-        warnings.addForeign(element, .relationship, place)
+        warnings.addUnsupported(element, .relationship, place)
         for child in element.children {
             if child.name == "userInfo" {
                 readUserInfo(child, &relationship.userInfo, place)
             } else {
-                warnings.addForeign(child: child, place)
+                warnings.addUnsupported(child: child, place)
             }
         }
         return relationship

@@ -9,21 +9,23 @@ struct ModelReader {
 
     mutating func definition(_ model: ModelElement) throws(CambiumError) -> SchemaDefinition {
         guard model.name == "model", model["type"] ?? Self.modelType == Self.modelType else {
-            throw mistake(model, "The file is no Core Data model: its first element is '\(model.name)'.")
+            let type = model["type"].map { " with the type '\($0)'" } ?? ""
+            throw mistake(model, "The file is not a Core Data model: its first element is '\(model.name)'\(type).")
         }
-        warnings.addForeign(model, .model, "The model")
+        warnings.addUnsupported(model, .model, "The model")
         var entities: [EntityDefinition] = []
         for child in model.children {
             switch child.name {
             case "entity": entities.append(try entity(child))
             // The positions of the entities in the editor's diagram.
             case "elements": break
-            default: warnings.addForeign(child: child, "The model")
+            default: warnings.addUnsupported(child: child, "The model")
             }
         }
         var sets = ModelSets(entities)
         if sets.depth > ModelSets.depthMax {
-            throw CambiumError(.limitExceeded, "Entities inherit at most \(ModelSets.depthMax) deep.", place: .init(file: file))
+            let message = "The entities of a Core Data model inherit through at most \(ModelSets.depthMax) levels."
+            throw CambiumError(.limitExceeded, message, place: .init(file: file))
         }
         sets.settle(&warnings)
         var definition = SchemaDefinition(entities: sets.entities)
@@ -37,7 +39,7 @@ struct ModelReader {
 
     private mutating func entity(_ element: ModelElement) throws(CambiumError) -> EntityDefinition {
         let name = try name(of: element)
-        warnings.addForeign(element, .entity, name)
+        warnings.addUnsupported(element, .entity, name)
         var entity = EntityDefinition(name)
         entity.parent = text(element["parentEntity"])
         entity.isAbstract = flag(element, "isAbstract", name)
@@ -52,7 +54,7 @@ struct ModelReader {
             case "uniquenessConstraints": entity.unique += sets(in: child, of: "uniquenessConstraint", with: "constraint", name)
             case "compoundIndexes": entity.indexes += sets(in: child, of: "compoundIndex", with: "index", name)
             case "fetchIndex": if let index = fetchIndex(child, of: name) { entity.indexes.append(index) }
-            default: warnings.addForeign(child: child, name)
+            default: warnings.addUnsupported(child: child, name)
             }
         }
         return entity
@@ -65,11 +67,11 @@ struct ModelReader {
         var sets: [[String]] = []
         for child in element.children {
             guard child.name == outer else {
-                warnings.addForeign(child: child, place)
+                warnings.addUnsupported(child: child, place)
                 continue
             }
             for stranger in child.children where stranger.name != inner || stranger["value"] == nil {
-                warnings.addForeign(child: stranger, place)
+                warnings.addUnsupported(child: stranger, place)
             }
             sets.append(child.children(inner).compactMap { $0["value"] })
         }
@@ -78,22 +80,22 @@ struct ModelReader {
 
     private mutating func fetchIndex(_ element: ModelElement, of entity: String) -> [String]? {
         let place = element["name"].map { "\(entity), index '\($0)'" } ?? "\(entity), an index"
-        warnings.addForeign(element, .fetchIndex, place)
+        warnings.addUnsupported(element, .fetchIndex, place)
         if element["partialIndexPredicate"] != nil {
-            warnings.add(place, "'partialIndexPredicate' is not carried over; the index has all objects")
+            warnings.add(place, "'partialIndexPredicate' is not carried over; the index contains all objects")
         }
         var properties: [String] = []
         for child in element.children {
             guard child.name == "fetchIndexElement" else {
-                warnings.addForeign(child: child, place)
+                warnings.addUnsupported(child: child, place)
                 continue
             }
-            warnings.addForeign(child, .fetchIndexElement, place)
+            warnings.addUnsupported(child, .fetchIndexElement, place)
             if let type = child["type"], type != "Binary" {
-                warnings.add(place, "the type '\(type)' is not carried over; the index is one like any other")
+                warnings.add(place, "the type '\(type)' is not carried over; the index becomes an ordinary one")
             }
             guard let property = child["property"] else {
-                warnings.add(place, "the index is not carried over; it has an expression, and a schema's indexes have attributes only")
+                warnings.add(place, "the index is not carried over; it has an expression, but a schema's indexes contain only attributes")
                 return nil
             }
             properties.append((child["order"] == "descending" ? "-" : "") + property)
@@ -106,11 +108,11 @@ struct ModelReader {
     mutating func readUserInfo(_ element: ModelElement, _ userInfo: inout [String: String], _ place: String) {
         for child in element.children {
             guard child.name == "entry", let key = child["key"] else {
-                warnings.addForeign(child: child, place)
+                warnings.addUnsupported(child: child, place)
                 continue
             }
             if userInfo.updateValue(child["value"] ?? "", forKey: key) != nil {
-                warnings.add(place, "the user info has the key '\(key)' more than once; the last value is taken")
+                warnings.add(place, "the user info has the key '\(key)' more than once; the last value is used")
             }
         }
     }

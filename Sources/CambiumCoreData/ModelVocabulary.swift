@@ -48,7 +48,7 @@ enum ModelVocabulary {
     static func consequence(of key: String) -> String {
         switch key {
         case "allowsExternalBinaryDataStorage": "the bytes are stored in the store, like any other value"
-        case "spotlightIndexingEnabled", "storedInTruthFile", "coreSpotlightDisplayNameExpression": "nothing is given to Spotlight"
+        case "spotlightIndexingEnabled", "storedInTruthFile", "coreSpotlightDisplayNameExpression": "nothing is passed to Spotlight"
         case "preserveAfterDeletion", "preservesValueInHistoryOnDeletion":
             "the log keeps the values of deleted objects as long as it is retained"
         case "allowsCloudEncryption": "values are not encrypted"
@@ -56,11 +56,11 @@ enum ModelVocabulary {
         case "customClassName": "values have the type of the schema"
         case "usedWithCloudKit": "nothing is synchronised with CloudKit"
         case "ephemeral": "the values are stored like any other"
-        case "fetchRequest": "stored fetch requests are written as queries"
-        case "fetchedProperty": "fetched properties are written as queries"
+        case "fetchRequest": "a query replaces a stored fetch request"
+        case "fetchedProperty": "a query replaces a fetched property"
         case "configuration", "memberEntity": "all entities are in one store"
         case "composite": "composite attributes are read as json"
-        default: "a schema has nothing like it"
+        default: "a schema has no equivalent"
         }
     }
 }
@@ -76,18 +76,18 @@ struct ModelWarnings {
     }
 
     /// Warns about every word of an element that is not carried over. The value `NO` requests nothing, so it needs no warning.
-    mutating func addForeign(_ element: ModelElement, _ kind: ModelVocabulary.Kind, _ place: String) {
+    mutating func addUnsupported(_ element: ModelElement, _ kind: ModelVocabulary.Kind, _ place: String) {
         for (key, value) in element.attributes.sorted(by: { $0.key < $1.key }) where ModelVocabulary.isForeign(key, kind) {
-            if value != "NO" { addForeign(key, place) }
+            if value != "NO" { addUnsupported(key, place) }
         }
     }
 
-    mutating func addForeign(_ key: String, _ place: String) {
+    mutating func addUnsupported(_ key: String, _ place: String) {
         add(place, "'\(key)' is not carried over; \(ModelVocabulary.consequence(of: key))")
     }
 
     /// Warns about a child element that is not carried over.
-    mutating func addForeign(child: ModelElement, _ place: String) {
+    mutating func addUnsupported(child: ModelElement, _ place: String) {
         let name = child["name"].map { " '\($0)'" } ?? ""
         add(place, "the element '\(child.name)'\(name) is not carried over; \(ModelVocabulary.consequence(of: child.name))")
     }

@@ -27,7 +27,7 @@ enum ModelXML {
         let isComplete = parser.parse()
         if let failure = builder.failure { throw failure }
         guard isComplete, let root = builder.root else {
-            throw CambiumError(.invalidInput, "The file is no XML: it has no element.", place: .init(file: file, line: 1))
+            throw CambiumError(.invalidInput, "The file is not XML: it has no element.", place: .init(file: file, line: 1))
         }
         return root
     }
@@ -36,12 +36,13 @@ enum ModelXML {
     private static func checkText(_ bytes: [UInt8], file: String) throws(CambiumError) {
         if bytes.starts(with: Array("bplist".utf8)) {
             throw CambiumError(
-                .invalidInput, "The file is a binary property list, such as a compiled model; pass the '.xcdatamodeld' it was made from.",
+                .invalidInput,
+                "The file is a binary property list, such as a compiled model. Pass the '.xcdatamodeld' that it was made from.",
                 place: .init(file: file))
         }
         let hasZero = bytes.firstIndex(of: 0) != nil
         if hasZero || String(validating: bytes, as: UTF8.self) == nil {
-            throw CambiumError(.invalidInput, "The file is no text in UTF-8.", place: .init(file: file, line: 1))
+            throw CambiumError(.invalidInput, "The file is not text in UTF-8.", place: .init(file: file, line: 1))
         }
         try checkEncoding(bytes, file: file)
         try checkAttributeCounts(bytes, file: file)
@@ -77,7 +78,7 @@ enum ModelXML {
         guard declaration.contains("<?xml"), let key = declaration.range(of: "encoding") else { return }
         let value = declaration[key.upperBound...].split(whereSeparator: { $0 == "\"" || $0 == "'" })
         guard value.count > 1, ["utf-8", "us-ascii", "ascii"].contains(value[1].lowercased()) else {
-            throw CambiumError(.invalidInput, "The file is in another encoding than UTF-8.", place: .init(file: file, line: 1))
+            throw CambiumError(.invalidInput, "The file has an encoding other than UTF-8.", place: .init(file: file, line: 1))
         }
     }
 
@@ -93,7 +94,7 @@ enum ModelXML {
             }
             if count > attributeCountMax {
                 throw CambiumError(
-                    .limitExceeded, "An element has at most \(attributeCountMax) equals signs in a Core Data model.",
+                    .limitExceeded, "An element of a Core Data model has at most \(attributeCountMax) equals signs.",
                     place: .init(file: file, line: line))
             }
         }
@@ -126,7 +127,7 @@ private final class ElementTree: NSObject, XMLParserDelegate {
         if failure != nil { return }
         count += 1
         if open.count == ModelXML.depthMax {
-            return stop(parser, .limitExceeded, "Elements nest at most \(ModelXML.depthMax) deep in a Core Data model.")
+            return stop(parser, .limitExceeded, "The elements of a Core Data model nest at most \(ModelXML.depthMax) levels deep.")
         }
         if count > ModelXML.elementCountMax {
             return stop(parser, .limitExceeded, "A Core Data model has at most \(ModelXML.elementCountMax) elements.")
@@ -145,7 +146,7 @@ private final class ElementTree: NSObject, XMLParserDelegate {
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
-        stop(parser, .invalidInput, "The file is no well-formed XML.", underlying: parseError)
+        stop(parser, .invalidInput, "The file is not well-formed XML.", underlying: parseError)
     }
 
     private func stop(_ parser: XMLParser, _ code: CambiumError.Code, _ message: String, underlying: (any Error)? = nil) {

@@ -23,7 +23,7 @@ public final class JSONParser {
     private let parser: OpaquePointer
 
     public init() {
-        guard let parser = csimdjson_create() else { preconditionFailure("There is no memory for a JSON parser.") }
+        guard let parser = csimdjson_create() else { preconditionFailure("The JSON parser cannot allocate memory.") }
         self.parser = parser
     }
 
@@ -75,15 +75,15 @@ public final class JSONParser {
 
     private static func message(_ code: Int32) -> String {
         switch Int(code) {
-        case CSIMDJSON_EMPTY: "there is no value"
-        case CSIMDJSON_TOO_DEEP: "arrays and objects nest more than \(depthMax) deep"
-        case CSIMDJSON_ESCAPE: "an escape that JSON does not have"
+        case CSIMDJSON_EMPTY: "the document has no value"
+        case CSIMDJSON_TOO_DEEP: "arrays and objects nest more than \(depthMax) levels deep"
+        case CSIMDJSON_ESCAPE: "an escape that JSON does not define"
         case CSIMDJSON_CONTROL: "a control character inside a string; write it as \\u00XX"
         case CSIMDJSON_UNCLOSED_STRING: "a string that does not end"
         case CSIMDJSON_UTF8: "bytes that are not UTF-8"
         case CSIMDJSON_BAD_NUMBER: "a malformed number"
         case CSIMDJSON_BAD_LITERAL: "a word other than true, false or null"
-        case CSIMDJSON_TRAILING: "more follows after the value"
+        case CSIMDJSON_TRAILING: "more text follows the value"
         case CSIMDJSON_NO_KEY: "a key in quotes is expected"
         case CSIMDJSON_NO_COLON: "':' is expected after a key"
         case CSIMDJSON_NO_COMMA: "',' or a closing bracket is expected"

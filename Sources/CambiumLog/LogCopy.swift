@@ -47,7 +47,7 @@ public struct LogCopy {
     /// Returns the paths of the files that a copy of the store would have by now.
     public static func names(in source: any Volume) throws(CambiumError) -> [String] {
         let log = try source.list(LogReader.directory).filter { LogFileName.parse($0) != nil }.map { "\(LogReader.directory)/\($0)" }
-        let roots = try RootRecord.list(source).map(RootRecord.path)
+        let roots = try CheckpointRecord.list(source).map(CheckpointRecord.path)
         let files = try source.list("").filter { PageFile.isName($0) || $0 == ArchiveNote.fileName }
         return log + files + (roots + [ArchiveNote.fileName]).flatMap { [$0, $0 + LogFileName.replacementSuffix] }
     }
@@ -75,7 +75,7 @@ public struct LogCopy {
             copied = ([], .none)
             byteCount = before
         }
-        throw CambiumError(.ioFailure, "The log was compacted all the time while it was copied; make the backup again.")
+        throw CambiumError(.ioFailure, "The log was compacted repeatedly while it was copied. Make the backup again.")
     }
 
     /// Copies the segments once. Returns `nil` if the directory has other segments in the end. Throws `.notFound` if a segment is gone.
@@ -87,7 +87,7 @@ public struct LogCopy {
         if try segments().filter({ $0 <= tail.header.firstTransaction }) != listed { return nil }
         // Lists the checkpoints before the search for a segment after the last transaction: a checkpoint of that transaction may depend on
         // one.
-        let roots = try RootRecord.list(source.volume).filter { $0 <= lastTransaction }
+        let roots = try CheckpointRecord.list(source.volume).filter { $0 <= lastTransaction }
         // A segment that was sealed during the copy must be followed by another one, of which the header is enough.
         while let next = try segments().first(where: { $0 > max(last.segment, copied.end) }),
             last.isSealed || next == lastTransaction.next
@@ -124,7 +124,7 @@ public struct LogCopy {
                 try copy(file, path, byteCount: try file.byteCount())
             } catch {
                 guard error.code == .notFound else { throw error }
-                throw CambiumError(.ioFailure, "The store was compacted while it was copied; make the backup again.", underlying: error)
+                throw CambiumError(.ioFailure, "The store was compacted while it was copied. Make the backup again.", underlying: error)
             }
         }
     }
@@ -140,7 +140,7 @@ public struct LogCopy {
             guard case .file = record.payload else { return }
             throw CambiumError(
                 .ioFailure,
-                "The file is missing, and it has the ops of transaction \(number). If the store was compacted meanwhile, make the "
+                "The file with the ops of transaction \(number) is missing. If the store was compacted while it was copied, make the "
                     + "backup again; otherwise run 'cambium verify'.",
                 place: .init(file: path))
         }
@@ -168,7 +168,7 @@ public struct LogCopy {
     }
 
     /// Whether the log in the copy contains the position of a checkpoint.
-    private func has(_ root: RootRecord) -> Bool {
+    private func has(_ root: CheckpointRecord) -> Bool {
         // The writer may have appended the joint (a frame without transactions that marks the position) after the end of the log was
         // determined.
         root.transaction < max(lastTransaction, last.segment) || last.isSealed || root.logPosition.jointOffset < last.byteCount

@@ -8,7 +8,7 @@ extension LogCursor {
         while true {
             do {
                 return try open()
-            } catch let error as CambiumError where isBesideWriter && (error.code == .notFound || error.code == .damaged) {
+            } catch let error as CambiumError where mayBeWritten && (error.code == .notFound || error.code == .damaged) {
                 // A writer may have replaced, split or merged segments since the directory was listed.
                 guard try relist() else { throw error }
             }
@@ -34,7 +34,7 @@ extension LogCursor {
         guard let base else {
             guard let next = try openSegment(at: index) else { return false }
             if index == 0, segments[0].rawValue != 1 {
-                throw damage(next.path, 0, "The segment begins with transaction \(segments[0]), and those before it are missing.")
+                throw damage(next.path, 0, "The segment begins with transaction \(segments[0]), and the ones before it are missing.")
             }
             try begin(next, from: nil)
             return true
@@ -66,9 +66,9 @@ extension LogCursor {
             unfinished = (path, isGone: try isGone(path, at: place, error))
             return nil
         }
-        guard next.header.store == settings.store else { throw damage(path, 0, "The segment is of another store.") }
+        guard next.header.store == settings.store else { throw damage(path, 0, "The segment belongs to another store.") }
         guard next.header.firstTransaction == segments[place] else {
-            throw damage(path, 0, "The segment is not the one that its name tells.")
+            throw damage(path, 0, "The segment does not begin with the transaction that its file name states.")
         }
         return next
     }
@@ -76,9 +76,9 @@ extension LogCursor {
     /// Passes over segments that begin inside the segment that was read last, because that one was split or merged with others since.
     private mutating func passOverCovered(before wanted: TransactionNumber) throws {
         guard let lastRead, index < segments.count, segments[index] < wanted else { return }
-        guard isBesideWriter, try isSealedByNow(lastRead) else {
+        guard mayBeWritten, try isSealedByNow(lastRead) else {
             let path = LogFileName.path(segments[index], .segment)
-            throw damage(path, 0, "The segment begins with transaction \(segments[index]), which the one before has.")
+            throw damage(path, 0, "The segment begins with transaction \(segments[index]), which the previous segment has.")
         }
         segments.removeAll { $0 > lastRead && $0 < wanted }
     }
@@ -104,7 +104,7 @@ extension LogCursor {
                 if lastRead != nil, (next.sealedEnd ?? .none) <= base.transaction { continue }
                 index = place
                 return next
-            } catch let error as CambiumError where lastRead != nil && Self.mayBeElsewhere(error, isBesideWriter) {
+            } catch let error as CambiumError where lastRead != nil && Self.mayBeElsewhere(error, mayBeWritten) {
                 continue  // If it is not elsewhere, the error below is thrown.
             }
         }
@@ -113,17 +113,17 @@ extension LogCursor {
         }
         throw damage(
             LogFileName.path(segments[index], .segment), 0,
-            "The segment begins with transaction \(segments[index]), and \(base.transaction.next) is missing.")
+            "The segment begins with transaction \(segments[index]), and transaction \(base.transaction.next) is missing.")
     }
 
     /// Whether the following transactions may be in another segment than the one that cannot be read, because a writer merged that one.
-    private static func mayBeElsewhere(_ error: CambiumError, _ isBesideWriter: Bool) -> Bool {
-        error.code == .damaged || error.code == .notFound && isBesideWriter
+    private static func mayBeElsewhere(_ error: CambiumError, _ mayBeWritten: Bool) -> Bool {
+        error.code == .damaged || error.code == .notFound && mayBeWritten
     }
 
     private func mismatch(_ path: String, _ base: LogReader.Prefix) -> CambiumError {
-        let what = lastRead == nil ? "what the checkpoint of transaction \(base.transaction) stands for" : "the one before"
-        return damage(path, 0, "The segment does not follow \(what).")
+        let before = lastRead == nil ? "log that checkpoint \(base.transaction) was made from" : "previous segment"
+        return damage(path, 0, "The segment does not continue the \(before).")
     }
 
     /// - Parameter base: the position in the segment at which the read begins; `nil` for the beginning of the segment.
@@ -132,9 +132,11 @@ extension LogCursor {
         begin = 0
         end.flaws += next.flaws.map(\.description)
         if base == nil {
-            guard next.header.creationTime >= end.lastTime else { throw damage(next.path, 0, "The segment is older than what it follows.") }
+            guard next.header.creationTime >= end.lastTime else {
+                throw damage(next.path, 0, "The segment states an earlier time than the log before it.")
+            }
             next.skip(to: first)
-            if let place, next.goOn(at: place, notAfter: first) {
+            if let place, next.resume(at: place, notAfter: first) {
                 end.lastTime = next.codec.time
                 begin = next.offset
             }
@@ -173,7 +175,7 @@ extension LogCursor {
             if isLast, place > 0, byteCount <= Format.Segment.headerByteCount, !isDurable { return false }
             throw damage(path, failure.offset, error.message)
         }
-        guard error.code == .notFound, isBesideWriter, isLast, lastRead != nil else { throw error }
+        guard error.code == .notFound, mayBeWritten, isLast, lastRead != nil else { throw error }
         return true
     }
 }

@@ -9,7 +9,7 @@ struct LogCursor {
     var first: TransactionNumber
     /// The part of the log before the segment that is opened next; `nil` if it is not known.
     var base: LogReader.Prefix?
-    let isBesideWriter: Bool
+    let mayBeWritten: Bool
     /// Whether bytes that another process writes are made durable before they are read.
     let syncs: Bool
     let salvages: Bool
@@ -40,10 +40,10 @@ struct LogCursor {
     private static let judgementCountMax = 100
 
     /// - Parameters:
-    ///   - isBesideWriter: whether another process may write at the same time. If so, the log is synced before it is read.
+    ///   - mayBeWritten: whether another process may write at the same time. If so, the log is synced before it is read.
     ///   - syncs: false if everything that the caller acts on is already durable.
     init(
-        _ log: LogReader, from first: TransactionNumber, after base: LogReader.Prefix? = nil, isBesideWriter: Bool, syncs: Bool = true,
+        _ log: LogReader, from first: TransactionNumber, after base: LogReader.Prefix? = nil, mayBeWritten: Bool, syncs: Bool = true,
         salvages: Bool = false, at place: SegmentPlace? = nil
     ) throws(CambiumError) {
         self.place = place
@@ -52,7 +52,7 @@ struct LogCursor {
         settings = log.settings
         head = log.head
         self.first = first
-        self.isBesideWriter = isBesideWriter
+        self.mayBeWritten = mayBeWritten
         self.syncs = syncs
         self.salvages = salvages
         end = LogReader.End(lastTime: base?.time ?? log.settings.creationTime)
@@ -87,7 +87,7 @@ struct LogCursor {
         while true {
             if try reader == nil && !openNext() { return }
             try readFrames(body)
-            if isLast, isBesideWriter { try list() }
+            if isLast, mayBeWritten { try list() }
             if isLast {
                 if try isReplaced() { continue }
                 return
@@ -106,7 +106,7 @@ struct LogCursor {
 
     /// Reads the current segment. Bytes that another process may still be writing are synced before they are read.
     private mutating func readFrames(_ body: BatchBody) throws {
-        guard isBesideWriter, isLast else { return try readFrames(upTo: .max, body) }
+        guard mayBeWritten, isLast else { return try readFrames(upTo: .max, body) }
         try reader?.refresh()
         // Frames beyond this length are newer than this call. Leaving them out ends the call, however fast another process writes.
         let byteCount = reader?.byteCount ?? 0
@@ -165,7 +165,7 @@ struct LogCursor {
 
     /// Moves to the next segment. The current segment must verify to its end.
     private mutating func leave(_ body: BatchBody) throws {
-        if isBesideWriter, reader?.isSealed == false {
+        if mayBeWritten, reader?.isSealed == false {
             // Reads what was appended after the last look at this segment and before the next one was made.
             try reader?.refresh()
             try readFrames(body)
@@ -214,7 +214,7 @@ struct LogCursor {
         LogReader.SegmentTail(
             header: reader.header, headerChecksum: reader.headerChecksum, position: reader.offset, lastChecksum: reader.lastChecksum,
             isChecksumLost: reader.lostIndex != nil,
-            durableOffset: max(reader.durableOffset, toldByHead(reader.header.firstTransaction)), codec: reader.codec,
+            durableOffset: max(reader.durableOffset, statedByHead(reader.header.firstTransaction)), codec: reader.codec,
             jointOffset: reader.jointOffset)
     }
 
@@ -232,7 +232,7 @@ struct LogCursor {
     /// Whether a segment without frames was replaced by another one of the same name since it was opened. If so, the caller opens the new
     /// one.
     private mutating func isReplaced() throws -> Bool {
-        guard isBesideWriter, let old = reader, old.offset == Format.Segment.headerByteCount else { return false }
+        guard mayBeWritten, let old = reader, old.offset == Format.Segment.headerByteCount else { return false }
         do throws(CambiumError) {
             if try FrameReader(volume, path: old.path).headerChecksum == old.headerChecksum { return false }
         } catch {
@@ -253,7 +253,7 @@ struct LogCursor {
         for _ in 0..<Self.judgementCountMax {
             // A writer may have opened the log since HEAD was read.
             if case .success(.clean) = verdict, end.headFlaw == nil { break }
-            guard isBesideWriter, try hasMoved() else { break }
+            guard mayBeWritten, try hasMoved() else { break }
             try advance(batches: body)
             verdict = Result { try self.verdict() }
         }
@@ -295,16 +295,16 @@ struct LogCursor {
         }
         defer { self.reader = reader }
         if reader.isSealed {
-            throw damage(reader.path, reader.offset, "The segment is sealed, and the one that follows it is missing.")
+            throw damage(reader.path, reader.offset, "The segment is sealed, and the segment that follows it is missing.")
         }
-        let isWhole = try reader.isAtEnd || reader.isRoomBehind()
+        let isWhole = try reader.isAtEnd || reader.isPreallocatedAfterEnd()
         try checkHead(tail(reader), isWhole: isWhole)
         if isWhole { return .clean }
-        let toldBehind = try reader.durableOffsetToldBehind()
-        if toldBehind > reader.offset {
+        let laterOffset = try reader.laterDurableOffset()
+        if laterOffset > reader.offset {
             throw damage(
                 reader.path, reader.offset,
-                "A later frame says that the log was durable up to offset \(toldBehind), and no frame verifies here.")
+                "A later frame states that the log was durable up to offset \(laterOffset), and no frame verifies here.")
         }
         return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
     }
@@ -334,31 +334,34 @@ struct LogCursor {
         let path = LogFileName.path(segment, .segment)
         // The positions in a sealed segment differ from those that HEAD names.
         let isSealed = tail.header.kind.isSealed
-        let told = toldByHead(segment)
-        if !isSealed, told > tail.position {
-            throw damage(path, tail.position, "The log was durable up to offset \(told), and no frame verifies here.")
+        let statedOffset = statedByHead(segment)
+        if !isSealed, statedOffset > tail.position {
+            throw damage(path, tail.position, "The log was durable up to offset \(statedOffset), and no frame verifies here.")
         }
         let isClosedHere =
-            isSealed ? head.lastTransaction == end.lastTransaction : head.segment == segment && told == tail.position
+            isSealed ? head.lastTransaction == end.lastTransaction : head.segment == segment && statedOffset == tail.position
         let isOlder = head.isClosed && !isClosedHere
-        if head.lastTransaction > end.lastTransaction || isOlder && !isWhole {
-            throw damage(path, tail.position, "The log does not end where \(Head.fileName) says that it was closed.")
+        if head.lastTransaction > end.lastTransaction {
+            throw damage(path, tail.position, "The log was durable up to transaction \(head.lastTransaction), and it ends before that.")
         }
         guard isOlder else { return }
+        guard isWhole else {
+            throw damage(path, tail.position, "The log does not end where \(Head.fileName) states that it was closed.")
+        }
         end.headFlaw =
-            "\(Head.fileName) is older than the log: it says that the log was closed after transaction \(head.lastTransaction), and the "
-            + "log goes on to transaction \(end.lastTransaction) and verifies to its end"
+            "\(Head.fileName) is older than the log: it states that the log was closed after transaction \(head.lastTransaction), and "
+            + "the log continues to transaction \(end.lastTransaction) and verifies to its end"
     }
 
     /// Returns the offset up to which a segment was durable according to HEAD.
-    private func toldByHead(_ segment: TransactionNumber) -> Int {
+    private func statedByHead(_ segment: TransactionNumber) -> Int {
         head.flatMap { $0.segment == segment ? Int(clamping: $0.position) : nil } ?? 0
     }
 
-    func damage(_ path: String, _ offset: Int, _ what: String) -> CambiumError {
+    func damage(_ path: String, _ offset: Int, _ flaw: String) -> CambiumError {
         CambiumError(
             .damaged,
-            "\(what) Everything up to transaction \(end.lastTransaction) verifies; nothing was changed. Restore the store from a backup.",
+            "\(flaw) Everything up to transaction \(end.lastTransaction) verifies; nothing was changed. Restore the store from a backup.",
             place: .init(file: "\(volume.name)/\(path) offset \(offset)"))
     }
 }

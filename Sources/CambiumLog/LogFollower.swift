@@ -16,7 +16,7 @@ public struct LogFollower {
         _ log: LogReader, from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogReader.Prefix? = nil
     ) throws(CambiumError) {
         volume = log.volume
-        cursor = try LogCursor(log, from: base?.transaction.next ?? first, after: base, isBesideWriter: true)
+        cursor = try LogCursor(log, from: base?.transaction.next ?? first, after: base, mayBeWritten: true)
     }
 
     /// Calls `body` with the transactions that were appended since the last call, in order.

@@ -30,7 +30,7 @@ final class LogReadAhead: Sendable {
     /// Calls `body` with every transaction, in order, on the caller's thread. Throws the error of the scan, after `body` has received
     /// everything that was read before; and the errors of `body`.
     func run(_ body: (LogRecord) throws -> Void) throws -> LogReader.End {
-        guard let thread = OwnThread({ self.read() }) else { return try scan { try $0.forEachInPlace(body) } }
+        guard let thread = DedicatedThread({ self.read() }) else { return try scan { try $0.forEachInPlace(body) } }
         defer {
             queue.close()
             thread.join()
@@ -39,7 +39,7 @@ final class LogReadAhead: Sendable {
             try batch.records.forEachInPlace(body)
             batch.records.removeAll(keepingCapacity: true)
             used.withLock { $0.append(batch.records) }
-            queue.giveBack(weight: batch.byteCount)
+            queue.release(weight: batch.byteCount)
         }
         guard let outcome = outcome.withLock({ $0 }) else { throw CambiumError(.ioFailure, "The log was not read to its end.") }
         return try outcome.get()
@@ -53,7 +53,7 @@ final class LogReadAhead: Sendable {
                 for place in records.indices { byteCount += records[place].opsByteCount }
                 let batch = Batch(records: records, byteCount: byteCount)
                 records = used.withLock { $0.popLast() } ?? []
-                guard queue.waitForRoom() else { throw Closed() }
+                guard queue.waitForCapacity() else { throw Closed() }
                 queue.put(batch, weight: byteCount)
             }
         }
@@ -66,10 +66,10 @@ extension LogReader {
     /// Scans the log as `scan` does, on two threads if the log is long.
     public func scanAhead(after base: Prefix?, makesDurable: Bool, _ body: (LogRecord) throws -> Void) throws -> End {
         let first = base?.transaction.next ?? TransactionNumber(rawValue: 1)
-        var cursor = try LogCursor(self, from: first, after: base, isBesideWriter: makesDurable)
+        var cursor = try LogCursor(self, from: first, after: base, mayBeWritten: makesDurable)
         if try cursor.hasMore(than: LogReadAhead.byteCountMin) {
             return try LogReadAhead { body in
-                var cursor = try LogCursor(self, from: first, after: base, isBesideWriter: makesDurable)
+                var cursor = try LogCursor(self, from: first, after: base, mayBeWritten: makesDurable)
                 cursor.batchCountMax = LogReadAhead.recordCountMax
                 try cursor.advance(batches: body)
                 return try cursor.judge(batches: body)

@@ -25,8 +25,8 @@ public struct LogReader: Sendable {
             guard let header = try? FrameReader(volume, path: LogFileName.path(segment, .segment)).header else { continue }
             return StoreSettings(store: header.store, creationTime: segment.rawValue == 1 ? header.creationTime : 0, durability: .synced)
         }
-        for root in try RootRecord.list(volume) {
-            guard let store = try RootRecord.store(in: volume.bytes(of: RootRecord.path(root))) else { continue }
+        for root in try CheckpointRecord.list(volume) {
+            guard let store = try CheckpointRecord.store(in: volume.bytes(of: CheckpointRecord.path(root))) else { continue }
             return StoreSettings(store: store, creationTime: 0, durability: .synced)
         }
         throw CambiumError(
@@ -95,7 +95,7 @@ public struct LogReader: Sendable {
     /// Whether only the envelope of a transaction is left, and no checkpoint of it exists. Complexity: O(files).
     public func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
         guard try Self.hasRetired(transaction, volume) else { return false }
-        return try !RootRecord.list(volume).contains(transaction)
+        return try !CheckpointRecord.list(volume).contains(transaction)
     }
 
     /// Whether only the envelope of a transaction is left. Complexity: O(files).
@@ -252,7 +252,7 @@ public struct LogReader: Sendable {
             self.isChecksumLost = isChecksumLost
         }
 
-        public init(_ root: RootRecord) {
+        public init(_ root: CheckpointRecord) {
             self.init(transaction: root.transaction, time: root.time, position: root.logPosition)
         }
     }
@@ -311,7 +311,7 @@ public struct LogReader: Sendable {
         _ body: (LogRecord) throws -> Void
     ) throws -> End {
         var cursor = try LogCursor(
-            self, from: base?.transaction.next ?? first, after: base, isBesideWriter: makesDurable, salvages: salvages, at: place)
+            self, from: base?.transaction.next ?? first, after: base, mayBeWritten: makesDurable, salvages: salvages, at: place)
         defer { place = cursor.place }
         try cursor.advance(body)
         return try cursor.judge(body)

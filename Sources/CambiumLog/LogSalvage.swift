@@ -26,7 +26,7 @@ package struct LogSalvage {
         let first = base?.transaction.next ?? TransactionNumber(rawValue: 1)
         var cursor: LogCursor
         do {
-            cursor = try LogCursor(log, from: first, after: base, isBesideWriter: true, salvages: true)
+            cursor = try LogCursor(log, from: first, after: base, mayBeWritten: true, salvages: true)
         } catch {
             guard error.code == .damaged else { throw error }
             outcome.corruption = error
@@ -99,7 +99,7 @@ package struct LogSalvage {
                 parts.append("\(name) is gone")
             }
         }
-        parts += try RootRecord.list(log.volume).map(\.description)
+        parts += try CheckpointRecord.list(log.volume).map(\.description)
         let head = try Head.read(log.volume, store: log.settings.store).head
         return parts + ["\(head.map { "\($0.sequence) \($0.position) \($0.lastTransaction)" } ?? "no HEAD")"]
     }

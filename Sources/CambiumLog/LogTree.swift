@@ -31,7 +31,7 @@ public struct LogTree: Sendable, Equatable {
         struct Reached: Error {}
         if transaction >= last { return }
         var tree = self
-        var cursor = try LogCursor(log, from: transaction.next, after: base, isBesideWriter: true, syncs: false)
+        var cursor = try LogCursor(log, from: transaction.next, after: base, mayBeWritten: true, syncs: false)
         var byteCount = 0
         do {
             try cursor.advance { record in

@@ -42,7 +42,7 @@ public struct LogTuning: Sendable {
     /// The greatest number of chunks of 64 KiB that the pages of the graph take.
     public var chunkCountMax = 1 << 20
     /// The number of checkpoints that are kept whatever the settings state: the newest one, and one to fall back to.
-    public var newestRootCount = 2
+    public var newestCheckpointCount = 2
     /// The number of bytes that checkpoints for time travel may always take, however small the newest checkpoint is.
     public var pastByteCountMin = 64 << 20
 

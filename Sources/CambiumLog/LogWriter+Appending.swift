@@ -33,10 +33,10 @@ extension LogWriter {
             throw CambiumError(
                 .limitExceeded,
                 "A transaction takes at most \(Format.Frame.payloadByteCountMax >> 20) MiB of log; "
-                    + "this one has \(byteCount >> 20). Split it, or import in batches."
+                    + "this one takes \(byteCount >> 20). Split it, or import in batches."
             )
         }
-        precondition(hasRoom(for: ops), "What is staged is written first where a frame cannot hold both.")
+        precondition(hasCapacity(for: ops), "The staged transactions must be written first if a frame cannot hold these ops, too.")
         // Makes the file durable before the frame that names it: a frame must never be durable without its file.
         if let file = ops.file { try poisoning { () throws(CambiumError) in try file.publish() } }
         if staged.count == 0 {
@@ -68,12 +68,12 @@ extension LogWriter {
     /// Stages a transaction. Writes the transactions staged before it if they take more than 1 MiB, or if the frame has no space for this
     /// one.
     public func append(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws {
-        if !hasRoom(for: ops) || writer.count > Format.Frame.blockByteCount { try write() }
+        if !hasCapacity(for: ops) || writer.count > Format.Frame.blockByteCount { try write() }
         try stage(metadata, ops, salt: salt)
     }
 
     /// Whether a transaction fits into one frame with the staged transactions.
-    public func hasRoom(for ops: EncodedOps) -> Bool {
+    public func hasCapacity(for ops: EncodedOps) -> Bool {
         staged.count == 0 || writer.count + ops.payload.storedByteCount <= Format.Frame.payloadByteCountMax
     }
 
@@ -109,13 +109,13 @@ extension LogWriter {
         let byteCount = frame.count
         var isHandedOver = false
         do {
-            if keepsRoom, byteCount < Self.roomByteCount { try keepRoom(behind: position + byteCount) }
+            if preallocates, byteCount < Self.preallocatedByteCount { try preallocate(after: position + byteCount) }
             isHandedOver = true
             try file.write(frame.bytes, at: position)
         } catch {
             try undoStaged(after: error, isHandedOver: isHandedOver)
         }
-        roomEnd = max(roomEnd, position + byteCount)
+        preallocatedEnd = max(preallocatedEnd, position + byteCount)
         jointOffset = joint == nil ? nil : position
         position += byteCount
         ownByteCount += byteCount
@@ -126,15 +126,15 @@ extension LogWriter {
 
     /// Writes zeros beyond a frame in advance, so that a frame whose write fails is never whole on the disk. If the disk has no space for
     /// the zeros, continues without them.
-    private func keepRoom(behind end: Int) throws(CambiumError) {
-        guard end > roomEnd else { return }
-        let zeros = [UInt8](repeating: 0, count: Self.roomByteCount)
+    private func preallocate(after end: Int) throws(CambiumError) {
+        guard end > preallocatedEnd else { return }
+        let zeros = [UInt8](repeating: 0, count: Self.preallocatedByteCount)
         do throws(CambiumError) {
             try file.write(zeros, at: end)
-            roomEnd = end + zeros.count
+            preallocatedEnd = end + zeros.count
         } catch {
             guard error.isOutOfSpace else { throw error }
-            roomEnd = max(roomEnd, end + zeros.count)
+            preallocatedEnd = max(preallocatedEnd, end + zeros.count)
         }
     }
 
@@ -157,16 +157,16 @@ extension LogWriter {
             throw isHandedOver && !isJoint ? .outcomeUnknown(nil, error) : error
         }
         if !isFull { poison = error }
-        if let mark = staged.mark { codec.goBack(to: mark) }
+        if let mark = staged.mark { codec.rollBack(to: mark) }
         lastTransaction = staged.lastTransaction
         lastTime = staged.lastTime
-        roomEnd = position
+        preallocatedEnd = position
         // If nothing was cut off, the frame may be on the disk all the same.
         clearStaged(keepsFiles: !isFull)
         if isJoint { throw error }
         if !isFull { throw isHandedOver ? .outcomeUnknown(nil, error) : error }
         throw CambiumError(
-            .ioFailure, "\(error.message) Nothing of the transaction is in the log; free some space and commit it again.",
+            .ioFailure, "\(error.message) No part of the transaction is in the log; free some space and commit it again.",
             underlying: error.underlying)
     }
 
@@ -199,7 +199,7 @@ extension LogWriter {
     /// - Parameter syncs: whether everything that was written is made durable. If false, the caller syncs before it names the position.
     public func endPosition(syncs: Bool = true) throws(CambiumError) -> LogPosition {
         try checkPoison()
-        precondition(!hasStaged, "What is staged is written first: the position follows it.")
+        precondition(!hasStaged, "The staged transactions must be written first: the position follows them.")
         if header.firstTransaction <= lastTransaction, position >= tuning.segmentByteCount || !header.hasJoints { try rotate() }
         if header.firstTransaction > lastTransaction { return LogPosition(checksum: header.previousChecksum) }
         if jointOffset == nil {
@@ -212,7 +212,7 @@ extension LogWriter {
     }
 
     /// The number of zeros that are written beyond a frame in advance, so that a sync need not also make a new file length durable.
-    static let roomByteCount = 64 << 10
+    static let preallocatedByteCount = 64 << 10
 }
 
 extension Payload {

@@ -12,7 +12,7 @@ extension LogWriter {
     /// durable. Nothing may be staged.
     public func endSegment(with transaction: TransactionNumber) throws(CambiumError) {
         try checkPoison()
-        precondition(!hasStaged, "What is staged is written first: it belongs to the segment before.")
+        precondition(!hasStaged, "The staged transactions must be written first: they belong to the previous segment.")
         if header.firstTransaction <= transaction { try rotate() }
     }
 
@@ -24,12 +24,12 @@ extension LogWriter {
 
     /// Cuts off the preallocated space beyond the last frame.
     func trim() throws(CambiumError) {
-        guard roomEnd > position else { return }
+        guard preallocatedEnd > position else { return }
         try poisoning { () throws(CambiumError) in
             try file.truncate(to: position)
             try file.sync()
         }
-        roomEnd = position
+        preallocatedEnd = position
     }
 
     /// Creates the file of another segment, and continues in it. The segment before is whole and durable, or has no transaction.
@@ -56,7 +56,7 @@ extension LogWriter {
         headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
         codec = TransactionCodec(time: segment.creationTime)
         position = bytes.count
-        roomEnd = position
+        preallocatedEnd = position
         durablePosition = position
         jointOffset = nil
         namedEnd = 0
@@ -68,7 +68,7 @@ extension LogWriter {
     func checkPoison() throws(CambiumError) {
         guard let poison else { return }
         throw CambiumError(
-            .notWritable, "An earlier write failed, so nothing more is written; open the store again. It was: \(poison.message)",
+            .notWritable, "An earlier write failed, so the store accepts no more writes; open it again. The failure was: \(poison.message)",
             underlying: poison)
     }
 

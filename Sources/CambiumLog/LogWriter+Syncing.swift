@@ -71,8 +71,8 @@ extension LogWriter {
     static func displaced(_ volume: any Volume) -> CambiumError {
         CambiumError(
             .ioFailure,
-            "The directory of the store '\(volume.name)' was removed or replaced while the store was open, so what is written to it is "
-                + "lost. Close the store, and restore it from a backup.")
+            "The directory of the store '\(volume.name)' was removed or replaced while the store was open, so writes to it are lost. "
+                + "Close the store, and restore it from a backup.")
     }
 
     private func noteDurable(_ pending: PendingSync) {

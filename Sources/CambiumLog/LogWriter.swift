@@ -36,8 +36,8 @@ public final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var frame = ByteWriter(capacity: 1024)
     @exclusivity(unchecked) var staged = Staged()
     /// The length of the segment's file. If space is preallocated, zeros follow `position`.
-    @exclusivity(unchecked) var roomEnd: Int
-    let keepsRoom: Bool
+    @exclusivity(unchecked) var preallocatedEnd: Int
+    let preallocates: Bool
     let tuning: LogTuning
 
     /// The number of the last transaction that was staged.
@@ -67,10 +67,10 @@ public final class LogWriter: @unchecked Sendable {
     /// Continues where a scan of the whole log ended. Cuts off the torn end that the scan found, and makes everything that is kept durable
     /// before it returns.
     ///
-    /// - Parameter keepsRoom: whether zeros are written beyond the frames in advance, so that a sync need not make a new file length
+    /// - Parameter preallocates: whether zeros are written beyond the frames in advance, so that a sync need not make a new file length
     ///   durable.
     public init(
-        _ reader: LogReader, _ end: LogReader.End, keepsRoom: Bool, tuning: LogTuning = .standard,
+        _ reader: LogReader, _ end: LogReader.End, preallocates: Bool, tuning: LogTuning = .standard,
         saltSeed makeSaltSeed: @escaping () -> [UInt8]
     ) throws(CambiumError) {
         guard let tail = end.tail else { throw LogReader.withoutSegment(reader.volume) }
@@ -81,8 +81,8 @@ public final class LogWriter: @unchecked Sendable {
         headerChecksum = tail.headerChecksum
         codec = tail.codec
         position = tail.position
-        roomEnd = tail.position
-        self.keepsRoom = keepsRoom
+        preallocatedEnd = tail.position
+        self.preallocates = preallocates
         self.tuning = tuning
         lastChecksum = tail.lastChecksum
         jointOffset = tail.jointOffset
@@ -167,7 +167,7 @@ public final class LogWriter: @unchecked Sendable {
         var offset = start
         while offset < end {
             let bytes = try file.read(at: offset, count: min(FrameReader.windowByteCount, end - offset))
-            guard !bytes.isEmpty else { throw CambiumError(.ioFailure, "The log ends before it did a moment ago.") }
+            guard !bytes.isEmpty else { throw CambiumError(.ioFailure, "The log became shorter while it was read.") }
             try file.write(bytes, at: offset)
             offset += bytes.count
         }

@@ -23,7 +23,7 @@ public final class SegmentRotation: Sendable {
         let headerChecksum: UInt32
         let codec: TransactionCodec
         let position: Int
-        let roomEnd: Int
+        let preallocatedEnd: Int
         let durablePosition: Int
         let jointOffset: Int?
         let namedEnd: Int
@@ -68,7 +68,7 @@ public final class SegmentRotation: Sendable {
 
     /// Cuts off the zeros after the last frame, and makes the segment durable.
     private func end() throws(CambiumError) {
-        if ended.roomEnd > ended.position { try ended.file.truncate(to: ended.position) }
+        if ended.preallocatedEnd > ended.position { try ended.file.truncate(to: ended.position) }
         try ended.file.sync()
         if try !volume.names(ended.path, ended.file) { throw LogWriter.displaced(volume) }
     }
@@ -98,7 +98,7 @@ public final class SegmentRotation: Sendable {
 }
 
 extension CambiumError {
-    fileprivate static let unfinished = CambiumError(.ioFailure, "The segment before could not be made durable.")
+    fileprivate static let unfinished = CambiumError(.ioFailure, "The previous segment could not be made durable.")
 }
 
 extension LogWriter {
@@ -109,7 +109,8 @@ extension LogWriter {
     func beginRotation() throws(CambiumError) {
         if isAsClosed { try noteOpen() }
         let ended = SegmentRotation.Ended(
-            file: file, path: path, header: header, headerChecksum: headerChecksum, codec: codec, position: position, roomEnd: roomEnd,
+            file: file, path: path, header: header, headerChecksum: headerChecksum, codec: codec, position: position,
+            preallocatedEnd: preallocatedEnd,
             durablePosition: durablePosition, jointOffset: jointOffset, namedEnd: namedEnd, lastTransaction: lastTransaction)
         let next = nextHeader(time: lastTime)
         let bytes = next.encode()
@@ -143,7 +144,7 @@ extension LogWriter {
         (codec, position, durablePosition) = (ended.codec, ended.position, ended.durablePosition)
         (jointOffset, namedEnd) = (ended.jointOffset, ended.namedEnd)
         // The zeros after the last frame may be gone by now.
-        roomEnd = ended.position
+        preallocatedEnd = ended.position
         ownByteCount -= Format.Segment.headerByteCount
         if staged.mark != nil { staged.mark = codec.mark }
     }

@@ -101,8 +101,8 @@ public struct StoreSettings: Equatable, Sendable {
 
     /// Decodes settings. Throws `.damaged` if the text is not one that `encode` writes, and `.unsupportedFormat` for a later format.
     public static func decode(_ bytes: [UInt8], file: String) throws(CambiumError) -> StoreSettings {
-        func damaged(_ what: String) -> CambiumError {
-            CambiumError(.damaged, "\(what), so this is no store, or a damaged one.", place: .init(file: file))
+        func damaged(_ flaw: String) -> CambiumError {
+            CambiumError(.damaged, "\(flaw), so this is not a store, or the store is corrupt.", place: .init(file: file))
         }
         guard let text = String(validating: bytes, as: UTF8.self), text.utf8.count <= 4096 else { throw damaged("The file is not text") }
         guard text.hasPrefix("{\"format\":") else { throw damaged("The file does not begin with the format of a store") }
@@ -116,7 +116,7 @@ public struct StoreSettings: Equatable, Sendable {
         var fields: [Substring: Substring] = [:]
         for field in text.split(separator: "}")[0].dropFirst().split(separator: ",") {
             let parts = field.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2 else { throw damaged("'\(field)' is no setting") }
+            guard parts.count == 2 else { throw damaged("'\(field)' is not a setting") }
             fields[parts[0].filter { $0 != "\"" }[...]] = parts[1].filter { $0 != "\"" }[...]
         }
         guard let store = fields["store"].flatMap({ HexText.decode(String($0)) }), store.count == 16,
@@ -126,7 +126,7 @@ public struct StoreSettings: Equatable, Sendable {
             let pastPercent = fields["pastPercent"].flatMap({ Int($0) }), pastPercent >= 0
         else { throw damaged("A setting is missing or malformed") }
         let interval = level.hasPrefix("buffered:") ? Int64(level.dropFirst(9)) : nil
-        guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is no durability") }
+        guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is not a durability") }
         let indexSecret = fields["indexSecret"].flatMap { HexText.decode(String($0)) }
         guard indexSecret?.count ?? 16 == 16 else { throw damaged("The secret of the indexes is malformed") }
         var settings = StoreSettings(
@@ -135,7 +135,7 @@ public struct StoreSettings: Equatable, Sendable {
             requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, pastPercent: pastPercent,
             compressesPages: fields["compression"] == "lz4")
         settings.format = format
-        guard settings.encode() == bytes else { throw damaged("The check at its end does not fit the settings") }
+        guard settings.encode() == bytes else { throw damaged("The check at the end of the file does not match the settings") }
         return settings
     }
 }

@@ -3,11 +3,11 @@ extension CambiumError {
     ///
     /// - Parameter transaction: The transaction that the bytes hold, or `nil` if this is unknown.
     package static func outcomeUnknown(_ transaction: TransactionNumber?, _ cause: CambiumError) -> CambiumError {
-        let subject = transaction.map { "transaction \($0)" } ?? "what had been written"
+        let subject = transaction.map { "transaction \($0)" } ?? "the last write"
         return CambiumError(
             .outcomeUnknown,
-            "The disk failed while \(subject) was being made durable, so the store may have it or not. Open the store again and look, "
-                + "or repeat the command with the same request id. The cause: \(cause.message)",
+            "The disk failed while \(subject) was being made durable, so the store may or may not contain it. "
+                + "Open the store again and check, or repeat the command with the same request id. The cause: \(cause.message)",
             underlying: cause)
     }
 }

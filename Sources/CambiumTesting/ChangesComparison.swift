@@ -16,11 +16,11 @@ public func difference(_ changes: Changes, from old: ReferenceGraph, to new: Ref
     if ids != ids.sorted() || Set(ids).count != ids.count { return "the changes are not in order: \(ids)" }
     for change in changes {
         let (found, wanted) = (change.line, expected.removeValue(forKey: change.id))
-        if found != wanted { return "\(change.id): '\(found)' and not '\(wanted ?? "")'" }
+        if found != wanted { return "\(change.id): '\(found)' instead of '\(wanted ?? "")'" }
         if changes.object(change.id)?.kind != change.kind { return "\(change.id) is not found by its id" }
     }
-    if changes.changesSchema != (old.schema.catalog != new.schema.catalog) { return "the schema is said to be \(changes.changesSchema)" }
-    return expected.min { $0.key < $1.key }.map { "\($0.key): nothing and not '\($0.value)'" }
+    if changes.changesSchema != (old.schema.catalog != new.schema.catalog) { return "changesSchema is \(changes.changesSchema)" }
+    return expected.min { $0.key < $1.key }.map { "\($0.key): nothing instead of '\($0.value)'" }
 }
 
 /// Whether a quick check shows that an object is equal in two references of one schema. May return `false` for an equal object.

@@ -37,7 +37,7 @@ struct FaultyDisk: Sendable {
         }
         if let failure, failure.operation == operationCount {
             hasFailed = true
-            throw CambiumError(.ioFailure, "The disk refused.", underlying: SystemError(code: failure.code))
+            throw CambiumError(.ioFailure, "The disk refused the operation.", underlying: SystemError(code: failure.code))
         }
     }
 
@@ -226,7 +226,7 @@ private final class MappedPart: @unchecked Sendable {
     /// Passes the memory to the process.
     var memory: FileMapping {
         defer { made = nil }
-        guard let made else { preconditionFailure("It is handed over once.") }
+        guard let made else { preconditionFailure("A mapping must be handed over only once.") }
         return made
     }
 

@@ -78,10 +78,10 @@ public final class FaultyVolume: Volume {
         let number = try state.withLock { disk throws(CambiumError) -> Int in
             if mode != .create {
                 try disk.beginRead()
-                guard let number = disk.live[path] else { throw CambiumError(.notFound, "There is no file '\(path)'.") }
+                guard let number = disk.live[path] else { throw CambiumError(.notFound, "File '\(path)' does not exist.") }
                 return number
             }
-            if disk.live[path] != nil { throw CambiumError(.cannotCreate, "There is a file '\(path)' already.") }
+            if disk.live[path] != nil { throw CambiumError(.cannotCreate, "File '\(path)' already exists.") }
             try disk.begin()
             return disk.create(path)
         }
@@ -114,7 +114,7 @@ public final class FaultyVolume: Volume {
 
     public func remove(_ path: String) throws(CambiumError) {
         try state.withLock { disk throws(CambiumError) in
-            guard disk.live[path] != nil else { throw CambiumError(.notFound, "There is no file '\(path)'.") }
+            guard disk.live[path] != nil else { throw CambiumError(.notFound, "File '\(path)' does not exist.") }
             try disk.begin()
             disk.change([path: nil])
         }
@@ -122,7 +122,7 @@ public final class FaultyVolume: Volume {
 
     public func rename(_ path: String, to newPath: String) throws(CambiumError) {
         try state.withLock { disk throws(CambiumError) in
-            guard let number = disk.live[path] else { throw CambiumError(.notFound, "There is no file '\(path)'.") }
+            guard let number = disk.live[path] else { throw CambiumError(.notFound, "File '\(path)' does not exist.") }
             try disk.begin()
             disk.change([path: nil, newPath: number])
         }
@@ -131,8 +131,8 @@ public final class FaultyVolume: Volume {
     public func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool {
         guard other as AnyObject === self else { return false }
         try state.withLock { disk throws(CambiumError) in
-            guard let number = disk.live[path] else { throw CambiumError(.notFound, "There is no file '\(path)'.") }
-            if disk.live[newPath] != nil { throw CambiumError(.cannotCreate, "There is a file '\(newPath)' already.") }
+            guard let number = disk.live[path] else { throw CambiumError(.notFound, "File '\(path)' does not exist.") }
+            if disk.live[newPath] != nil { throw CambiumError(.cannotCreate, "File '\(newPath)' already exists.") }
             try disk.begin()
             disk.change([newPath: number])
         }

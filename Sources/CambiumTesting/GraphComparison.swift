@@ -7,7 +7,7 @@ import CambiumModel
 /// searches by identity, which no two objects may share. Complexity: O(entities x objects + members).
 public func difference(_ graph: Graph, _ reference: ReferenceGraph) -> String? {
     if graph.objectCount != reference.objectCount {
-        return "\(graph.objectCount) objects of \(reference.objectCount)"
+        return "\(graph.objectCount) objects instead of \(reference.objectCount)"
     }
     for entity in reference.schema.entities {
         let ids = reference.ids(of: entity)
@@ -22,14 +22,14 @@ public func difference(_ graph: Graph, _ reference: ReferenceGraph) -> String? {
 }
 
 private func difference(_ graph: Graph, _ reference: ReferenceGraph, _ id: ObjectID, _ entity: Entity) -> String? {
-    guard let place = graph.place(of: id), graph.contains(id), graph.id(of: place) == id else { return "is not there" }
+    guard let place = graph.place(of: id), graph.contains(id), graph.id(of: place) == id else { return "does not exist" }
     if graph.entity(of: place).number != entity.number { return "is a \(graph.entity(of: place).name)" }
     if graph.source(of: id) != reference.source(of: id) { return "is a copy of \(String(describing: graph.source(of: id)))" }
     if graph.isStub(place) != reference.isStub(id) { return "the stub flag is \(graph.isStub(place))" }
     for attribute in entity.attributes {
         let value = graph.value(of: attribute, of: id) ?? .null
         let expected = reference.value(of: attribute, of: id) ?? .null
-        if ValueKey(value) != ValueKey(expected) { return "'\(attribute.name)' is \(value) and not \(expected)" }
+        if ValueKey(value) != ValueKey(expected) { return "'\(attribute.name)' is \(value) instead of \(expected)" }
         if let found = difference(graph.column(attribute), value, place) { return "'\(attribute.name)' \(found)" }
     }
     for relationship in entity.relationships {
@@ -37,7 +37,7 @@ private func difference(_ graph: Graph, _ reference: ReferenceGraph, _ id: Objec
     }
     let identity = entity.identity.map { reference.value(of: $0, of: id) ?? .null }
     if !identity.isEmpty, graph.find(entity, identity: identity).map(graph.id) != (identity.contains(.null) ? nil : id) {
-        return "is not what its identity finds"
+        return "is not found by its identity"
     }
     if identity.count == 1, let finder = graph.finder(entity), let found = difference(finder, identity[0], place) { return found }
     return nil
@@ -64,8 +64,8 @@ private func difference(_ column: Column, _ value: Value, _ place: ObjectPlace) 
 
 private func difference(_ finder: IdentityFinder, _ identity: Value, _ place: ObjectPlace) -> String? {
     switch identity {
-    case .string(let text), .uri(let text): finder.find(text) == place ? nil : "is not what a finder finds by '\(text)'"
-    case .int(let number): finder.find(number) == place ? nil : "is not what a finder finds by \(number)"
+    case .string(let text), .uri(let text): finder.find(text) == place ? nil : "is not found by a finder for '\(text)'"
+    case .int(let number): finder.find(number) == place ? nil : "is not found by a finder for \(number)"
     default: nil
     }
 }
@@ -76,21 +76,21 @@ private func difference(
     let handle = graph.end(relationship)
     let expected = reference.members(relationship, of: id)
     let members = graph.members(relationship, of: id) ?? []
-    if members != expected { return "has \(members.map(\.serial)) and not \(expected.map(\.serial))" }
+    if members != expected { return "has \(members.map(\.serial)) instead of \(expected.map(\.serial))" }
     if graph.memberCount(handle, of: place) != expected.count { return "counts \(graph.memberCount(handle, of: place))" }
     let walked = graph.members(handle, of: place).map(graph.id)
-    if (relationship.isOrdered ? walked : walked.sorted()) != expected { return "walks through \(walked.map(\.serial))" }
+    if (relationship.isOrdered ? walked : walked.sorted()) != expected { return "is enumerated as \(walked.map(\.serial))" }
     if relationship.isOrdered {
         for (index, member) in expected.enumerated()
         where graph.member(handle, of: place, at: index).map(graph.id) != member {
             return "has another member at \(index)"
         }
-        if graph.member(handle, of: place, at: expected.count) != nil { return "has a member past its end" }
+        if graph.member(handle, of: place, at: expected.count) != nil { return "has a member beyond its end" }
     }
     let relation = graph.relation(relationship)
     var bound: [ObjectID] = []
     relation.forEach(of: place) { bound.append(graph.id(of: $0)) }
-    if bound != walked { return "walks through \(bound.map(\.serial)) when bound" }
+    if bound != walked { return "is enumerated as \(bound.map(\.serial)) when bound" }
     if relation.count(of: place) != expected.count { return "counts \(relation.count(of: place)) when bound" }
     if relation.target(of: place).map(graph.id) != (relationship.isToMany ? nil : expected.first) { return "leads elsewhere when bound" }
     if !relationship.isToMany, graph.target(handle, of: place).map(graph.id) != expected.first { return "has another target" }

@@ -45,10 +45,10 @@ public struct IndexMeasurement {
 
     /// Adds the entry of a number that is not null.
     private static func add(_ key: UInt64, _ row: Int, to batch: inout OrderedBatch) {
-        let room = batch.room(64)
-        room.storeBytes(of: 1, as: UInt8.self)
-        room.storeBytes(of: key.bigEndian, toByteOffset: 1, as: UInt64.self)
-        room.storeBytes(of: UInt32(truncatingIfNeeded: row).bigEndian, toByteOffset: 9, as: UInt32.self)
+        let memory = batch.reserve(64)
+        memory.storeBytes(of: 1, as: UInt8.self)
+        memory.storeBytes(of: key.bigEndian, toByteOffset: 1, as: UInt64.self)
+        memory.storeBytes(of: UInt32(truncatingIfNeeded: row).bigEndian, toByteOffset: 9, as: UInt32.self)
         batch.append(13, isAdded: true)
     }
 }

@@ -73,7 +73,7 @@ public struct RandomProgram: Sendable {
     // MARK: Objects
 
     private mutating func insert(_ graph: ReferenceGraph) -> Op {
-        guard let entity = random.pick(concrete) else { preconditionFailure("Each hierarchy has a concrete entity.") }
+        guard let entity = random.pick(concrete) else { preconditionFailure("Each hierarchy must have a concrete entity.") }
         let id = ObjectID(root: entity.root, serial: serial(entity, graph))
         var assignments: [Assignment] = []
         for attribute in entity.attributes where isWanted(attribute) || random.isTrue(1, outOf: 2) {

@@ -12,7 +12,7 @@ extension ReferenceGraph {
         let isInsert = block.kind == .insert || block.kind == .insertStub
         let ids = isInsert ? try newIDs(block.serials, entity) : try liveIDs(block.serials, entity.root)
         if !isInsert, let other = ids.first(where: { objects[$0]?.entity.number != entity.number }) {
-            throw CambiumError(.damaged, "\(text(other)) is no '\(entity.name)'.")
+            throw CambiumError(.damaged, "\(text(other)) is not of '\(entity.name)'.")
         }
         for (place, id) in ids.enumerated() {
             if isInsert { create(id, Object(entity: entity, attributes: [:], isStub: block.kind == .insertStub)) }
@@ -41,7 +41,7 @@ extension ReferenceGraph {
 
     private func liveID(_ serial: UInt64, _ root: EntityNumber) throws(CambiumError) -> ObjectID {
         guard serial <= ObjectID.serialMax, contains(ObjectID(root: root, serial: serial)) else {
-            throw CambiumError(.damaged, "There is no serial \(serial) of \(root).")
+            throw CambiumError(.damaged, "Serial \(serial) of \(root) does not exist.")
         }
         return ObjectID(root: root, serial: serial)
     }
@@ -51,7 +51,7 @@ extension ReferenceGraph {
     }
 
     private func values(_ column: AttributeColumn, _ entity: Entity, _ count: Int) throws(CambiumError) -> [Value] {
-        let misfit = CambiumError(.damaged, "A column, \(column.property), does not fit '\(entity.name)'.")
+        let misfit = CambiumError(.damaged, "A column for \(column.property) does not fit '\(entity.name)'.")
         guard let attribute = entity.attribute(column.property), column.presence.count == (count + 63) / 64 else { throw misfit }
         var values: [Value] = []
         var offset = 0

@@ -50,8 +50,8 @@ extension ReferenceGraph {
     func plan(
         _ roots: [ObjectID], _ options: CloneOptions, time: Timestamp?, seed: CloneSeed?
     ) throws(CambiumError) -> ReferenceClone {
-        guard !roots.isEmpty else { throw CambiumError(.invalidInput, "A clone of nothing.") }
-        guard Set(roots).count == roots.count else { throw CambiumError(.invalidInput, "A root is named twice.") }
+        guard !roots.isEmpty else { throw CambiumError(.invalidInput, "A clone needs at least one object.") }
+        guard Set(roots).count == roots.count else { throw CambiumError(.invalidInput, "The clone names an object twice.") }
         for root in roots { _ = try live(root) }
         try checkCloneRules(options)
         try checkRootValues(roots, options)

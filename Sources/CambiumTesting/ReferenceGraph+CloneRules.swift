@@ -53,7 +53,7 @@ extension ReferenceGraph {
             for root in roots where root.root == given.root {
                 guard let attribute = objects[root]?.entity.attribute(given.attribute) else { continue }
                 guard ValueKey.fits(given.value, attribute.type) else {
-                    throw CambiumError(.invalidInput, "'\(attribute.name)' cannot hold the value given for the roots.")
+                    throw CambiumError(.invalidInput, "'\(attribute.name)' cannot hold the value that is given for the roots.")
                 }
             }
         }
@@ -70,7 +70,7 @@ extension ReferenceGraph {
                     let hasRule = [keys.exclude, keys.rebuild, keys.followParent].contains { attribute.userInfo[$0] != nil }
                     return hasRule || areAllRoots && rootValue(attribute, plan) != nil
                 }
-                if !differs { throw CambiumError(.ruleViolated, "A unique set of '\(entity.name)' would be repeated.") }
+                if !differs { throw CambiumError(.ruleViolated, "The clone would repeat a unique set of '\(entity.name)'.") }
             }
         }
     }

@@ -20,7 +20,7 @@ extension ReferenceGraph {
     mutating func link(_ id: ObjectID, _ property: PropertyNumber, _ target: ObjectID, _ index: Int?) throws(CambiumError) {
         let relationship = try resolve(id, property, target)
         if let index, index < 0 || index > list(side(relationship), id).count {
-            throw CambiumError(.invalidInput, "Index \(index) is outside the relationship.")
+            throw CambiumError(.invalidInput, "Index \(index) is out of range for the relationship.")
         }
         connect(relationship, id, target, at: index)
     }
@@ -31,7 +31,7 @@ extension ReferenceGraph {
 
     mutating func move(_ id: ObjectID, _ property: PropertyNumber, _ target: ObjectID, _ index: Int) throws(CambiumError) {
         let relationship = try resolve(id, property, target)
-        guard index >= 0 else { throw CambiumError(.invalidInput, "An index is not negative.") }
+        guard index >= 0 else { throw CambiumError(.invalidInput, "Index \(index) is negative. An index must be 0 or more.") }
         guard relationship.isOrdered, list(side(relationship), id).contains(target) else {
             throw CambiumError(.notFound, "\(text(target)) is not a member of the ordered relationship.")
         }

@@ -6,7 +6,7 @@ extension ReferenceGraph {
     mutating func migrate(to new: Schema) throws(CambiumError) {
         let old = schema
         for object in objects.values where new.entity(object.entity.number)?.isAbstract == true {
-            throw CambiumError(.ruleViolated, "'\(object.entity.name)' is to be abstract and has objects.")
+            throw CambiumError(.ruleViolated, "'\(object.entity.name)' cannot become abstract, because it has objects.")
         }
         if !old.entities.isEmpty { schemaBefore = old }
         leave(new)

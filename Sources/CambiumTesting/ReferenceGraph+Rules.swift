@@ -85,20 +85,20 @@ extension ReferenceGraph {
                 let isKnown = expected.duplicates.contains {
                     $0.attributes == attributes && $0.objects.isSuperset(of: objects) && objects.count == 2
                 }
-                if !isKnown { return "reported and not so: \(violation)" }
+                if !isKnown { return "reported wrongly: \(violation)" }
                 duplicates.removeAll { $0.attributes == attributes && $0.objects.contains(violation.object) }
             case .deleteDenied(let relationship, let member):
-                func isTold(_ denial: BrokenRules.DeniedDeletion) -> Bool {
+                func isReported(_ denial: BrokenRules.DeniedDeletion) -> Bool {
                     denial.object == violation.object && denial.relationship == relationship && denial.members.contains(member)
                 }
-                if !expected.denials.contains(where: isTold) { return "reported and not so: \(violation)" }
-                denials.removeAll(where: isTold)
+                if !expected.denials.contains(where: isReported) { return "reported wrongly: \(violation)" }
+                denials.removeAll(where: isReported)
             default: others.insert(violation)
             }
         }
         if let missing = duplicates.first { return "not reported: a duplicate of \(missing.attributes) among \(missing.objects.sorted())" }
         if let missing = denials.first { return "not reported: \(missing.object) is denied by \(missing.members.sorted())" }
-        if let wrong = others.subtracting(expected.violations).first { return "reported and not so: \(wrong)" }
+        if let wrong = others.subtracting(expected.violations).first { return "reported wrongly: \(wrong)" }
         return expected.violations.subtracting(others).first.map { "not reported: \($0)" }
     }
 }

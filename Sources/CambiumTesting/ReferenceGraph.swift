@@ -114,9 +114,9 @@ public struct ReferenceGraph: Sendable {
 
     private mutating func insert(_ id: ObjectID, _ number: EntityNumber, _ assignments: [Assignment]) throws(CambiumError) {
         guard let entity = schema.entity(number), !entity.isAbstract, entity.root == id.root else {
-            throw CambiumError(.invalidInput, "No concrete entity \(number) in the hierarchy of \(id.root).")
+            throw CambiumError(.invalidInput, "The schema has no concrete \(number) in the hierarchy of \(id.root).")
         }
-        guard id.serial > 0, objects[id] == nil else { throw CambiumError(.invalidInput, "\(text(id)) is there already.") }
+        guard id.serial > 0, objects[id] == nil else { throw CambiumError(.invalidInput, "\(text(id)) already exists.") }
         var attributes = Dictionary(uniqueKeysWithValues: entity.attributes.map { ($0.number, $0.defaultValue) })
         for assignment in assignments {
             attributes[assignment.property] = try checked(assignment, entity)
@@ -141,7 +141,7 @@ public struct ReferenceGraph: Sendable {
 
     private func checked(_ assignment: Assignment, _ entity: Entity) throws(CambiumError) -> Value {
         guard let attribute = entity.attribute(assignment.property) else {
-            throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute \(assignment.property).")
+            throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute with the number \(assignment.property.rawValue).")
         }
         guard ValueKey.fits(assignment.value, attribute.type) else {
             throw CambiumError(.invalidInput, "'\(attribute.name)' cannot hold the value.")
@@ -150,7 +150,7 @@ public struct ReferenceGraph: Sendable {
     }
 
     func live(_ id: ObjectID) throws(CambiumError) -> Object {
-        guard let object = objects[id] else { throw CambiumError(.notFound, "There is no \(text(id)).") }
+        guard let object = objects[id] else { throw CambiumError(.notFound, "\(text(id)) does not exist.") }
         return object
     }
 

@@ -22,7 +22,7 @@ struct AttackOptions {
                 isFull = true
                 continue
             }
-            guard let value = rest.popFirst() else { throw Misuse("\(name) lacks its value; \(Self.usage)") }
+            guard let value = rest.popFirst() else { throw Misuse("\(name) needs a value; \(Self.usage)") }
             switch name {
             case "--cambium": cambium = URL(filePath: value).standardizedFileURL.path
             case "--only": only = value

@@ -13,7 +13,7 @@ import Testing
     }()
 
     @Test(arguments: boundaries)
-    func `a varint takes as few bytes as its value needs, and reads back`(value: UInt64, byteCount: Int) throws {
+    func `a varint takes as few bytes as its value needs, and is read back`(value: UInt64, byteCount: Int) throws {
         var writer = ByteWriter()
         writer.writeVarint(value)
         #expect(writer.count == byteCount)
@@ -55,7 +55,7 @@ import Testing
             ends + [0x81, 0],
             ends + [0xFF, 1], [UInt8](repeating: 0xFF, count: 10), [UInt8](repeating: 0xFF, count: 11) + [0],
         ] as [[UInt8]])
-    func `superfluous bytes and bits past the 64th are refused`(_ bytes: [UInt8]) {
+    func `superfluous bytes and bits beyond the 64th are refused`(_ bytes: [UInt8]) {
         var reader = ByteReader([7] + bytes)
         #expect(throws: Never.self) { try reader.readByte() }
         let error = #expect(throws: DecodingError.self) { try reader.readVarint() }
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 127, 128, 1000])
-    func `a blob has its length and its bytes, and not one less`(_ count: Int) throws {
+    func `a blob is read whole, and is refused if it is truncated or too long`(_ count: Int) throws {
         let blob = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
         var writer = ByteWriter()
         writer.writeBlob(blob)
@@ -121,14 +121,14 @@ import Testing
         #expect(throws: DecodingError.truncated(offset: 2)) { try reader.readByte() }
     }
 
-    @Test func `bytes are written over in place`() {
+    @Test func `bytes are overwritten in place`() {
         var writer = ByteWriter()
         writer.write([1, 2, 3, 4, 5, 6] as [UInt8])
         writer.overwrite(UInt32(0xAABB_CCDD), at: 1)
         #expect(writer.bytes == [1, 0xDD, 0xCC, 0xBB, 0xAA, 6])
     }
 
-    @Test func `random bytes are read or refused, and what was read writes the same bytes`() {
+    @Test func `random bytes are refused, or read and written back unchanged`() {
         var random = SeededGenerator(for: "random varints")
         for _ in 0..<20_000 {
             let bytes = random.bytes(Int.random(in: 0...11, using: &random))

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: 0...40)
-    func `a checksum goes on from that of the bytes before`(_ cut: Int) {
+    func `a checksum continues from the checksum of the preceding bytes`(_ cut: Int) {
         let bytes = (0..<40).map { UInt8($0 * 7 % 256) }
         let first = CRC32C.checksum(Array(bytes[..<cut]))
         #expect(CRC32C.checksum(Array(bytes[cut...]), from: first) == CRC32C.checksum(bytes))
@@ -44,9 +44,9 @@ import Testing
     @Test func `every flipped bit changes the checksum`() {
         let bytes = (0..<64).map { UInt8($0) }
         for bit in 0..<512 {
-            var damaged = bytes
-            damaged[bit / 8] ^= 1 << (bit % 8)
-            #expect(CRC32C.checksum(damaged) != CRC32C.checksum(bytes))
+            var flipped = bytes
+            flipped[bit / 8] ^= 1 << (bit % 8)
+            #expect(CRC32C.checksum(flipped) != CRC32C.checksum(bytes))
         }
     }
 

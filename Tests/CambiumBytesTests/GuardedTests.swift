@@ -3,7 +3,7 @@ import Dispatch
 import Testing
 
 @Suite struct GuardedTests {
-    @Test func `one thread at a time has the value`() {
+    @Test func `one thread at a time holds the value`() {
         let guarded = Guarded((count: 0, holderCount: 0, isShared: false))
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             for _ in 0..<20_000 {
@@ -18,7 +18,7 @@ import Testing
         guarded.withLock { #expect($0.count == 160_000 && !$0.isShared) }
     }
 
-    @Test func `what is thrown gives the value up`() {
+    @Test func `a thrown error releases the value`() {
         struct Refused: Error {}
         let guarded = Guarded(1)
         #expect(throws: Refused.self) {

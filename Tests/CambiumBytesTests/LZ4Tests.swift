@@ -11,7 +11,7 @@ import Testing
     private static let sample = Array(String(repeating: "segment, frame, checkpoint; ", count: 50).utf8)
 
     @Test(arguments: [17, 18, 63, 64, 65, 1000, 65_536, 1_000_000])
-    func `what repeats is compressed and comes back`(_ count: Int) throws {
+    func `repeated bytes are compressed and restored`(_ count: Int) throws {
         let bytes = (0..<count).map { UInt8($0 % 3) }
         let block = try #require(Self.compress(bytes))
         #expect(block.count < count)
@@ -23,7 +23,7 @@ import Testing
         #expect(Self.compress([UInt8](repeating: 0, count: count)) == nil)
     }
 
-    @Test func `what does not shrink is not compressed`() {
+    @Test func `bytes that do not shrink are not compressed`() {
         var random = SeededGenerator(for: "random bytes for LZ4")
         for count in [17, 100, 5000] { #expect(Self.compress(random.bytes(count)) == nil) }
     }
@@ -34,34 +34,34 @@ import Testing
         #expect(Self.decompress(block, byteCount: 20) == Array("abcdeabcdeabcdevwxyz".utf8))
     }
 
-    @Test func `another length than the true one is refused`() throws {
+    @Test func `a wrong length is refused`() throws {
         let block = try #require(Self.compress(Self.sample))
         for count in [0, 1, Self.sample.count - 1, Self.sample.count + 1, 2 * Self.sample.count] {
             #expect(Self.decompress(block, byteCount: count) == nil)
         }
     }
 
-    @Test func `a block that was cut is refused at every length`() throws {
+    @Test func `a truncated block is refused at every length`() throws {
         let block = try #require(Self.compress(Self.sample))
         for count in 0..<block.count {
             #expect(Self.decompress(Array(block[..<count]), byteCount: Self.sample.count) == nil)
         }
     }
 
-    @Test func `damaged blocks are refused or give the bytes asked for`() throws {
+    @Test func `corrupt blocks are refused or give the requested number of bytes`() throws {
         var random = SeededGenerator(for: "damaged LZ4 blocks")
         let block = try #require(Self.compress(Self.sample))
         for _ in 0..<5000 {
-            var damaged = block
+            var corrupt = block
             for _ in 0..<Int.random(in: 1...4, using: &random) {
-                damaged[Int.random(in: 0..<damaged.count, using: &random)] = UInt8(truncatingIfNeeded: random.next())
+                corrupt[Int.random(in: 0..<corrupt.count, using: &random)] = UInt8(truncatingIfNeeded: random.next())
             }
-            let result = Self.decompress(damaged, byteCount: Self.sample.count)
+            let result = Self.decompress(corrupt, byteCount: Self.sample.count)
             #expect(result == nil || result?.count == Self.sample.count)
         }
     }
 
-    @Test func `random bytes are no block that crashes`() {
+    @Test func `random bytes are refused or decompressed`() {
         var random = SeededGenerator(for: "random LZ4 blocks")
         for _ in 0..<5000 {
             let byteCount = Int.random(in: 0...300, using: &random)
@@ -71,13 +71,13 @@ import Testing
         }
     }
 
-    @Test func `more than a block can hold is refused`() {
+    @Test func `a length above the limit of a block is refused`() {
         #expect(Self.decompress([0], byteCount: LZ4.byteCountMax + 1) == nil)
     }
 
     // MARK: Searching
 
-    @Test func `the first of a byte is found as a loop finds it`() {
+    @Test func `the search finds the same first byte as a loop`() {
         var random = SeededGenerator(for: "searching bytes")
         let bytes = random.bytes(80).map { $0 % 8 }
         for start in 0...80 {
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is found in nothing`() {
+    @Test func `the search finds nothing in an empty range`() {
         #expect(ByteSearch.firstIndex(of: 0, in: .init(start: nil, count: 0), from: 0, to: 0) == nil)
         let bytes: [UInt8] = [1, 2, 3]
         bytes.withUnsafeBytes {

@@ -18,7 +18,7 @@ struct ModelAttributeTests {
     }
 
     @Test(arguments: ["attributeType='Transformable'", "attributeType='Composite'", "attributeType='Undefined'", "", "attributeType='Odd'"])
-    func `types without a counterpart are json with a warning`(words: String) throws {
+    func `types without a counterpart become json with a warning`(words: String) throws {
         let (attribute, warnings) = try ModelFixture.attribute(words)
         #expect(attribute?.type == .json)
         #expect(warnings.count == 1)
@@ -43,7 +43,7 @@ struct ModelAttributeTests {
         ("Integer 16", "40000"), ("Integer 32", "1.5"), ("Integer 32", "many"), ("Integer 32", ""), ("Double", "nan"), ("Double", "inf"),
         ("Boolean", "maybe"), ("UUID", "none"), ("Binary", "AAAA"), ("Transformable", "{}"), ("Date", "0"),
     ])
-    func `defaults that are no values are left out with a warning`(type: String, text: String) throws {
+    func `defaults that are not values of their type are omitted with a warning`(type: String, text: String) throws {
         let (attribute, warnings) = try ModelFixture.attribute("attributeType='\(type)' defaultValueString='\(text)'")
         #expect(attribute != nil)
         #expect(attribute?.defaultValue == nil)
@@ -60,7 +60,7 @@ struct ModelAttributeTests {
     }
 
     @Test(arguments: ["1e300", "nan", "-inf", "soon", "252423993600"])
-    func `dates outside of the years that can be written are left out`(text: String) throws {
+    func `dates outside the years 1 to 9999 are omitted with a warning`(text: String) throws {
         let (attribute, warnings) = try ModelFixture.attribute("attributeType='Date' defaultDateTimeInterval='\(text)'")
         #expect(attribute != nil)
         #expect(attribute?.defaultValue == nil)
@@ -86,7 +86,7 @@ struct ModelAttributeTests {
         "attributeType='String' minDateTimeInterval='0'", "attributeType='Integer 16' regularExpressionString='.'",
         "attributeType='Integer 16' defaultDateTimeInterval='0'", "attributeType='String' optional='perhaps'",
     ])
-    func `constraints that do not fit the type are left out with a warning`(words: String) throws {
+    func `constraints that do not fit the type are omitted with a warning`(words: String) throws {
         let (attribute, warnings) = try ModelFixture.attribute(words)
         #expect(attribute?.min == nil && attribute?.max == nil && attribute?.minLength == nil && attribute?.regex == nil)
         #expect(warnings.count == 1)
@@ -104,7 +104,7 @@ struct ModelAttributeTests {
     @Test(arguments: [
         "allowsExternalBinaryDataStorage", "spotlightIndexingEnabled", "preserveAfterDeletion", "allowsCloudEncryption", "futureWord",
     ])
-    func `words without a counterpart are warned about where they are on`(word: String) throws {
+    func `settings without a counterpart cause a warning only if they are on`(word: String) throws {
         #expect(try ModelFixture.attribute("attributeType='Binary' \(word)='YES'").warnings.count == 1)
         #expect(try ModelFixture.attribute("attributeType='Binary' \(word)='NO'").warnings.isEmpty)
     }
@@ -116,7 +116,7 @@ struct ModelAttributeTests {
         #expect(warnings == [sentence])
     }
 
-    @Test func `what concerns generated code only is left out in silence`() throws {
+    @Test func `settings for generated code are omitted without a warning`() throws {
         let (_, warnings) = try ModelFixture.attribute(
             "attributeType='String' usesScalarValueType='YES' syncable='YES' versionHashModifier='2'")
         #expect(warnings.isEmpty)

@@ -39,14 +39,14 @@ struct ModelEntityTests {
         #expect(schema.links.count == 1)
     }
 
-    @Test func `an only uniqueness constraint is the identity`() throws {
+    @Test func `a single uniqueness constraint becomes the identity`() throws {
         let (entity, warnings) = try thing("<uniquenessConstraints>\(constraint("b", "a"))</uniquenessConstraints>")
         #expect(entity?.identity == ["b", "a"])
         #expect(entity?.unique == [])
         #expect(warnings.isEmpty)
     }
 
-    @Test func `several uniqueness constraints name no identity`() throws {
+    @Test func `several uniqueness constraints give no identity`() throws {
         let (entity, _) = try thing("<uniquenessConstraints>\(constraint("a"))\(constraint("a", "b"))</uniquenessConstraints>")
         #expect(entity?.identity == [])
         #expect(entity?.unique == [["a"], ["a", "b"]])
@@ -73,7 +73,7 @@ struct ModelEntityTests {
         #expect(definition.entities.map(\.unique) == [[["c"]], []])
     }
 
-    @Test func `an identity named below keeps the constraint above`() throws {
+    @Test func `an identity of a sub-entity keeps the constraint of its parent`() throws {
         let definition = try ModelFixture.definition(
             """
             <entity name='Root'>\(Self.attributes)<uniquenessConstraints>\(constraint("a"))</uniquenessConstraints></entity>
@@ -102,13 +102,13 @@ struct ModelEntityTests {
             ("<fetchIndex name='i'><fetchIndexElement expression='length(a)' type='Binary'/></fetchIndex>", []),
             ("<fetchIndex name='i'><fetchIndexElement property='gone' type='Binary'/></fetchIndex>", []),
         ] as [(String, [[String]])])
-    func `indexes that are not carried over whole are warned about`(text: String, indexes: [[String]]) throws {
+    func `indexes that are not carried over completely cause a warning`(text: String, indexes: [[String]]) throws {
         let (entity, warnings) = try thing(text)
         #expect(entity?.indexes == indexes)
         #expect(warnings.count == 1)
     }
 
-    @Test func `a constraint on a relationship is warned about`() throws {
+    @Test func `a uniqueness constraint on a relationship causes a warning`() throws {
         let (entity, warnings) = try thing(
             "<relationship name='r' destinationEntity='Thing' optional='YES'/>"
                 + "<uniquenessConstraints>\(constraint("r"))</uniquenessConstraints>"
@@ -121,19 +121,19 @@ struct ModelEntityTests {
     @Test(arguments: [
         "<fetchRequest name='f' entity='A'/>", "<configuration name='c'><memberEntity name='A'/></configuration>", "<future/>",
     ])
-    func `parts of a model without a counterpart are warned about once`(text: String) throws {
+    func `parts of a model without a counterpart cause one warning`(text: String) throws {
         let definition = try ModelFixture.definition("<entity name='A'/>\(text)\(text)")
         #expect(definition.entities.map(\.name) == ["A"])
         #expect(definition.warnings.count == 1)
     }
 
-    @Test func `words of a model and an entity without a counterpart are warned about`() throws {
+    @Test func `settings of a model or an entity without a counterpart cause warnings`() throws {
         let definition = try ModelFixture.definition(
             "<entity name='A' coreSpotlightDisplayNameExpression='x'><fetchedProperty name='f'/></entity>", model: "usedWithCloudKit='YES'")
         #expect(definition.warnings.count == 3)
     }
 
-    @Test func `a ring of parents is left to the schema`() throws {
+    @Test func `a cycle of parents is left to the schema`() throws {
         let definition = try ModelFixture.definition(
             "<entity name='A' parentEntity='B'>\(Self.attributes)<uniquenessConstraints>\(constraint("a"))</uniquenessConstraints></entity>"
                 + "<entity name='B' parentEntity='A'/>")

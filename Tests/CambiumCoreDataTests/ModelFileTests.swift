@@ -22,13 +22,13 @@ struct ModelFileTests {
         }
     }
 
-    @Test func `an only version needs no property list`() throws {
+    @Test func `the only version of a model needs no property list`() throws {
         try ModelFixture.withFolder(["M.xcdatamodeld/M.xcdatamodel/contents": one]) { folder throws in
             #expect(try entity(folder + "/M.xcdatamodeld") == "One")
         }
     }
 
-    @Test func `several versions without a current one are listed`() throws {
+    @Test func `several versions without a current version are listed in the error`() throws {
         let files = ["M.xcdatamodeld/A.xcdatamodel/contents": one, "M.xcdatamodeld/B.xcdatamodel/contents": two]
         try ModelFixture.withFolder(files) { folder throws in
             let error = ModelFixture.error(path: folder + "/M.xcdatamodeld")
@@ -48,7 +48,7 @@ struct ModelFileTests {
         }
     }
 
-    @Test func `nothing at the path is not found`() throws {
+    @Test func `a path that does not exist is not found`() throws {
         try ModelFixture.withFolder([:]) { folder throws in
             #expect(ModelFixture.error(path: folder + "/M.xcdatamodeld")?.code == .notFound)
             #expect(ModelFixture.error(path: "")?.code == .notFound)
@@ -62,7 +62,7 @@ struct ModelFileTests {
         }
     }
 
-    @Test func `what is no file is refused`() {
+    @Test func `a device and a path with a zero byte are refused`() {
         #expect(ModelFixture.error(path: "/dev/null")?.code == .invalidInput)
         #expect(ModelFixture.error(path: "a\0b")?.code == .invalidInput)
     }

@@ -51,7 +51,7 @@ struct ModelRelationshipTests {
         "optional='YES' toMany='YES' minCount='2'", "maxCount='3'", "toMany='YES' maxCount='-1'", "toMany='YES' minCount='x'",
         "spotlightIndexingEnabled='YES'",
     ])
-    func `what cannot be carried over is warned about`(words: String) throws {
+    func `parts of a relationship that cannot be carried over cause a warning`(words: String) throws {
         let (relationship, warnings) = try ModelFixture.relationship(words)
         #expect(relationship != nil)
         #expect(warnings.count == 1)

@@ -13,12 +13,12 @@ struct ModelXMLTests {
     }
 
     @Test(arguments: ["", " ", "text", "{}", "<!-- -->", "<model/><model/>", "<model", "<model a='1' a='2'/>", "<model>&unknown;</model>"])
-    func `what is no XML document is refused`(text: String) {
+    func `text that is not an XML document is refused`(text: String) {
         #expect(ModelFixture.error(text)?.code == .invalidInput)
     }
 
     @Test(arguments: ["<plist version='1.0'/>", "<model type='com.example.Other'/>", "<entity name='A'/>"])
-    func `XML that is no model is refused with its place`(text: String) {
+    func `XML that is not a model is refused with its place`(text: String) {
         let error = ModelFixture.error(text)
         #expect(error?.code == .invalidInput)
         #expect(error?.place?.line == 1)
@@ -37,13 +37,13 @@ struct ModelXMLTests {
         "<!DOCTYPE m [<!ATTLIST m a CDATA #IMPLIED>]><model/>", "<!DOCTYPE m [<!NOTATION n SYSTEM 'u'>]><model/>",
         "<!DOCTYPE m [<!NOTATION n PUBLIC 'p'>]><model/>", "<!DOCTYPE m [<!ELEMENT m ANY>]><model/>",
     ])
-    func `markup of which parts may be missing is refused before it is parsed`(text: String) {
+    func `markup that may lack parts is refused before it is parsed`(text: String) {
         let error = ModelFixture.error(text)
         #expect(error?.code == .invalidInput && error?.place?.column != nil)
     }
 
     @Test(arguments: ["", "\u{FEFF}"])
-    func `the declaration that a model begins with is read`(mark: String) throws {
+    func `the XML declaration at the beginning of a model is read`(mark: String) throws {
         let text = mark + "<?xml version='1.0' encoding='UTF-8' standalone='yes'?><model><entity name='A'/></model>"
         #expect(try SchemaDefinition(coreDataModel: Array(text.utf8), file: "contents").entities.map(\.name) == ["A"])
     }
@@ -99,15 +99,15 @@ struct ModelXMLTests {
         for count in bytes.indices.dropLast() { #expect(ModelFixture.error(Array(bytes[..<count]))?.code == .invalidInput) }
     }
 
-    @Test func `a damaged model is read or refused`() {
+    @Test func `a corrupt model is read or refused`() {
         let text = ModelFixture.text("<entity name='A'><attribute name='a' attributeType='String' defaultValueString='x'/></entity>")
         let bytes = Array(text.utf8)
         var refused = 0
         for index in bytes.indices {
             for bit in 0..<8 {
-                var damaged = bytes
-                damaged[index] ^= 1 << UInt8(bit)
-                guard let error = ModelFixture.error(damaged) else { continue }
+                var corrupt = bytes
+                corrupt[index] ^= 1 << UInt8(bit)
+                guard let error = ModelFixture.error(corrupt) else { continue }
                 refused += 1
                 #expect(error.code == .invalidInput)
             }
@@ -115,7 +115,7 @@ struct ModelXMLTests {
         #expect(refused > bytes.count)
     }
 
-    @Test func `references and other scripts are read`() throws {
+    @Test func `character references and other scripts are read`() throws {
         let definition = try ModelFixture.definition(
             "<entity name='Zoë'><userInfo><entry key='k' value='&lt;&amp;&#233;&quot;'/></userInfo></entity>")
         #expect(definition.entities.first?.name == "Zoë")

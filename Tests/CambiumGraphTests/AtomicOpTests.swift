@@ -77,7 +77,7 @@ import Testing
         } catch { return error }
     }
 
-    @Test func `values that do not fit leave nothing of their op, whichever of them is the wrong one`() throws {
+    @Test func `an op with a value that does not fit changes nothing, wherever the value stands`() throws {
         let fixture = try Fixture()
         let wrong = [
             Assignment(try fixture.number("size"), .string("x")), Assignment(try fixture.number("size"), .int(1 << 40)),
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `ends and indexes that do not fit leave nothing of their op`() throws {
+    @Test func `an op with an end or an index that does not fit changes nothing`() throws {
         let fixture = try Fixture()
         let (box, items) = (fixture.box(1), try fixture.items)
         try fixture.expectNothing(of: .link(box, items, target: fixture.item(2), index: 2), .invalidInput)
@@ -102,7 +102,7 @@ import Testing
         try fixture.expectNothing(of: .delete([box, fixture.box(9)]), .notFound)
     }
 
-    @Test func `a block whose last object does not fit leaves nothing of the others`() throws {
+    @Test func `a block whose last object does not fit changes no other object`() throws {
         let fixture = try Fixture()
         try fixture.expectNothing(of: fixture.block(.insert, [5, 6, ObjectID.serialMax + 1]), .damaged)
         try fixture.expectNothing(of: fixture.block(.insertStub, [2, 5]), .damaged)
@@ -118,7 +118,7 @@ import Testing
         for content in lists { try fixture.expectNothing(of: try fixture.links([1, 2], content), .damaged) }
     }
 
-    @Test func `a schema that cannot be set leaves nothing`() throws {
+    @Test func `a schema that cannot be set changes nothing`() throws {
         let fixture = try Fixture()
         var wide = EntityDefinition("Wide")
         wide.attributes = (0..<16_400).map { AttributeDefinition("a\($0)", .bool, .optional) }
@@ -133,7 +133,7 @@ import Testing
         #expect(graph.schema.entity("Box") != nil)
     }
 
-    @Test func `a name or a digest of a transaction that was not made is refused, up to the largest number`() throws {
+    @Test func `a label or digest of a missing transaction is refused, up to the largest number`() throws {
         let fixture = try Fixture()
         let digest = fixture.timeline.head.digest()
         for number in [UInt64.max, UInt64.max - 1, 1000] as [UInt64] {
@@ -159,7 +159,7 @@ import Testing
         return draft
     }
 
-    @Test func `a table that is full refuses rows before anything is written, and takes those that fit`() throws {
+    @Test func `a full table refuses rows before anything is written, and accepts rows that fit`() throws {
         let fixture = try Fixture()
         let group = UInt64(PageLayout.fanOut)
         var full = draft(fixture, spareGroups: 0)
@@ -177,7 +177,7 @@ import Testing
 
     // MARK: Failed drafts
 
-    @Test func `a draft that threw after it had written refuses everything from then on`() throws {
+    @Test func `a draft that threw after a write refuses all further ops`() throws {
         let fixture = try Fixture()
         let digest = fixture.timeline.head.digest()
         var draft = fixture.timeline.draft()
@@ -195,7 +195,7 @@ import Testing
         #expect(PageChecker.findings(in: fixture.timeline) == [])
     }
 
-    @Test func `a draft that threw before it wrote goes on`() throws {
+    @Test func `a draft that threw before a write can continue`() throws {
         let fixture = try Fixture()
         var draft = fixture.timeline.draft()
         try draft.apply(.set(fixture.box(1), [try fixture.name("b")]))

@@ -82,7 +82,7 @@ private struct Boxes {
 }
 
 @Suite struct ChangesTests {
-    @Test func `values before and after are reported, and what was set back is not`() throws {
+    @Test func `values before and after are reported, except values that were set back`() throws {
         let boxes = try Boxes(300)
         let before = boxes.head
         #expect(before.changes(since: before).isEmpty)
@@ -131,7 +131,7 @@ private struct Boxes {
         #expect(changes[1].attributes.isEmpty && changes[1].relationships.isEmpty)
     }
 
-    @Test func `labels that were given or moved are reported`() throws {
+    @Test func `new and moved labels are reported`() throws {
         let boxes = try Boxes(1)
         let numbers = (1...2 as ClosedRange<UInt64>).map(TransactionNumber.init(rawValue:))
         try boxes.commit(.label("a", numbers[0]), .label("b", numbers[0]))
@@ -157,7 +157,7 @@ private struct Boxes {
         #expect(source.suppliedCount - suppliedCount < 16)
     }
 
-    @Test func `pages of drafts at the same places of two spaces are not taken for one page`() throws {
+    @Test func `pages at the same places of two spaces are not treated as one page`() throws {
         let (_, opened) = try Boxes(300).stored(2)
         for (number, boxes) in opened.enumerated() { try boxes.set(7, "size", .int(Int64(number))) }
         let (first, second) = (opened[0].head, opened[1].head)

@@ -77,7 +77,7 @@ import Testing
         return op
     }
 
-    @Test func `the op of a plan is carried out, again and again`() throws {
+    @Test func `the op of each plan is carried out`() throws {
         let fixture = try Fixture()
         #expect(try fixture.op().objectCount == 4 && fixture.op().time == Timestamp(microsecondsSince1970: 5) && fixture.op().seed != nil)
         for count in [9, 13, 17] {
@@ -87,7 +87,7 @@ import Testing
         #expect(fixture.timeline.head.invariantFindings() == [] && PageChecker.findings(in: fixture.timeline) == [])
     }
 
-    @Test func `hierarchies that are not those of the plan`() throws {
+    @Test func `hierarchies that differ from the plan are refused`() throws {
         let fixture = try Fixture()
         let op = try fixture.op()
         let (nodes, leaves) = (op.hierarchies[0], op.hierarchies[1])
@@ -110,25 +110,25 @@ import Testing
         for (what, hierarchies) in wrong { try fixture.expectRefusal(.damaged, changed(op) { $0.hierarchies = hierarchies }, what) }
     }
 
-    @Test func `a hash of another set of objects`() throws {
+    @Test func `a hash of another set of objects is refused`() throws {
         let fixture = try Fixture()
         for bit in [0, 1, 31, 63] { try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.setHash ^= 1 << UInt64(bit) }) }
     }
 
-    @Test func `a time or a seed that is missing`() throws {
+    @Test func `a missing time or seed is refused`() throws {
         let fixture = try Fixture()
         try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.time = nil })
         try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.seed = nil })
     }
 
-    @Test func `a time or a seed that nothing asks for`() throws {
+    @Test func `a time or seed that no attribute needs is refused`() throws {
         let fixture = try Fixture("other")
         #expect(try fixture.op().time == nil && fixture.op().seed == nil)
         try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.time = Timestamp(microsecondsSince1970: 5) })
         try fixture.expectRefusal(.damaged, changed(try fixture.op()) { $0.seed = CloneSeed(low: 0, high: 0) })
     }
 
-    @Test func `roots that are none: no root, one twice, one that is not there, one of no entity`() throws {
+    @Test func `missing, repeated, unknown and other roots are refused`() throws {
         let fixture = try Fixture()
         let op = try fixture.op()
         try fixture.expectRefusal(.invalidInput, changed(op) { $0.roots = [] })
@@ -140,7 +140,7 @@ import Testing
         try fixture.expectRefusal(.damaged, changed(op) { $0.roots.append(fixture.id(fixture.node, 4)) }, "one more")
     }
 
-    @Test func `options by which the plan would come to something else`() throws {
+    @Test func `options that lead to another plan are refused`() throws {
         let fixture = try Fixture()
         let op = try fixture.op()
         try fixture.expectRefusal(.damaged, changed(op) { $0.options.depth = 0 })
@@ -153,7 +153,7 @@ import Testing
         try fixture.expectRefusal(.invalidInput, changed(op) { $0.options.rules = [rule(.share)] })
     }
 
-    @Test func `values for the roots that their attributes cannot hold`() throws {
+    @Test func `values that the attributes of the roots cannot hold are refused`() throws {
         let fixture = try Fixture()
         let name = try fixture.number("name")
         for value in [Value.int(1), .data([1]), .json("1")] {
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `a time of no year that a date has; any other is one`() throws {
+    @Test func `a time outside the years of dates is refused, and other times are accepted`() throws {
         let fixture = try Fixture()
         for time in [Timestamp.min, .max] { try fixture.expectRefusal(.invalidInput, changed(try fixture.op()) { $0.time = time }) }
         for time in [-1, 0].map(Timestamp.init(microsecondsSince1970:)) {
@@ -171,12 +171,12 @@ import Testing
         #expect(fixture.timeline.head.objectCount == 13 && fixture.timeline.head.invariantFindings() == [])
     }
 
-    @Test func `an op of a graph that has changed since`() throws {
+    @Test func `an op is refused after the graph of its plan has changed`() throws {
         let fixture = try Fixture()
         let op = try fixture.op()
         let name = Assignment(try fixture.number("name"), .string("n"))
         try ProgramRun.commit([.insert(fixture.id(fixture.node, 5), entity: fixture.node.number, [name])], to: fixture.timeline)
-        try fixture.expectRefusal(.damaged, op, "the first serial is another one")
+        try fixture.expectRefusal(.damaged, op, "the first serial differs")
         let fresh = try fixture.op()
         try ProgramRun.commit([.delete([fixture.id(fixture.node, 2)])], to: fixture.timeline)
         try fixture.expectRefusal(.damaged, fresh, "a child is gone")

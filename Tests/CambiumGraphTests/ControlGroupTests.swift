@@ -17,7 +17,7 @@ import Testing
 
     private var limit: Int? { ControlGroup.memoryLimit(root: root) }
 
-    @Test func `a unit's own limit counts, and so does that of each group above it`() throws {
+    @Test func `the smallest limit of a unit and of the groups above it counts`() throws {
         try write("0::/system.slice/notes.service", to: "/proc/self/cgroup")
         #expect(limit == nil)
         try write("max", to: "/sys/fs/cgroup/system.slice/memory.max")
@@ -29,7 +29,7 @@ import Testing
         #expect(limit == 128 << 20)
     }
 
-    @Test func `groups of the first version are read, too`() throws {
+    @Test func `groups of the first version are read`() throws {
         try write("12:cpu,cpuacct:/a\n4:memory:/docker/abc\n1:name=systemd:/x\n0::/y", to: "/proc/self/cgroup")
         try write("1000", to: "/sys/fs/cgroup/memory/x/memory.limit_in_bytes")
         try write("9223372036854771712", to: "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -38,7 +38,7 @@ import Testing
         #expect(limit == 700 << 20)
     }
 
-    @Test func `what is not a limit is none`() throws {
+    @Test func `text that is not a limit sets no limit`() throws {
         #expect(limit == nil)
         try write("nonsense\n0::/../outside\n:::\n", to: "/proc/self/cgroup")
         try write("5", to: "/sys/fs/outside/memory.max")

@@ -48,7 +48,7 @@ struct DerivationRun {
         try Finding.check(difference(timeline.head, reference), "graph", ops)
         try ProgramRun.commit(derived, to: shadow)
         try Finding.check(difference(shadow.head, reference), "the shadow", derived + ops)
-        if shadow.head.digest() != timeline.head.digest() { throw Finding("another digest \(shown(derived + ops))") }
+        if shadow.head.digest() != timeline.head.digest() { throw Finding("the shadow has another digest, \(shown(derived + ops))") }
     }
 
     private static func derived(_ draft: borrowing Draft) throws -> [Op] {
@@ -65,7 +65,7 @@ struct DerivationRun {
             draft.trackChanges(limits)
             for op in thereAndBack() { try draft.apply(op) }
             let derived = try Self.derived(draft)
-            if !derived.isEmpty { throw Finding("derived where nothing changed, \(shown(derived))") }
+            if !derived.isEmpty { throw Finding("ops were derived although nothing changed, \(shown(derived))") }
         }
     }
 

@@ -34,7 +34,7 @@ import Testing
         }}
         """
 
-    @Test func `texts are those that reflection gave when the format was made`() throws {
+    @Test func `fingerprint texts equal the texts that reflection gives`() throws {
         let layout = GraphLayout(try Schema(SchemaDefinition(json: Array(Self.schema.utf8))))
         var shapes = Set<String>()
         for link in layout.links {
@@ -49,7 +49,7 @@ import Testing
 
     /// The small pages of other tests are excluded, because no stored checkpoint has them.
     @Test(.enabled(if: PageLayout.fanOut == 128))
-    func `the fingerprint of a layout stays what it is in stored checkpoints`() throws {
+    func `the fingerprint of a layout equals the one in stored checkpoints`() throws {
         let layout = GraphLayout(try Schema(SchemaDefinition(json: Array(Self.schema.utf8))), hasIndexes: false)
         #expect(layout.fingerprint == 13_078_183_426_800_234_587)
     }

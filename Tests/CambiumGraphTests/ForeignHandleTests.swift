@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `a target is looked for in its own table`() throws {
+    @Test func `a target is looked up in its own table`() throws {
         let draft = timeline.draft()
         let (buyers, bought) = (try #require(product.relationship("buyers")), try #require(customer.relationship("bought")))
         let outcomes = [
@@ -165,7 +165,7 @@ import Testing
         for relationship in foreign.relationships { #expect(graph.memberCount(other.head.end(relationship), of: place) == 0) }
     }
 
-    @Test func `a handle from before a renaming reads what has the new name, and the other way round`() throws {
+    @Test func `handles from before and after a renaming read the same properties`() throws {
         var definition = Self.definition
         definition.entities[0].attributes[1].name = "cost"
         definition.entities[0].attributes[1].formerName = "price"

@@ -77,7 +77,7 @@ import Testing
         fixture.expectSound()
     }
 
-    @Test func `a cascade goes down a chain of any length`() throws {
+    @Test func `a cascade deletes a chain of any length`() throws {
         let count = 100_000
         let fixture = try Fixture(boxes: count)
         let parent = try #require(fixture.box.relationship("parent"))
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted), arguments: ["items", "shelf", "children"])
-    func `a hub lets go of its members one by one`(name: String) throws {
+    func `a hub unlinks its members one by one`(name: String) throws {
         let count = 100_000
         let fixture = try Fixture(boxes: count + 1, items: count + 1)
         let members = try #require(fixture.box.relationship(name))
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 255, 256, 70_000, 200_000])
-    func `a value of any length comes back and is freed`(byteCount: Int) throws {
+    func `a value of any length is read back, and its pages are freed`(byteCount: Int) throws {
         let fixture = try Fixture(boxes: 1)
         let content = try #require(fixture.box.attribute("content"))
         let name = try #require(fixture.box.attribute("name"))
@@ -137,7 +137,7 @@ import Testing
         #expect(fixture.timeline.pageByteCount <= used - (byteCount > 255 ? 2 * byteCount : 0))
     }
 
-    @Test func `a view that is kept reads the same while transactions pass`() throws {
+    @Test func `a graph that is kept does not change while transactions commit`() throws {
         let fixture = try Fixture(boxes: 300, items: 10)
         let name = try #require(fixture.box.attribute("name"))
         let items = try #require(fixture.box.relationship("items"))
@@ -157,7 +157,7 @@ import Testing
         fixture.expectSound()
     }
 
-    @Test func `two drafts under way at the same time do not see each other`() throws {
+    @Test func `two concurrent drafts do not see each other`() throws {
         let fixture = try Fixture(boxes: 300, items: 10)
         let name = try #require(fixture.box.attribute("name"))
         let items = try #require(fixture.box.relationship("items"))
@@ -181,7 +181,7 @@ import Testing
         #expect(published.memberCount(published.end(items), of: try #require(published.place(of: fixture.box(7)))) == 1)
         do throws(CambiumError) {
             try fixture.timeline.publish(second)
-            Issue.record("A draft of a version that is no longer the newest was published.")
+            Issue.record("A draft that is not based on the newest version was published.")
         } catch {
             #expect(error.code == .notWritable)
         }
@@ -190,7 +190,7 @@ import Testing
         fixture.expectSound()
     }
 
-    @Test func `versions are let go of in any order, and what only they reach is freed`() throws {
+    @Test func `versions are released in any order, and the pages that only they reach are freed`() throws {
         let fixture = try Fixture(boxes: 300, items: 10)
         let name = try #require(fixture.box.attribute("name"))
         var random = SplitMix64(seed: 4)
@@ -199,7 +199,7 @@ import Testing
         for number in 1...400 {
             var draft = fixture.timeline.draft()
             try draft.apply(.set(fixture.box(number % 290 + 1), [Assignment(name.number, .string("name \(number)"))]))
-            let graph = try fixture.timeline.publish(draft, isTentative: true)
+            let graph = try fixture.timeline.publish(draft, isUnconfirmed: true)
             if random.isTrue(1, outOf: 3) { kept.append((graph, graph.digest())) }
             if kept.count > 40 { kept.remove(at: Int.random(in: 0..<kept.count, using: &random)) }
             if random.isTrue(1, outOf: 7) {
@@ -223,14 +223,14 @@ import Testing
         fixture.expectSound()
     }
 
-    @Test func `versions that were not confirmed can be taken back, and leave nothing`() throws {
+    @Test func `unconfirmed versions can be rolled back and leave no pages`() throws {
         let fixture = try Fixture(boxes: 300, items: 10)
         let name = try #require(fixture.box.attribute("name"))
         func publish(_ number: Int) throws -> Graph {
             var draft = fixture.timeline.draft()
             try draft.apply(.set(fixture.box(number), [Assignment(name.number, .string("name \(number)"))]))
             try draft.apply(.delete([fixture.box(number + 100)]))
-            return try fixture.timeline.publish(draft, isTentative: true)
+            return try fixture.timeline.publish(draft, isUnconfirmed: true)
         }
         let view = fixture.timeline.head
         let digest = view.digest()
@@ -252,7 +252,7 @@ import Testing
         fixture.expectSound()
     }
 
-    @Test func `objects are gone through in order, however far apart their serials are`() throws {
+    @Test func `objects are visited in order, however far apart their serials are`() throws {
         let schema = try #require(Self.schema)
         let item = try #require(schema.entity("Item"))
         let serials: [UInt64] = [1, 2, 63, 64, 128, 8191, 1 << 14, 1 << 21, 1 << 28 + 5, 1 << 35, ObjectID.serialMax]

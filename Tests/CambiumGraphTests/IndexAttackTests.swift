@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `keys that collide without a secret fill an index like any others`() throws {
+    @Test func `keys that collide without a secret fill an index like other keys`() throws {
         let numbers = try Numbers()
         let timeline = try numbers.timeline()
         // With an unkeyed hash, each of these keys would hash to its own number, so all would be in one bucket.
@@ -45,7 +45,7 @@ import Testing
         #expect(shape.bucketCount < 250)
     }
 
-    @Test func `the secret decides where keys lie and not what a graph is`() throws {
+    @Test func `the secret changes the places of keys, but not the digest of a graph`() throws {
         let numbers = try Numbers()
         let timelines = try [1, 2].map { try numbers.timeline(secret: $0) }
         for timeline in timelines { try ProgramRun.commit((1...1000).map { numbers.insert($0, Int64($0)) }, to: timeline) }
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [200, 3000])
-    func `a bucket is an ordinary one again once the rows that collided have other keys`(count: Int) throws {
+    func `a bucket has no overflow pages after its colliding rows get other keys`(count: Int) throws {
         let numbers = try Numbers()
         let timeline = try numbers.timeline()
         try ProgramRun.commit((1...count).map { numbers.insert($0, 5) } + (1...count).map { numbers.set($0, Int64($0)) }, to: timeline)
@@ -68,7 +68,7 @@ import Testing
         #expect(timeline.head.invariantFindings() == [] && PageChecker.findings(in: timeline) == [])
     }
 
-    @Test func `many rows of one key do not stand in the way of other keys`() throws {
+    @Test func `many rows of one key cause no overflow pages for other keys`() throws {
         let numbers = try Numbers()
         let timeline = try numbers.timeline()
         var draft = timeline.draft()
@@ -82,7 +82,7 @@ import Testing
         #expect(violations.violations.count == 19_999)
     }
 
-    @Test func `rows of one key leave an index whole in any order`() throws {
+    @Test func `an index stays sound when rows of one key leave it in any order`() throws {
         let numbers = try Numbers()
         let timeline = try numbers.timeline()
         var random = SplitMix64(seed: 9)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: [(AttributeType.float, Value.float(-0.0)), (.double, .double(-0.0))])
-    func `minus zero is the same identity as zero, and stays what it is`(type: AttributeType, minus: Value) throws {
+    func `minus zero is the same identity as zero, and keeps its sign`(type: AttributeType, minus: Value) throws {
         let (timeline, thing, ops) = try zeros(type, minus)
         var draft = timeline.draft()
         for op in ops { try draft.apply(op) }

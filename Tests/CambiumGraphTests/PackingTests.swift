@@ -167,7 +167,7 @@ private struct PackedRun {
 
 @Suite struct PackingTests {
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
-    func `a graph that is packed stays what it is, and goes on like one that is not`(seed: UInt64) throws {
+    func `a packed graph is equal to the graph before, and changes like one that is not packed`(seed: UInt64) throws {
         var run = try PackedRun(seed: seed)
         for round in 0..<4 {
             try run.insert(600)
@@ -178,7 +178,7 @@ private struct PackedRun {
             let digest = view.digest()
             #expect(try run.pack(storing: round % 2 == 1) > 0)
             run.check("round \(round), packed")
-            #expect(view.digest() == digest && PageChecker.findings(in: run.packed) == [], "a view from before")
+            #expect(view.digest() == digest && PageChecker.findings(in: run.packed) == [], "an earlier graph")
             try run.link(100)
             try run.clone()
             run.check("round \(round), changed")
@@ -187,7 +187,7 @@ private struct PackedRun {
         }
     }
 
-    @Test func `generations of which one in a hundred survives do not keep groups`() throws {
+    @Test func `generations of which one object in a hundred survives do not keep groups`() throws {
         var run = try PackedRun(seed: 7)
         var counts: [Int] = []
         for _ in 0..<20 {
@@ -202,7 +202,7 @@ private struct PackedRun {
         #expect(run.groupCount < 2 * 700 / PageLayout.fanOut, "\(counts)")
     }
 
-    @Test func `what cannot be gathered is not tried for ever`() throws {
+    @Test func `packing ends when rows cannot be gathered`() throws {
         var run = try PackedRun(seed: 8)
         try run.insert(PageLayout.fanOut * 40)
         // One object of each group stays, always at the same position.
@@ -210,10 +210,10 @@ private struct PackedRun {
         try run.apply([.delete(doomed)])
         #expect(try run.pack(storing: false) == 0)
         #expect(try run.pack(storing: false) == 0)
-        run.check("in vain")
+        run.check("nothing packed")
     }
 
-    @Test func `what is packed after a version that is taken back goes with it`() throws {
+    @Test func `packing after an unconfirmed version is rolled back with it`() throws {
         var run = try PackedRun(seed: 12)
         try run.insert(600)
         try run.link(300)
@@ -222,16 +222,16 @@ private struct PackedRun {
         let digest = run.packed.head.digest()
         var draft = run.packed.draft()
         try draft.apply(try run.inserting(5000))
-        let tentative = try run.packed.publish(draft, isTentative: true)
-        let tentativeDigest = tentative.digest()
+        let unconfirmed = try run.packed.publish(draft, isUnconfirmed: true)
+        let unconfirmedDigest = unconfirmed.digest()
         #expect(try run.pack() > 0)
-        #expect(run.packed.isTentative && run.packed.head.digest() == tentativeDigest)
+        #expect(run.packed.isUnconfirmed && run.packed.head.digest() == unconfirmedDigest)
         #expect(run.packed.rollBack().digest() == digest)
         #expect(try run.pack() > 0)
-        run.check("taken back and packed again")
+        run.check("rolled back and packed again")
     }
 
-    @Test func `what is packed after a version that is confirmed stays`() throws {
+    @Test func `a confirmed version stays when packing after it is rolled back`() throws {
         var run = try PackedRun(seed: 13)
         try run.insert(600)
         try run.store()
@@ -239,19 +239,19 @@ private struct PackedRun {
         var draft = run.packed.draft()
         let op = try run.inserting(5000)
         try draft.apply(op)
-        let tentative = try run.packed.publish(draft, isTentative: true)
+        let unconfirmed = try run.packed.publish(draft, isUnconfirmed: true)
         #expect(try run.pack() > 0)
         try ProgramRun.commit([op], to: run.plain)
-        run.packed.confirm(tentative)
-        #expect(run.packed.isTentative && run.packed.head.digest() == run.plain.head.digest())
+        run.packed.confirm(unconfirmed)
+        #expect(run.packed.isUnconfirmed && run.packed.head.digest() == run.plain.head.digest())
         run.packed.rollBack()
-        run.check("what was packed is taken back")
+        run.check("packing rolled back")
         #expect(try run.pack() > 0)
         run.packed.confirm(run.packed.head)
         run.check("packed again")
     }
 
-    @Test func `a step moves few rows and copies few bytes, and a plan comes to as much as one large step`() throws {
+    @Test func `a step moves few rows and copies few bytes, and a plan packs as much as one large step`() throws {
         var limits = PackingLimits()
         (limits.groupCountMin, limits.wasteByteCountMin, limits.wastePercentMin, limits.usedPercentMax) = (2, 0, 1, 99)
         (limits.rowCountMax, limits.byteCountMax) = (20, 8000)
@@ -295,7 +295,7 @@ private struct PackedRun {
         run.check("packed around a hub")
     }
 
-    @Test func `an object that comes back finds its place taken, and gets another`() throws {
+    @Test func `an object that is inserted again gets another place if its old place is in use`() throws {
         var run = try PackedRun(seed: 9)
         try run.insert(PageLayout.fanOut * 8)
         // Each pair of neighbours is in a different group.
@@ -314,7 +314,7 @@ private struct PackedRun {
         }
     }
 
-    @Test func `a graph that is packed is migrated like one that is not`() throws {
+    @Test func `a packed graph is migrated like one that is not packed`() throws {
         var run = try PackedRun(seed: 11)
         try run.insert(600)
         try run.link(1200)
@@ -337,7 +337,7 @@ private struct PackedRun {
         run.check("packed again")
     }
 
-    @Test func `chunks of which little is in use are emptied and used again`() throws {
+    @Test func `sparse chunks are emptied and used again`() throws {
         var run = try PackedRun(seed: 10)
         try run.insert(1500)
         try run.store()
@@ -350,7 +350,7 @@ private struct PackedRun {
             try run.store()
             counts.append(run.packed.space.chunkCount)
         }
-        run.check("after all")
+        run.check("after 30 generations")
         // Thirty generations take as many chunks as ten.
         #expect(counts[29] <= counts[9] + 2, "\(counts)")
     }

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `what was taken is kept ready, and a quarter more, however often it is taken`() {
+    @Test func `expected memory and a quarter more is supplied again after each use`() {
         space.memory.expect(byteCount: 20 << 20)
         for _ in 0..<4 {
             refill()
@@ -28,13 +28,13 @@ import Testing
         }
     }
 
-    @Test func `no more is kept than some`() {
+    @Test func `the memory that is kept ready has a limit`() {
         space.memory.expect(byteCount: 1 << 40)
         refill()
         #expect(freeByteCount >= 156 << 20 && freeByteCount <= 162 << 20)
     }
 
-    @Test func `nothing is kept for what takes little`() {
+    @Test func `no memory is kept ready for a small operation`() {
         let reserved = space.memory.heapByteCount
         space.memory.expect(byteCount: 1 << 20)
         refill()

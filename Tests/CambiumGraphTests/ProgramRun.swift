@@ -41,7 +41,7 @@ struct ProgramRun {
         for number in 1...Int.random(in: 10...40, using: &random) {
             do { try transact() } catch { throw Finding("transaction \(number): \(error)") }
             if random.isTrue(1, outOf: 10) {
-                do { try pack(besideTransactions: true) } catch { throw Finding("packing after transaction \(number): \(error)") }
+                do { try pack(withTransactionsBetween: true) } catch { throw Finding("packing after transaction \(number): \(error)") }
             }
             if random.isTrue(1, outOf: 6) {
                 do { try store() } catch { throw Finding("storing after transaction \(number): \(error)") }
@@ -50,11 +50,11 @@ struct ProgramRun {
         try checkKept()
         kept = []
         while try timeline.buildIndexes(rowCountMax: 10) {}
-        if timeline.head.hasIncompleteIndexes { throw Finding("an index was not built to its end") }
+        if timeline.head.hasIncompleteIndexes { throw Finding("an index is incomplete") }
         try Finding.check(timeline.head.invariantFindings(), "invariants")
         try Finding.check(PageChecker.findings(in: timeline), "pages without views")
         try Finding.check(PageChecker.findings(in: shadow), "pages of the shadow")
-        if timeline.pinnedVersionCount != 0 { throw Finding("\(timeline.pinnedVersionCount) versions are pinned by nobody") }
+        if timeline.pinnedVersionCount != 0 { throw Finding("\(timeline.pinnedVersionCount) versions are pinned without a reader") }
     }
 
     private mutating func transact() throws {
@@ -68,7 +68,7 @@ struct ProgramRun {
             do throws(CambiumError) { try draft.apply(op) } catch { found = error.code }
             do throws(CambiumError) { try trial.apply(op) } catch { expected = error.code }
             if found != expected {
-                throw Finding("a migration threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing")")
+                throw Finding("a migration threw \(found?.rawValue ?? "nothing") instead of \(expected?.rawValue ?? "nothing")")
             }
             if found == nil {
                 ops.append(op)
@@ -88,10 +88,10 @@ struct ProgramRun {
             var trial = after
             do throws(CambiumError) { try trial.apply(op) } catch { expected = error.code }
             if found == nil, case .clone(let clone) = op, case .clone(let wanted) = proposed, clone.hierarchies != wanted.hierarchies {
-                throw Finding("copies \(clone.hierarchies) and not \(wanted.hierarchies): \(shown([op]))")
+                throw Finding("copies \(clone.hierarchies) instead of \(wanted.hierarchies): \(shown([op]))")
             }
             if expected != found {
-                throw Finding("threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing"): \(shown([op]))")
+                throw Finding("threw \(found?.rawValue ?? "nothing") instead of \(expected?.rawValue ?? "nothing"): \(shown([op]))")
             }
             // An op that throws changes nothing, and the draft can continue.
             if found == nil {
@@ -116,14 +116,14 @@ struct ProgramRun {
         let definition = RandomSchema.changed(reference.schema, &random)
         let migration = try SchemaMigration(from: reference.schema, to: definition)
         guard try SchemaMigration(from: migration.after, to: definition).isEmpty else {
-            throw Finding("a schema that was set would be set again: \(migration.changes.map(\.subject))")
+            throw Finding("the schema that was just set would change again: \(migration.changes.map(\.subject))")
         }
         return migration.isEmpty ? nil : migration.after
     }
 
-    /// Packs everything in small steps, even for a small gain. With `besideTransactions`, transactions between the steps may change the
-    /// objects of the plan.
-    private mutating func pack(besideTransactions: Bool = false) throws {
+    /// Packs everything in small steps, even for a small gain. With `withTransactionsBetween`, transactions between the steps may change
+    /// the objects of the plan.
+    private mutating func pack(withTransactionsBetween: Bool = false) throws {
         var limits = PackingLimits()
         (limits.sparseness, limits.groupCountMin) = (1, 2)
         (limits.wasteByteCountMin, limits.wastePercentMin, limits.usedPercentMax) = (0, 0, 100)
@@ -134,7 +134,7 @@ struct ProgramRun {
                 let digest = timeline.head.digest()
                 try timeline.pack(&plan)
                 if timeline.head.digest() != digest { throw Finding("packing changed the graph") }
-                if besideTransactions, random.isTrue(1, outOf: 4) { try transact() }
+                if withTransactionsBetween, random.isTrue(1, outOf: 4) { try transact() }
             }
             timeline.finish(plan)
             try Finding.check(timeline.head.invariantFindings(), "invariants after packing")
@@ -147,7 +147,7 @@ struct ProgramRun {
         let before = Self.numbers(reference.schema)
         usedNumbers.formUnion(before)
         if let again = Self.numbers(schema).first(where: { usedNumbers.contains($0) && !before.contains($0) }) {
-            throw Finding("a number was given out again: \(again)")
+            throw Finding("a number was assigned again: \(again)")
         }
     }
 
@@ -173,10 +173,10 @@ struct ProgramRun {
         let layout = timeline.head.layout
         let source = storage.copy()
         let opened = try Timeline(image, layout: layout.fingerprint, schema: reference.schema.catalog, source: source, memory: memory)
-        try Finding.check(opened.storedFlaws(), "proof of what was stored")
-        if opened.head.digest() != timeline.head.digest() { throw Finding("what was stored has another digest") }
-        try Finding.check(opened.head.invariantFindings(), "invariants of what was stored")
-        try Finding.check(PageChecker.findings(in: opened), "pages of what was stored")
+        try Finding.check(opened.storedFlaws(), "proof of the stored pages")
+        if opened.head.digest() != timeline.head.digest() { throw Finding("the stored graph has another digest") }
+        try Finding.check(opened.head.invariantFindings(), "invariants of the stored graph")
+        try Finding.check(PageChecker.findings(in: opened), "pages of the stored graph")
         try pack()
         try checkTables()
         timeline.reuse(ChunkOwners(isRooted: image.live.enumerated().map { chunk, live in live > 0 || frozen.tables.contains(chunk) }))
@@ -193,7 +193,7 @@ struct ProgramRun {
     private func checkTables() throws {
         let space = timeline.space
         for chunk in tables where space.live[chunk] > 0 || space.openChunks.contains(UInt32(chunk)) {
-            throw Finding("a page came into chunk \(chunk), which has a table")
+            throw Finding("chunk \(chunk), which has a table, got a page")
         }
     }
 
@@ -288,7 +288,7 @@ struct ProgramRun {
     /// Checks that the digest of a graph follows from an older digest and the changes.
     private func checkDigest(of graph: Graph, after older: Graph, _ ops: [Op]) throws {
         if graph.digest(after: older.digest(), of: older) != graph.digest() {
-            throw Finding("a digest that follows is wrong, \(shown(ops))")
+            throw Finding("the digest that follows from the changes is wrong, \(shown(ops))")
         }
     }
 }

@@ -12,21 +12,21 @@ import Testing
         return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? usual)
     }
 
-    @Test func `random programs leave the graph as the reference has it`() throws {
+    @Test func `random programs give the same graph as the reference`() throws {
         for seed in Self.seeds(4) {
             var run = try ProgramRun(seed: seed)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
-    @Test func `random clones come to what a naive cloner comes to`() throws {
+    @Test func `random clones give the same graph as a naive cloner`() throws {
         for seed in Self.seeds(4) {
             var run = try ProgramRun(seed: seed, scope: .clones)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
-    @Test func `random migrations come to what a naive migration comes to`() throws {
+    @Test func `random migrations give the same graph as a naive migration`() throws {
         for seed in Self.seeds(4) {
             var run = try ProgramRun(seed: seed, scope: .migrations)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [HubLimits(), edgeByEdge]) func `what nets to nothing gives no ops`(limits: HubLimits) throws {
+    @Test(arguments: [HubLimits(), edgeByEdge]) func `changes that cancel out derive no ops`(limits: HubLimits) throws {
         for seed in Self.seeds(20) {
             var run = try DerivationRun(seed: seed, limits)
             do { try run.runThereAndBack() } catch { Issue.record("seed \(seed): \(error)") }

@@ -33,7 +33,7 @@ import Testing
         #expect(counts.allSatisfy { (4...12).contains($0) })
     }
 
-    @Test func `keys that name no series, and numbers, have hashes of their own`() {
+    @Test func `keys that name no series and plain numbers have distinct hashes`() {
         let others = [UInt64(0), 25, 31].flatMap { hashes($0, [0, 1, 2, 3]) }
         let numbers = (UInt64(0)..<4).map { number in
             var hash = KeyHash(HashKey(secret: [1]))

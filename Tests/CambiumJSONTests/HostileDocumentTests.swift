@@ -69,13 +69,13 @@ import Testing
     }
 
     @Test(arguments: ["[", "{\"a\":", "[{\"a\":", "\"", "\\", ",", "-", "\u{0}"])
-    func `a hundred thousand times the same is refused`(_ piece: String) throws {
+    func `a piece that is repeated a hundred thousand times is refused`(_ piece: String) throws {
         #expect(JSONFixture.error(String(repeating: piece, count: 100_000)) != nil)
     }
 
     // MARK: Size and reuse
 
-    @Test func `a document of a million tokens keeps all of them`() throws {
+    @Test func `a document of 750,002 tokens keeps all tokens`() throws {
         let count = 250_000
         let text = "[" + (0..<count).map { "{\"n\":\($0)}" }.joined(separator: ",") + ",\"end\"]"
         let bytes = Array(text.utf8)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a parser is used again after documents of any size and any mistake`() throws {
+    @Test func `a parser can be reused after documents of any size and with any mistake`() throws {
         let parser = JSONParser()
         for size in [1, 10_000, 3, 100_000, 0, 5] {
             let text = Array("[\"\\n\(String(repeating: "y", count: size))\"]".utf8)
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: [(0..<5, 3), (3..<4, 1), (0..<4, nil), (0..<0, nil), (0..<6, nil), (6..<7, nil)] as [(Range<Int>, Int?)])
-    func `only the bytes given are read`(_ range: Range<Int>, _ tokenCount: Int?) {
+    func `only the given bytes are read`(_ range: Range<Int>, _ tokenCount: Int?) {
         let bytes = Array("[1,2]3]\"".utf8)
         let parser = JSONParser()
         let count = bytes.withUnsafeBytes { bytes in
@@ -115,7 +115,7 @@ import Testing
         #expect(count == tokenCount)
     }
 
-    @Test func `no bytes at all are no document`() {
+    @Test func `an empty buffer is not a document`() {
         #expect(throws: JSONError.self) { try JSONParser().parse(UnsafeRawBufferPointer(start: nil, count: 0)) }
     }
 }

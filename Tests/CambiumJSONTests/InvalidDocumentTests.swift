@@ -39,7 +39,7 @@ import Testing
     ]
 
     @Test(arguments: mistakes)
-    func `a mistake is found where it is`(_ text: String, _ offset: Int) throws {
+    func `a mistake is reported at its position`(_ text: String, _ offset: Int) throws {
         let error = try #require(JSONFixture.error(text), "\(text) was accepted")
         #expect(error.offset == offset)
         #expect(error.line == 1)
@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: ["", " ", "\n\n", "\t \r\n"])
     func `a document without a value is refused`(_ text: String) throws {
-        #expect(try #require(JSONFixture.error(text)).message == "there is no value")
+        #expect(try #require(JSONFixture.error(text)).message == "the document has no value")
     }
 
     @Test(arguments: [
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: 0...200)
-    func `a string that does not end is found where it begins`(_ count: Int) throws {
+    func `a string that does not end is reported at its beginning`(_ count: Int) throws {
         let text = "[\"a\",\"" + String(repeating: "x", count: count)
         let error = try #require(JSONFixture.error(text))
         #expect(error.offset == 5)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: [12, 13, 14, 50, 1000])
-    func `a key met twice is found among many`(_ count: Int) throws {
+    func `a repeated key is found among many`(_ count: Int) throws {
         let plain = JSONFixture.object(keys: count)
         for (key, end) in [("k0", "0"), ("k\(count - 1)", "1"), ("\\u006b7", "2")] {
             let error = try #require(JSONFixture.error(JSONFixture.object(keys: count, extra: "\"\(key)\":\(end)")))
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `the first of several keys met twice is told in objects of any size`() throws {
+    @Test func `the first of several repeated keys is reported in objects of any size`() throws {
         for count in [3, 12, 40] {
             let plain = JSONFixture.object(keys: count)
             let text = JSONFixture.object(keys: count, extra: "\"k2\":0,\"longer\":0,\"k1\":0,\"longer\":0")
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `every beginning of a document is refused`() {
+    @Test func `every truncated document is refused`() {
         let document = Array(#"{"a":[1,-2.5e3,"x\n\u00e9",{"b":null,"c":[true,false]}],"d":{}}"#.utf8)
         #expect(JSONFixture.error(document) == nil)
         for count in 0..<document.count { #expect(JSONFixture.error(Array(document[..<count])) != nil) }

@@ -2,7 +2,7 @@ import CambiumJSON
 import Testing
 
 @Suite struct `Writing JSON` {
-    @Test func `commas and colons stand where they have to`() {
+    @Test func `commas and colons are in the right places`() {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("a")
@@ -20,7 +20,7 @@ import Testing
         #expect(writer.text == #"{"a":[1,18446744073709551615,{}],"b":true,"c":null}"#)
     }
 
-    @Test func `lines are values of their own`() {
+    @Test func `each line is a separate value`() {
         var writer = JSONWriter()
         for number in [1, -2] {
             writer.beginArray()
@@ -62,7 +62,7 @@ import Testing
         return writer.text
     }
 
-    @Test func `what a terminal obeys or a viewer hides is an escape, and comes back`() throws {
+    @Test func `characters that a terminal obeys or a viewer hides are escaped, and read back`() throws {
         let hidden: [ClosedRange<UInt32>] = [
             0...0x1F, 0x7F...0x9F, 0x61C...0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069,
         ]
@@ -92,7 +92,7 @@ import Testing
         #expect(ControlText.escaped(text) == shown)
     }
 
-    @Test func `every character below 256 comes back`() throws {
+    @Test func `every character below 256 is written and read back`() throws {
         for value in UInt8(0)...255 {
             let text = "x" + String(UnicodeScalar(value)) + "y"
             #expect(try JSONFixture.value(JSONValue.string(text).text) == .string(text))
@@ -104,7 +104,7 @@ import Testing
         "null", "[]", "{}", "[[[]],{\"a\":{}}]", "-0.0e+10", "{\"z\":1,\"a\":[true,false,null,\"\"]}", "\"\\\\\\\"\"",
         "[1.0,1,10E2,12345678901234567890.123]",
     ])
-    func `compact text comes back as it was`(_ text: String) throws {
+    func `compact text is read and written unchanged`(_ text: String) throws {
         #expect(try JSONFixture.value(text).text == text)
     }
 
@@ -129,7 +129,7 @@ import Testing
     @Test(arguments: [
         ("null", "null"), ("true", "a Boolean"), ("1", "a number"), ("\"\"", "a string"), ("[]", "an array"), ("{}", "an object"),
     ])
-    func `a value says what it is`(_ text: String, _ name: String) throws {
+    func `a value names its kind`(_ text: String, _ name: String) throws {
         #expect(try JSONFixture.value(text).kindName == name)
     }
 }

@@ -24,7 +24,7 @@ import Testing
         "0", "-0", "1", "-1", "10", "1234567890", "0.0", "-0.5", "1.25", "0e0", "1e5", "1E5", "1e+5", "1e-5", "1.5E-10", "0e+1", "1e0007",
         "123456789012345678901234567890", "0.1234567890123456789012345678901234567890", "1e400", "-1e-400",
     ])
-    func `a number keeps the digits it was written with`(_ text: String) throws {
+    func `a number keeps the digits of its text`(_ text: String) throws {
         #expect(try JSONFixture.value(text) == .number(text))
         #expect(try JSONFixture.value("[\(text),\(text)]") == .array([.number(text), .number(text)]))
         #expect(try JSONFixture.value("{\"a\":\(text)}")["a"] == .number(text))
@@ -43,7 +43,7 @@ import Testing
     func `a string is unescaped, as value and as key`(_ written: String, _ read: String) throws {
         let text = "{\"\(written)\":\"\(written)\"}"
         guard case .object(let members) = try JSONFixture.value(text), case .string(let string) = members[0].value else {
-            Issue.record("\(text) is no object with a string")
+            Issue.record("\(text) is not an object with a string")
             return
         }
         // The bytes are compared, because Swift treats composed and decomposed letters as equal.
@@ -82,7 +82,7 @@ import Testing
     @Test(arguments: [1, 2, 11, 12, 13, 14, 100, 5000])
     func `objects of many different keys are read in order`(_ count: Int) throws {
         guard case .object(let members) = try JSONFixture.value(JSONFixture.object(keys: count)) else {
-            Issue.record("no object")
+            Issue.record("the value is not an object")
             return
         }
         #expect(members.map(\.key) == (0..<count).map { "k\($0)" })
@@ -92,7 +92,7 @@ import Testing
     @Test func `keys are compared by their bytes`() throws {
         let text = "{\"\u{E9}\":1,\"e\u{301}\":2}"
         guard case .object(let members) = try JSONFixture.value(text) else {
-            Issue.record("no object")
+            Issue.record("the value is not an object")
             return
         }
         #expect(members.count == 2)

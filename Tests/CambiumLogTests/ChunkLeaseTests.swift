@@ -7,13 +7,13 @@ import Testing
     private let store = [UInt8](0..<16)
     private let record = LeaseRecord(chunks: [7: [0, 1, 2, 5, 9, 10], 3: [1_048_575]])
 
-    @Test func `a lease says which chunks of which files are mapped`() throws {
+    @Test func `a lease lists the mapped chunks of each file`() throws {
         let bytes = record.encode(store: store)
         #expect(try LeaseRecord.decode(bytes, store: store) == record)
         #expect(bytes.count == 8 + 2 + 16 + 4 + (12 + 8) + (12 + 3 * 8) + 4)
     }
 
-    @Test func `a lease that is damaged, cut or another store's says nothing`() {
+    @Test func `a corrupt or cut lease and a lease of another store are refused`() {
         let bytes = record.encode(store: store)
         for bit in 0..<bytes.count * 8 {
             var damaged = bytes
@@ -35,7 +35,7 @@ import Testing
         return writer.bytes
     }
 
-    @Test func `a forged lease takes no more memory than chunks can be`() throws {
+    @Test func `a forged lease cannot list more chunks than a page file may have`() throws {
         #expect(try LeaseRecord.decode(forged(first: 4, count: 2), store: store).chunks == [7: [4, 5]])
         for (first, count) in [(0, 0), (0, 1_048_577), (1_048_576, 1), (.max, .max)] as [(UInt32, UInt32)] {
             #expect(throws: DecodingError.self) { try LeaseRecord.decode(forged(first: first, count: count), store: store) }

@@ -80,14 +80,14 @@ import Testing
     }
 
     @Test(arguments: ops)
-    func `an op is decoded as it was encoded, and encoded to the same bytes again`(op: Op) throws {
+    func `a decoded op equals the original and encodes to the same bytes`(op: Op) throws {
         let payload = OpCodec.encode([op])
         let decoded = try OpCodec.decode(payload[...])
         #expect(decoded == [op])
         #expect(OpCodec.encode(decoded) == payload)
     }
 
-    @Test func `a block of no objects is encoded as it was decoded, for values of 16 bytes too`() throws {
+    @Test func `an empty block is decoded unchanged, even with columns of 16-byte values`() throws {
         let columns = [0, 1, 16].map { width in
             let content: AttributeColumn.Content =
                 width == 0 ? .variable(byteCounts: [], bytes: []) : .fixed(width: width, bytes: [])
@@ -98,13 +98,13 @@ import Testing
         #expect(try OpCodec.decode(OpCodec.encode([.upsert(block)])[...]) == [.upsert(block)])
     }
 
-    @Test func `the bytes of a small payload are those of the format`() {
+    @Test func `a small payload has the bytes that the format specifies`() {
         let op = Op.set(Self.id(1, 300), [Assignment(Self.property(2), .int(-3)), Assignment(Self.property(5), .string("hé"))])
         #expect(HexText.encode(OpCodec.encode([op])) == "23" + "01ac02" + "02" + "02" + "0305" + "05" + "070368c3a9")
     }
 
     @Test(arguments: [(CloneOp.Algorithm.ascendingHashes, "2c"), (.series, "4c")])
-    func `the bytes of a clone are those of the format`(algorithm: CloneOp.Algorithm, kind: String) throws {
+    func `a clone has the bytes that the format specifies`(algorithm: CloneOp.Algorithm, kind: String) throws {
         let note = EntityNumber(rawValue: 1)
         var options = CloneOptions(rules: [.init(entity: note, relationship: Self.property(300), rule: .share, isAtRoot: true)], depth: 2)
         options.rootValues = [.init(root: note, attribute: Self.property(4), value: .bool(true))]
@@ -141,7 +141,7 @@ import Testing
         #expect(throws: DecodingError.self, "\(what)") { try op(bad) }
     }
 
-    @Test func `the standard keys of a clone are not written`() throws {
+    @Test func `a clone that spells out the standard keys is refused`() throws {
         var writer = ByteWriter()
         for key in ["exclude", "rebuild", "followParent", "withoutParent"] { ValueCodec.encode(key, to: &writer) }
         let start: [UInt8] = [0x2c, 1, 1, 1]
@@ -150,7 +150,7 @@ import Testing
         #expect(throws: DecodingError.self) { try OpCodec.decode((start + [2] + writer.bytes + end)[...]) }
     }
 
-    @Test func `bytes that are cut or changed are refused, or are another payload, and never a crash`() {
+    @Test func `cut or changed bytes are refused or decode to another payload, and never crash the decoder`() {
         let payload = OpCodec.encode(Self.ops)
         for count in payload.indices {
             // A payload that is cut after an op is a valid payload with fewer ops.
@@ -168,7 +168,9 @@ import Testing
     }
 
     @Test(arguments: [(65_536, 256, true), (65_537, 0, false), (65_536, 257, false)])
-    func `a block that few bytes make large is refused before it is in memory`(serialCount: Int, columnCount: Int, isRead: Bool) {
+    func `a few bytes that expand to a block beyond the limit are refused before it is in memory`(
+        serialCount: Int, columnCount: Int, isRead: Bool
+    ) {
         var serials = SerialRuns()
         serials.append(from: 1, count: serialCount)
         let presence = [UInt64](repeating: 0, count: (serialCount + 63) / 64)
@@ -190,7 +192,7 @@ import Testing
     }
 
     @Test(arguments: [(Int64.min, Int64.max), (Int64.min, Int64.min), (-1, 1), (Int64.max, Int64.max)])
-    func `a time is decoded as it was encoded, and one behind the last is refused`(start: Int64, time: Int64) throws {
+    func `a time is decoded unchanged, and a time beyond the last possible one is refused`(start: Int64, time: Int64) throws {
         var writer = ByteWriter()
         var codec = TransactionCodec(time: start)
         codec.encode(TransactionMetadata(time: Timestamp(microsecondsSince1970: time)), .present([]), salt: nil, to: &writer)
@@ -202,7 +204,7 @@ import Testing
         if start < .max, time == .max { #expect(throws: DecodingError.self) { try metadata(&late, &again) } }
     }
 
-    @Test func `the digest of a request is decoded as it was encoded, and other flags are refused`() throws {
+    @Test func `the digest of a request is decoded unchanged, and invalid flags are refused`() throws {
         let metadata = TransactionMetadata(
             time: Timestamp(microsecondsSince1970: 5), requestID: "q", requestDigest: RequestDigest([UInt8](0..<16)),
             clockLag: .microseconds(3))
@@ -218,14 +220,14 @@ import Testing
     }
 
     @Test(arguments: [(UInt64(1) << 63 - 1, true), (UInt64(1) << 63, false), (UInt64.max, false)])
-    func `a slot of HEAD that nothing could follow is not valid`(sequence: UInt64, isValid: Bool) {
+    func `a slot of HEAD whose sequence number exceeds the maximum is not valid`(sequence: UInt64, isValid: Bool) {
         let first = TransactionNumber(rawValue: 1)
         let head = Head(sequence: sequence, segment: first, position: 96, lastTransaction: .none, isClosed: true)
         let store = [UInt8](repeating: 7, count: 16)
         #expect(((try? Head.decode(head.encode(store: store)[...], store: store)) != nil) == isValid)
     }
 
-    @Test func `slots of HEAD of version 1 are read, and a tree after the last transaction is none`() throws {
+    @Test func `HEAD slots of version 1 are read, and a tree beyond the last transaction is refused`() throws {
         let store = [UInt8](repeating: 7, count: 16)
         let (one, nine) = (TransactionNumber(rawValue: 1), TransactionNumber(rawValue: 9))
         var tree = MerkleTree()
@@ -244,7 +246,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200)
-    func `lists of numbers are what they were, in the encoding that takes the fewest bytes`(seed: Int) throws {
+    func `a list of numbers is decoded unchanged and takes at most one byte more than its numbers`(seed: Int) throws {
         var random = Seeded(seed: UInt64(seed))
         let width = [1, 2, 4, 8].randomElement(using: &random) ?? 8
         let mask: UInt64 = width == 8 ? .max : (1 << UInt64(8 * width)) - 1

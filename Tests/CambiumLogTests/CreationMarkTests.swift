@@ -15,7 +15,7 @@ import Testing
         return mark
     }
 
-    @Test func `a mark reads back as it was written, with its names and its end`() {
+    @Test func `a mark is read back with its names and its end`() {
         let names = [
             "roots/00000000000000ff.lease", "log/00000000000000000001.log", "HEAD", "store.json.new", "pages-00000000000000ff",
             "roots/00000000000000000003.root",
@@ -26,7 +26,7 @@ import Testing
         #expect(bytes([]).count == Format.CreationMark.headerByteCount)
     }
 
-    @Test func `an entry that is torn or changed names nothing, nor does any that follows`() {
+    @Test func `a torn or changed entry and all entries after it are ignored`() {
         let (one, two) = (bytes(["HEAD"]), bytes(["HEAD", "store.json"]))
         for count in one.count..<two.count { #expect(mark(Array(two.prefix(count)))?.names == ["HEAD"], "\(count) bytes") }
         for offset in one.count..<two.count {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a mark whose header did not reach the disk is torn, and other files are foreign`() {
+    @Test func `a mark whose header did not reach the disk is torn, and any other file is foreign`() {
         let whole = bytes(["HEAD"])
         for count in 0..<Format.CreationMark.headerByteCount {
             #expect(CreationMark.decode(Array(whole.prefix(count))) == .torn, "\(count) bytes")
@@ -52,7 +52,7 @@ import Testing
         "log/",
         "roots/x.root", "other/00000000000000000001.log", "log/1.log",
     ])
-    func `a mark that names a file which no creation makes is foreign`(name: String) {
+    func `a mark that names a file that no creation makes is foreign`(name: String) {
         #expect(CreationMark.decode(bytes(["HEAD", name])) == .foreign)
     }
 }

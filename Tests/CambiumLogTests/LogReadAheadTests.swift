@@ -40,7 +40,7 @@ import Testing
 
     private func compare(_ volume: MemoryVolume) throws -> Seen {
         let reader = try LogReader(volume)
-        var cursor = try LogCursor(reader, from: TransactionNumber(rawValue: 1), isBesideWriter: false)
+        var cursor = try LogCursor(reader, from: TransactionNumber(rawValue: 1), mayBeWritten: false)
         #expect(try cursor.hasMore(than: LogReadAhead.byteCountMin))
         let (here, ahead) = (seen { try reader.scan($0) }, seen { try reader.scanAhead(after: nil, makesDurable: false, $0) })
         #expect(here.numbers == ahead.numbers && here.payloads == ahead.payloads)
@@ -49,12 +49,12 @@ import Testing
         return ahead
     }
 
-    @Test func `a long log that is read ahead is the same`() throws {
+    @Test func `reading ahead returns the same records of a long log`() throws {
         let seen = try compare(log())
         #expect(seen.numbers.count == Self.count && seen.end?.lastTransaction.rawValue == UInt64(Self.count) && seen.failure == nil)
     }
 
-    @Test func `damage is told after all that verifies before it`() throws {
+    @Test func `corruption is reported after the records that verify before it`() throws {
         let volume = try log()
         for place in [3, 20, 40] {
             var files = volume.contents
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `what the caller throws ends the reading`() throws {
+    @Test func `an error of the caller ends the reading`() throws {
         struct Enough: Error {}
         let reader = try LogReader(try log())
         for stop in [1, 7, Self.count] {

@@ -15,7 +15,7 @@ import Testing
 
     private func writer(_ volume: MemoryVolume) throws -> LogWriter {
         let reader = try LogReader(volume)
-        return try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false) { [UInt8](repeating: 4, count: 16) }
+        return try LogWriter(reader, try reader.scan { _ in }, preallocates: false) { [UInt8](repeating: 4, count: 16) }
     }
 
     private func scanned(_ volume: MemoryVolume) throws -> [LogRecord] {
@@ -33,7 +33,7 @@ import Testing
         return (metadata, payload)
     }
 
-    @Test func `transactions come back in order, with all that is known of them`() throws {
+    @Test func `transactions are read in order with their metadata and payloads`() throws {
         let (volume, writer) = try log()
         let written = (1...40).map { transaction($0, [UInt8](repeating: UInt8($0), count: $0 * 7)) }
         for transaction in written[..<30] { try writer.stage(transaction.metadata, EncodedOps(transaction.payload)) }
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 127, 128, 511, 512, 4096, 1 << 20, (1 << 20) + 1, 3 << 20])
-    func `payloads of any size come back, compressed or not`(byteCount: Int) throws {
+    func `payloads of any size are read back, whether or not they compress`(byteCount: Int) throws {
         var random = Seeded(seed: UInt64(byteCount))
         let noise = (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
         let (volume, writer) = try log()
@@ -56,7 +56,7 @@ import Testing
         #expect(writer.appendedByteCount < byteCount + byteCount / 100 + 200)
     }
 
-    @Test func `texts that only look the same are kept as they are`() throws {
+    @Test func `texts that only look the same are stored unchanged`() throws {
         let (volume, writer) = try log()
         let actors = ["\u{E9}", "e\u{301}", "\u{E9}"]
         for actor in actors {
@@ -74,7 +74,7 @@ import Testing
         #expect(byteCount <= 22)
     }
 
-    @Test func `a full segment is followed by another one, which goes on with it`() throws {
+    @Test func `a full segment is followed by another segment that continues the log`() throws {
         let (volume, writer) = try log()
         var random = Seeded(seed: 1)
         let noise = (0..<1 << 20).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -87,7 +87,7 @@ import Testing
         #expect(throws: CambiumError.self) { try self.scanned(MemoryVolume(contents: files)) }
     }
 
-    @Test func `what HEAD says is believed in the newest slot that is valid`() throws {
+    @Test func `the newest valid slot of HEAD counts`() throws {
         let head = Head(
             sequence: 6, segment: TransactionNumber(rawValue: 1), position: 500, lastTransaction: TransactionNumber(rawValue: 9),
             isClosed: true)
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: [StoreSettings.Durability.synced, .buffered(microseconds: 250_000)])
-    func `settings are read as they were written, and any other byte in them is refused`(durability: StoreSettings.Durability) throws {
+    func `settings are read back unchanged, and settings with a changed byte are refused`(durability: StoreSettings.Durability) throws {
         var settings = Self.settings
         settings.durability = durability
         let bytes = settings.encode()
@@ -118,13 +118,13 @@ import Testing
         }
     }
 
-    @Test func `a writer whose disk fails writes nothing more`() throws {
+    @Test func `a writer whose disk failed writes nothing more`() throws {
         let (volume, writer) = try log()
         try volume.remove("HEAD")
         try writer.append(transaction(1, [1]))
         let failing = FailingVolume(volume)
         let reader = try LogReader(failing)
-        let poisoned = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false) { [UInt8](repeating: 4, count: 16) }
+        let poisoned = try LogWriter(reader, try reader.scan { _ in }, preallocates: false) { [UInt8](repeating: 4, count: 16) }
         failing.isFull.store(true, ordering: .relaxed)
         #expect(throws: CambiumError.self) { try poisoned.append(self.transaction(2, [2])) }
         failing.isFull.store(false, ordering: .relaxed)

@@ -51,14 +51,14 @@ import Testing
             func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
             switch kind {
             case .beginning: return Array(bytes[..<length])
-            case .beginningInRoom: return Array(bytes[..<length]) + zeros(bytes.count - length)
+            case .beginningThenZeros: return Array(bytes[..<length]) + zeros(bytes.count - length)
             case .end: return Array(bytes[..<offset]) + zeros(length - offset) + Array(bytes[length...])
             }
         }
     }
 
-    /// The part of a frame that was written. In `beginningInRoom` preallocated zeros follow it.
-    private enum Remains: CaseIterable { case beginning, beginningInRoom, end }
+    /// The part of a frame that was written. In `beginningThenZeros` preallocated zeros follow it.
+    private enum Remains: CaseIterable { case beginning, beginningThenZeros, end }
 
     /// Returns the payloads of all frames up to the first one that does not verify.
     private func payloads(_ volume: MemoryVolume) throws -> [ArraySlice<UInt8>] {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2048, page - 1, page, page + 1, 1 << 20, 64 << 20])
-    func `a record of any size is there whole or not at all, wherever its writing ended`(byteCount: Int) throws {
+    func `a record of any size is read whole or not at all, wherever its write ended`(byteCount: Int) throws {
         let log = try Log(byteCount)
         #expect(log.bytes.count >= log.offset + byteCount)
         var random = Seeded(seed: UInt64(byteCount))
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2048, page - 1, page, page + 1])
-    func `what is left of a record is cut off, and writing goes on behind it`(byteCount: Int) throws {
+    func `the remains of a torn record are cut off, and writing continues after the cut`(byteCount: Int) throws {
         let log = try Log(byteCount)
         var verdicts = 0
         for length in Set([log.offset, log.offset + 1, (log.offset + log.bytes.count) / 2, log.bytes.count - 1]) {
@@ -113,7 +113,7 @@ import Testing
 extension LogWriter {
     static func writer(_ volume: MemoryVolume) throws -> LogWriter {
         let reader = try LogReader(volume)
-        return try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false) { [UInt8](repeating: 4, count: 16) }
+        return try LogWriter(reader, try reader.scan { _ in }, preallocates: false) { [UInt8](repeating: 4, count: 16) }
     }
 
     func append(_ number: Int, _ payload: [UInt8]) throws {

@@ -57,18 +57,20 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: volume.root + "/log/file")) == Data(expected))
     }
 
-    @Test func `what the system does at once is done`() throws { try inDirectory { try use($0) } }
+    @Test func `a file is written, synced, truncated and read without interruptions`() throws { try inDirectory { try use($0) } }
 
-    @Test func `bytes are whole however few of them the system takes at a time`() throws { try inDirectory(slow) { try use($0) } }
+    @Test func `reads and writes are complete even if the system takes one byte at a time`() throws {
+        try inDirectory(slow) { try use($0) }
+    }
 
     @Test(arguments: [1, 2, 100])
-    func `what a signal interrupts is done again until it is done`(times: Int) throws {
+    func `a call that a signal interrupts is repeated until it succeeds`(times: Int) throws {
         let count = Counter()
         try inDirectory(interrupted(times, counting: count)) { try use($0) }
         #expect(count.value >= 7 * times)
     }
 
-    @Test func `a write that the system takes nothing of is an error`() throws {
+    @Test func `a write of which the system takes no byte is an error`() throws {
         var calls = SystemCalls()
         calls.pwrite = { SystemCalls.system.pwrite($0, $1, $3 < 10 ? min($2, 10) : 0, $3) }
         try inDirectory(calls) { volume in
@@ -81,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [ENOSPC, EDQUOT, EIO])
-    func `what the system refuses is told with its number, after a part too`(code: Int32) throws {
+    func `a refused call is reported with its error number, even after a partial write`(code: Int32) throws {
         var calls = SystemCalls()
         calls.pwrite = { descriptor, bytes, count, offset in
             if offset >= 7 { errno = code }
@@ -113,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a directory is durable when it is made, with those above it that were not there`() throws {
+    @Test func `a new directory and the new directories above it are durable once they are created`() throws {
         let synced = Counter()
         var calls = SystemCalls()
         calls.fsync = { descriptor in
@@ -139,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `a file has a second name in another directory, and not on another file system`() throws {
+    @Test func `a file can be linked into another directory, but not to another file system`() throws {
         try inDirectory { volume in
             let other = SystemVolume(root: volume.root + "/other")
             try other.createDirectory("")
@@ -155,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `the file of a lock is never truncated, and written to only if it has the number of a process`() throws {
+    @Test func `a lock file is never truncated, and is written only if it is empty or holds a process id`() throws {
         try inDirectory { volume in
             for content in ["", "4711\n", "4711                \n"] {
                 try Data(content.utf8).write(to: URL(filePath: volume.root + "/LOCK"))
@@ -175,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `directories that were made for something that fails are removed, and others stay`() throws {
+    @Test func `directories that were created for a failed operation are removed, and others stay`() throws {
         struct Failure: Error {}
         try inDirectory { base in
             let volume = SystemVolume(root: base.root + "/one/two")
@@ -188,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `a log is written and read however the system takes it`() throws {
+    @Test func `a log is written and read with slow and with interrupted system calls`() throws {
         let count = Counter()
         for calls in [slow, interrupted(3, counting: count), .system] {
             try inDirectory(calls) { volume in
@@ -196,7 +198,9 @@ import Testing
                 try LogWriter.create(volume, settings, saltSeed: [UInt8](repeating: 3, count: 16))
                 for round in 0..<3 {
                     let reader = try LogReader(volume)
-                    let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: round == 1) { [UInt8](repeating: 4, count: 16) }
+                    let writer = try LogWriter(reader, try reader.scan { _ in }, preallocates: round == 1) {
+                        [UInt8](repeating: 4, count: 16)
+                    }
                     for number in 0..<5 {
                         let metadata = TransactionMetadata(
                             time: Timestamp(microsecondsSince1970: Int64(2000 + 10 * round + number)), actor: "actor")
@@ -219,7 +223,7 @@ import Testing
     /// Returns the error with which a second attempt to take a lock is refused.
     private func refusal(_ volume: SystemVolume) -> CambiumError? { #expect(throws: CambiumError.self) { _ = try volume.lock("LOCK") } }
 
-    @Test func `a lock that this process has is told apart from that of another one, whose number is named`() throws {
+    @Test func `a refused lock names the process that holds it, unless this process does`() throws {
         try inDirectory { volume in
             let lock = try volume.lock("LOCK")
             let own = try #require(refusal(volume))
@@ -229,17 +233,17 @@ import Testing
             let other = open(volume.root + "/LOCK", O_RDWR)
             defer { close(other) }
             #expect(flock(other, LOCK_EX) == 0)
-            for (holder, told) in [("", "Another process has"), ("\(getpid())\n", "Another process has"), ("77\n", "process (process 77)")]
+            for (holder, part) in [("", "Another process has"), ("\(getpid())\n", "Another process has"), ("77\n", "process (process 77)")]
             {
                 ftruncate(other, 0)
                 pwrite(other, holder, holder.utf8.count, 0)
                 let error = try #require(refusal(volume))
-                #expect(error.code == .locked && error.message.contains(told), "\(error)")
+                #expect(error.code == .locked && error.message.contains(part), "\(error)")
             }
         }
     }
 
-    @Test func `a path names the file that was opened by it until something else is there`() throws {
+    @Test func `a path names an open file until the file is renamed, replaced or removed`() throws {
         try inDirectory { volume in
             let file = try volume.open("log/file", .create)
             #expect(try volume.names("log/file", file))

@@ -18,7 +18,7 @@ import Testing
         "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
     ]
 
-    @Test func `roots are those that RFC 6962 gives`() throws {
+    @Test func `the roots of a tree are the roots of RFC 6962`() throws {
         var tree = MerkleTree()
         #expect(HexText.encode(tree.root) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         for (leaf, root) in zip(Self.leaves, Self.roots) {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `a redacted payload keeps its leaf`() throws {
+    @Test func `a redacted payload keeps its leaf hash`() throws {
         let payload: [UInt8] = [1, 2, 3]
         let salt = [UInt8](repeating: 7, count: 16)
         let metadata = TransactionMetadata(time: Timestamp(microsecondsSince1970: 5), actor: "jane", message: nil, requestID: "r")
@@ -44,7 +44,7 @@ import Testing
         #expect(throws: CambiumError.self) { try record(.redacted(commitment: commitment)).ops() }
     }
 
-    @Test func `everything of an envelope is in the leaf`() {
+    @Test func `the leaf hash covers every field of an envelope`() {
         func leaf(_ number: UInt64, _ metadata: TransactionMetadata) -> [UInt8] {
             Array(Leaf.hash(TransactionNumber(rawValue: number), metadata, commitment: [UInt8](repeating: 1, count: 32)))
         }

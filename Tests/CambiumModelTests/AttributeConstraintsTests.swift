@@ -39,20 +39,20 @@ import Testing
     ]
 
     @Test(arguments: rules)
-    func `values inside of the rules are taken and others refused`(_ words: String, _ good: [String], _ bad: [String]) throws {
+    func `values that obey the rules are accepted, and others are refused`(_ words: String, _ good: [String], _ bad: [String]) throws {
         for text in good { #expect(try Self.flaw(words, text) == nil, "\(text)") }
         for text in bad { #expect(try Self.flaw(words, text) != nil, "\(text)") }
         #expect(try Self.attribute(words).constraints.check(.null) == nil)
     }
 
     @Test(arguments: [
-        (#""type":"int16","min":1"#, "0", "0 is less than the least, 1"), (#""type":"int16","max":1"#, "2", "2 is more than the most, 1"),
-        (#""type":"string","minLength":2"#, "a", "has a length of 1, and at least 2 is wanted"),
-        (#""type":"string","maxLength":2"#, "abc", "has a length of 3, and at most 2 is allowed"),
-        (#""type":"string","regex":"a+""#, "b", "\"b\" does not match a+"),
-        (#""type":"string","enum":["x","y"]"#, "z", "z is none of x, y"),
+        (#""type":"int16","min":1"#, "0", "is 0, but the minimum is 1"), (#""type":"int16","max":1"#, "2", "is 2, but the maximum is 1"),
+        (#""type":"string","minLength":2"#, "a", "has a length of 1, but the minimum length is 2"),
+        (#""type":"string","maxLength":2"#, "abc", "has a length of 3, but the maximum length is 2"),
+        (#""type":"string","regex":"a+""#, "b", "is \"b\", which does not match a+"),
+        (#""type":"string","enum":["x","y"]"#, "z", "is z, which is not one of x, y"),
     ])
-    func `what is wrong is said with the value and the rule`(_ words: String, _ text: String, _ message: String) throws {
+    func `a violation states the value and the rule`(_ words: String, _ text: String, _ message: String) throws {
         #expect(try Self.flaw(words, text) == message)
     }
 
@@ -73,7 +73,7 @@ import Testing
         .date(Date(timeIntervalSinceReferenceDate: -63_113_904_000)), .date(Date(timeIntervalSinceReferenceDate: 252_423_993_599.9)),
         .string(""), .null,
     ])
-    func `what JSON can write is taken without any rule`(_ value: Value) {
+    func `values that JSON can write are accepted without any rule`(_ value: Value) {
         #expect(AttributeConstraints().check(value) == nil)
     }
 

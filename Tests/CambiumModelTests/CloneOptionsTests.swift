@@ -44,23 +44,23 @@ import Testing
 
     // MARK: Rules
 
-    @Test func `nothing asked for comes to nothing`() throws {
+    @Test func `an empty request gives empty options`() throws {
         let options = try CloneOptions(CloneRequest(), SchemaFixture.schema(Self.entities), rootEntities: [])
         #expect(options == CloneOptions())
     }
 
-    @Test func `a name alone is that of every entity that has it`() throws {
+    @Test func `a name alone applies to every entity with such a relationship`() throws {
         #expect(try rules(["next": .skip]) == ["Leaf.next skip", "Twig.next skip", "Bud.next skip", "Tag.next skip"])
         #expect(try rules(["own": .copy]) == ["Leaf.own copy", "Bud.own copy"])
     }
 
-    @Test func `an entity's name stands for its sub-entities too, and never for an abstract one`() throws {
+    @Test func `an entity's name includes its sub-entities, but no abstract entity`() throws {
         #expect(try rules(["Node.next": .copy]) == ["Leaf.next copy", "Twig.next copy", "Bud.next copy"])
         #expect(try rules(["Leaf.next": .skip]) == ["Leaf.next skip", "Bud.next skip"])
         #expect(try rules(["Bud.own": .skip]) == ["Bud.own skip"])
     }
 
-    @Test func `what names an entity beats a name alone, and a sub-entity its parent`() throws {
+    @Test func `a rule with an entity overrides a name alone, and a sub-entity overrides its parent`() throws {
         #expect(
             try rules(["tags": .copy, "Node.tags": .share, "Leaf.tags": .skip, "Bud.tags": .copy]) == [
                 "Leaf.tags skip", "Twig.tags share", "Bud.tags copy",
@@ -68,7 +68,7 @@ import Testing
         #expect(try rules(["next": .copy, "Tag.next": .skip]) == ["Leaf.next copy", "Twig.next copy", "Bud.next copy", "Tag.next skip"])
     }
 
-    @Test func `an exclusion at the root stands beside the rule of the other levels`() throws {
+    @Test func `an exclusion at the root keeps the rule of the other levels`() throws {
         #expect(
             try rules(["Leaf.next": .copy], atRoot: ["next"]) == [
                 "Leaf.next copy", "Leaf.next skip at the root", "Twig.next skip at the root", "Bud.next copy",
@@ -76,7 +76,7 @@ import Testing
             ])
     }
 
-    @Test func `rules stand by ascending entity and relationship, each once`() throws {
+    @Test func `rules are in ascending order of entity and relationship, each once`() throws {
         let found = try rules(["tags": .copy, "next": .skip], atRoot: ["tags", "tags", "Node.tags"])
         #expect(Set(found).count == found.count)
         #expect(found.prefix(3) == ["Leaf.next skip", "Leaf.tags copy", "Leaf.tags skip at the root"])
@@ -85,14 +85,14 @@ import Testing
     @Test(arguments: [
         "nope", "name", "", ".", "Nope.next", "Node.", ".next", "Twig.own", "Node.name", "Tag.tags", "Node.next.next", "node.next",
     ])
-    func `a name that is none is refused`(_ name: String) {
+    func `a name that is not a relationship is refused`(_ name: String) {
         #expect(code { _ = try rules([name: .skip]) } == .unknownName)
         #expect(code { _ = try rules(atRoot: [name]) } == .unknownName)
     }
 
     // MARK: Values for the roots
 
-    @Test func `a root value is that of each hierarchy of the roots`() throws {
+    @Test func `a root value applies to each hierarchy of the roots`() throws {
         let named = try rootValues(["name": .string("new")], ["Leaf", "Twig", "Tag"])
         #expect(named == ["Node.name": .string("new"), "Tag.name": .string("new")])
         #expect(try rootValues(["small": .int(4), "name": .null], ["Leaf", "Bud"]) == ["Node.small": .int(4), "Node.name": .null])
@@ -108,7 +108,7 @@ import Testing
         #expect(code { _ = try rootValues([name: value], ["Leaf"]) } == expected)
     }
 
-    @Test func `a root value that one of the roots has no attribute for is refused`() {
+    @Test func `a root value is refused if one of the roots lacks the attribute`() {
         #expect(code { _ = try rootValues(["small": .int(1)], ["Leaf", "Twig"]) } == .unknownName)
     }
 
@@ -135,7 +135,7 @@ import Testing
         (CloneKeys(exclude: "rebuild"), .invalidInput), (CloneKeys(withoutParent: "followParent"), .invalidInput),
         (CloneKeys(rebuild: ""), .invalidInput), (CloneKeys(followParent: "clone"), .invalidInput),
     ])
-    func `keys are four different words, none of them one that has a meaning already`(
+    func `keys must be four different words without another meaning`(
         _ keys: CloneKeys, _ expected: CambiumError.Code?
     ) {
         #expect(outcome(CloneRequest(keys: keys)) == expected)

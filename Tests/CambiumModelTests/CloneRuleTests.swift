@@ -25,7 +25,7 @@ import Testing
     ]
 
     @Test(arguments: good)
-    func `rules that can be followed are taken`(_ words: String) {
+    func `valid rules are accepted`(_ words: String) {
         #expect(SchemaFixture.error(Self.child(words)) == nil)
     }
 
@@ -39,7 +39,7 @@ import Testing
         (#""type":"uuid","userInfo":{"rebuild":""}"#, "rebuild", "neither"),
         (#""type":"uuid","userInfo":{"followParent":"id","withoutParent":"blank"}"#, "withoutParent", "would lack"),
         (#""type":"uuid","userInfo":{"followParent":"id","withoutParent":"leave"}"#, "withoutParent", "neither"),
-        (#""type":"uuid","userInfo":{"withoutParent":"keep"}"#, "withoutParent", "says nothing"),
+        (#""type":"uuid","userInfo":{"withoutParent":"keep"}"#, "withoutParent", "has no effect"),
         (#""type":"uuid","userInfo":{"followParent":""}"#, "followParent", "missing"),
         (#""type":"uuid","userInfo":{"followParent":"^"}"#, "followParent", "missing"),
         (#""type":"uuid","userInfo":{"followParent":"^."}"#, "followParent", "missing"),
@@ -50,15 +50,15 @@ import Testing
         (#""type":"uuid","userInfo":{"followParent":"^..id"}"#, "followParent", "neither"),
         (#""type":"uuid","userInfo":{"followParent":".id"}"#, "followParent", "neither"),
         (#""type":"uuid","userInfo":{"followParent":"^.nope"}"#, "followParent", "has an attribute 'nope'"),
-        (#""type":"string","userInfo":{"followParent":"^.id"}"#, "followParent", "is uuid"),
+        (#""type":"string","userInfo":{"followParent":"^.id"}"#, "followParent", "is of type uuid"),
         (#""type":"uuid","userInfo":{"followParent":"nope"}"#, "followParent", "has an attribute 'nope'"),
         (#""type":"uuid","userInfo":{"followParent":"a"}"#, "followParent", "has an attribute 'a'"),
-        (#""type":"string","userInfo":{"followParent":"id"}"#, "followParent", "is uuid"),
-        (#""type":"int64","userInfo":{"followParent":"name"}"#, "followParent", "is string"),
+        (#""type":"string","userInfo":{"followParent":"id"}"#, "followParent", "is of type uuid"),
+        (#""type":"int64","userInfo":{"followParent":"name"}"#, "followParent", "is of type string"),
     ]
 
     @Test(arguments: bad)
-    func `a rule that cannot be followed is refused when the schema is loaded`(_ words: String, _ key: String, _ word: String) throws {
+    func `an invalid rule is refused when the schema is loaded`(_ words: String, _ key: String, _ word: String) throws {
         let error = try #require(SchemaFixture.error(Self.child(words)), "the schema was accepted")
         #expect(error.code == .invalidInput)
         #expect(error.place?.pointer == "/entities/C/attributes/a/userInfo/\(key)")
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: ["copy", "skip", "COPY", "Skip"])
-    func `a relationship is copied or skipped on demand`(_ rule: String) {
+    func `a relationship may state that it is copied or skipped`(_ rule: String) {
         #expect(SchemaFixture.error(Self.child(#""type":"bool""#, relationship: #""userInfo":{"clone":"\#(rule)"}"#)) == nil)
     }
 
@@ -85,7 +85,7 @@ import Testing
         #expect(error?.place?.pointer == (isRefused ? "/entities/P/relationships/children/userInfo/clone" : nil))
     }
 
-    @Test func `a parent's attribute is looked for in its whole family`() {
+    @Test func `a parent's attribute is looked up in the parent's whole family`() {
         func schema(_ name: String) -> String {
             """
             "Top":{"attributes":{"t":{"type":"int64"}}},
@@ -98,7 +98,7 @@ import Testing
         #expect(SchemaFixture.error(schema("q"))?.place?.pointer == "/entities/C/attributes/a/userInfo/followParent")
     }
 
-    @Test func `the model that clones are shown with is taken`() throws {
+    @Test func `the example model for clones is accepted`() throws {
         let index = #""index":{"type":"int32","optional":true,"default":0"#
         let schema = """
             "Note":{"attributes":{"id":{"type":"uuid","optional":true,"userInfo":{"rebuild":"uuid"}},

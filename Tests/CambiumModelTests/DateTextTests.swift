@@ -21,7 +21,7 @@ import Testing
         #expect(Self.seconds(text) == seconds)
     }
 
-    @Test func `random dates come back bit by bit`() {
+    @Test func `random dates keep all bits when written and read`() {
         var random = SeededGenerator(for: "dates")
         for round in 0..<20_000 {
             let seconds =
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `values next to whole seconds and to 2001 come back`() {
+    @Test func `dates next to whole seconds and to 2001 are written and read exactly`() {
         for whole in [-63_113_903_999.0, -978_307_200, -86_400, -1, 0, 1, 86_400, 1e9, 252_423_993_599] {
             for seconds in [whole, whole.nextUp, whole.nextDown, whole.nextUp.nextUp] {
                 #expect(Self.seconds(DateText.text(seconds))?.bitPattern == seconds.bitPattern, "\(seconds)")
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `one digit less would be another date`() {
+    @Test func `a date without its last digit is a different date`() {
         var random = SeededGenerator(for: "digits of dates")
         for _ in 0..<2000 {
             let seconds = Double.random(in: -1e9..<1e9, using: &random)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `days are counted as Foundation counts them`() throws {
+    @Test func `the calendar has the same days as Foundation`() throws {
         var calendar = Calendar(identifier: .iso8601)
         calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
         var random = SeededGenerator(for: "days of the calendar")
@@ -102,7 +102,7 @@ import Testing
         "9999-12-31T23:59:59-00:01", "9999-12-31T23:59:60Z",
         "2026-01-31T12:00:00*00:00", "2026-01-31T12:00:00.5+1:00", "2026-01-31T1a:00:00Z", "\u{FF12}026-01-31T12:00:00Z",
     ])
-    func `what is no date of the years 1 to 9999 is refused`(_ text: String) {
+    func `text that is not a date of the years 1 to 9999 is refused`(_ text: String) {
         #expect(throws: ConversionError.malformed(.date, text)) { try Value(text: text, type: .date) }
     }
 
@@ -112,8 +112,8 @@ import Testing
         #expect(Self.seconds("2000-12-31T23:59:59.8" + String(repeating: "9", count: 100_000) + "Z") == -0.1)
     }
 
-    @Test func `damaged dates are refused or are dates`() {
-        var random = SeededGenerator(for: "damaged dates")
+    @Test func `a changed date is refused or read as a date`() {
+        var random = SeededGenerator(for: "changed dates")
         for _ in 0..<20_000 {
             var text = Array("2024-02-29T23:59:59.123456+05:30".utf8)
             for _ in 0..<3 {
@@ -129,7 +129,7 @@ import Testing
         (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59.999999Z"), (-1_000_000, "1969-12-31T23:59:59Z"),
         (Int64.max, "294247-01-10T04:00:54.775807Z"),
     ])
-    func `a time in microseconds has a text, whatever it is`(microseconds: Int64, text: String) {
+    func `every time in microseconds has a text`(microseconds: Int64, text: String) {
         #expect(Timestamp(microsecondsSince1970: microseconds).description == text)
         #expect(Timestamp.min.description.hasSuffix(".224192Z"))
     }

@@ -31,12 +31,12 @@ import Testing
         // Powers of ten out of range.
         "1e-129", "1e165", "1e999999999999999999999", "1e-999999999999999999999", "\(nines)e128",
     ])
-    func `what is no number of up to 38 digits is refused`(_ text: String) {
+    func `text that is not a number of up to 38 digits is refused`(_ text: String) {
         #expect(DecimalNumber(text) == nil)
     }
 
     @Test(arguments: 1...38)
-    func `every number of digits is kept`(_ count: Int) throws {
+    func `a number of up to 38 digits keeps all digits`(_ count: Int) throws {
         for digit in ["1", "3", "4", "9"] {
             let text = String(repeating: digit, count: count)
             #expect(try #require(DecimalNumber(text)).description == text)
@@ -45,13 +45,13 @@ import Testing
     }
 
     @Test(arguments: [(128, 37), (140, 25), (164, 1)])
-    func `a power of ten past 127 is carried by the digits`(_ exponent: Int, _ room: Int) throws {
+    func `a power of ten above 127 is stored in the digits`(_ exponent: Int, _ digitCount: Int) throws {
         let number = try #require(DecimalNumber("1e\(exponent)"))
         #expect(number.exponent == 127)
         #expect(DecimalNumber(number.description) == number)
         #expect(DecimalNumber(storedBytes: number.storedBytes) == number)
-        #expect(DecimalNumber(String(repeating: "7", count: room) + "e\(exponent)") != nil)
-        #expect(DecimalNumber(String(repeating: "7", count: room + 1) + "e\(exponent)") == nil)
+        #expect(DecimalNumber(String(repeating: "7", count: digitCount) + "e\(exponent)") != nil)
+        #expect(DecimalNumber(String(repeating: "7", count: digitCount + 1) + "e\(exponent)") == nil)
     }
 
     static let samples = [
@@ -61,7 +61,7 @@ import Testing
     ]
 
     @Test(arguments: samples)
-    func `numbers are ordered as doubles are, where those differ`(_ text: String) throws {
+    func `numbers have the order of their doubles`(_ text: String) throws {
         let number = try #require(DecimalNumber(text))
         let double = try #require(Double(text))
         for other in Self.samples {
@@ -76,7 +76,7 @@ import Testing
         #expect(try #require(DecimalNumber("-\(Self.nines)")) < #require(DecimalNumber("-" + less.description)))
     }
 
-    @Test func `random numbers have the order of whole numbers of one scale`() throws {
+    @Test func `random numbers of one scale have the order of whole numbers`() throws {
         var random = SeededGenerator(for: "order of decimal numbers")
         for _ in 0..<5000 {
             let values = (0..<2).map { _ in Int64(truncatingIfNeeded: random.next()) >> Int64.random(in: 0..<63, using: &random) }
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -100, -1, 0, 1, 7, 10, 1000, 1_234_567_890, .max])
-    func `whole numbers become what their text becomes`(_ value: Int64) {
+    func `a whole number equals the number of its text`(_ value: Int64) {
         #expect(DecimalNumber(value) == DecimalNumber(String(value)))
         #expect(DecimalNumber(value).description == String(value))
     }
@@ -115,7 +115,7 @@ import Testing
         #expect(DecimalNumber(storedBytes: bytes) == nil)
     }
 
-    @Test func `random bytes are refused or are those of their number`() {
+    @Test func `random bytes are refused or are the stored bytes of a number`() {
         var random = SeededGenerator(for: "stored bytes of decimal numbers")
         for _ in 0..<20_000 {
             let bytes = [UInt8.random(in: 0...3, using: &random)] + random.bytes(Int.random(in: 0...18, using: &random))

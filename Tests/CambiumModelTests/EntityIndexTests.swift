@@ -15,7 +15,7 @@ import Testing
         return try Schema(definition)
     }
 
-    @Test func `a minus reverses the order, and [c] folds the case`() throws {
+    @Test func `a minus reverses the order, and a c in brackets folds the case`() throws {
         let person = try #require(try schema().entity("Person"))
         let (name, born) = (person.attributes[0].number, person.attributes[1].number)
         #expect(

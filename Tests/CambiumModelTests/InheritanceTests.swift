@@ -40,12 +40,12 @@ import Testing
         #expect(leaf.uniqueSets.map { schema.entity($0.entity)?.name } == ["Base", "Left", "Leaf", "Leaf"])
     }
 
-    @Test func `a unique set that is the identity is told once`() throws {
+    @Test func `a unique set that equals the identity is listed once`() throws {
         let schema = try SchemaFixture.schema(#""E":{"identity":["a"],"attributes":{"a":{"type":"bool"}},"unique":[["a"],["a"]]}"#)
         #expect(schema.entities[0].uniqueSets.map(\.isIdentity) == [true])
     }
 
-    @Test func `a long chain of parents is no trouble, and neither is a ring`() throws {
+    @Test func `a long chain of parents is resolved, and a cycle is refused`() throws {
         let chain = (0..<300).map { "\"E\($0)\":{\($0 == 0 ? "" : "\"parent\":\"E\($0 - 1)\"")}" }.joined(separator: ",")
         #expect(try SchemaFixture.schema(chain).entity("E299")?.root.rawValue == 1)
         let error = SchemaFixture.error(chain.replacing("\"E0\":{}", with: "\"E0\":{\"parent\":\"E299\"}"))
@@ -58,7 +58,7 @@ import Testing
         (#""to":"F","inverse":"e""#, #""to":"E","inverse":"r""#), (#""to":"F","inverse":"e""#, #""to":"E""#),
         (#""to":"F""#, #""to":"E","inverse":"r""#),
     ])
-    func `an inverse is completed where one side names it`(_ words: String, _ back: String) throws {
+    func `an inverse that only one side names holds for both sides`(_ words: String, _ back: String) throws {
         let schema = try SchemaFixture.schema(SchemaFixture.relationship(words + #","many":true"#, back: back))
         let r = try #require(schema.entity("E")?.relationship("r"))
         let e = try #require(schema.entity("F")?.relationship("e"))
@@ -134,7 +134,7 @@ import Testing
         ),
         (
             #""P":{"relationships":{"e":{"to":"E"}}},"F":{"parent":"P"},"E":{"relationships":{"r":{"to":"F","inverse":"e"}}}"#,
-            "/entities/E/relationships/r/inverse", "declared by 'P'"
+            "/entities/E/relationships/r/inverse", "'P' declares 'e'"
         ),
         (
             #""E":{"attributes":{"e":{"type":"bool"}},"relationships":{"r":{"to":"E","inverse":"e"}}}"#,

@@ -27,7 +27,7 @@ import Testing
         #expect(try reopen(schema).links.count == 4_999)
     }
 
-    @Test func `parents 300 deep load with all that they inherit`() throws {
+    @Test func `300 levels of parents load with everything that they inherit`() throws {
         let schema = try SchemaFixture.schema(
             Self.entities(300) { number in
                 (number == 0 ? "" : #""parent":"E\#(number - 1)","#)
@@ -38,7 +38,7 @@ import Testing
         #expect(schema.entity("E0")?.family.count == 300 && last.root == schema.entity("E0")?.number)
     }
 
-    @Test func `parents that multiply properties without end are refused`() {
+    @Test func `parents that multiply properties beyond the limit are refused`() {
         let words = { (number: Int) in
             number == 0 ? "" : #""parent":"E\#(number - 1)","attributes":{"a\#(number)":{"type":"bool"}}"#
         }
@@ -79,7 +79,7 @@ import Testing
         #expect(schema.entity("E0")?.attributes.count == 2000)
     }
 
-    @Test func `minus zero is among the values where zero is`() throws {
+    @Test func `minus zero is an allowed value if zero is`() throws {
         let schema = try SchemaFixture.schema(SchemaFixture.attribute(#""type":"double","enum":[0,1]"#))
         #expect(schema.entity("E")?.attribute("a")?.constraints.check(.double(-0.0)) == nil)
         #expect(SchemaFixture.error(SchemaFixture.attribute(#""type":"double","enum":[0,-0.0]"#)) != nil)

@@ -19,7 +19,7 @@ import Testing
         ("\\p{Greek}+", "\u{3B1}\u{3B2}", true), ("a.c", "a\0c", true), ("\u{E9}", "e\u{301}", false), ("[^@]+@[^@]+", "a@b", true),
         ("\\d+", "\u{661}", false),
     ])
-    func `the whole text has to match`(_ pattern: String, _ text: String, _ isMatch: Bool) throws {
+    func `a pattern must match the whole text`(_ pattern: String, _ text: String, _ isMatch: Bool) throws {
         #expect(try LinearRegex(pattern).matchesWhole(text) == isMatch)
     }
 
@@ -28,7 +28,7 @@ import Testing
         ("ab\\k", 2), ("\u{E9}[", 2), ("a(?=b)", 1),
         ("\\p{Klingon}", 0), ("[[:word", 0), ("(a", 0),
     ])
-    func `a mistake in a pattern is found where it is`(_ pattern: String, _ offset: Int) throws {
+    func `a mistake in a pattern is reported at its position`(_ pattern: String, _ offset: Int) throws {
         let error = try #require(Self.error(pattern))
         #expect(error.offset == offset, "\(error.message)")
         #expect(!error.message.isEmpty)
@@ -37,13 +37,13 @@ import Testing
     @Test(arguments: [
         "((a{100}){100}){100}", "(?P<a b>c)", String(repeating: "(", count: 100_000), String(repeating: "[", count: 300),
     ])
-    func `patterns that are too large or twisted are refused`(_ pattern: String) {
+    func `patterns that are too large or malformed are refused`(_ pattern: String) {
         #expect(Self.error(pattern) != nil)
     }
 
     /// A backtracking engine would need 2 to the power of 100,000 steps, so this test would never end.
     @Test(arguments: ["(a+)+", "(a|a)*", "(a|aa)+", "(.*)*", "(a*)*b*", "([a-z]+)*"])
-    func `patterns that explode elsewhere take linear time`(_ pattern: String) throws {
+    func `patterns that take exponential time with backtracking take linear time`(_ pattern: String) throws {
         let regex = try LinearRegex(pattern + "!")
         let text = String(repeating: "a", count: 100_000)
         #expect(!regex.matchesWhole(text))

@@ -25,7 +25,7 @@ import Testing
         #expect(try changes(note, spelled).isEmpty)
     }
 
-    @Test func `what is added, removed and changed is told`() throws {
+    @Test func `added, removed and changed properties are reported`() throws {
         let after = #""Note":{"attributes":{"title":{"type":"string","default":""},"done":{"type":"bool","optional":true}}},"Tag":{}"#
         #expect(
             try changes(note, after) == [
@@ -33,7 +33,7 @@ import Testing
             ])
     }
 
-    @Test func `what is renamed keeps its number, and the mark may stay in the file`() throws {
+    @Test func `a renamed entity or property keeps its number, and renamedFrom may stay in the file`() throws {
         let after = #""Memo":{"renamedFrom":"Note","attributes":{"name":{"type":"string","renamedFrom":"title"},"year":{"type":"int32"}}}"#
         let first = try migration(note, after)
         #expect(first.changes.map(\.kind) == [.renamed, .renamed])
@@ -45,7 +45,7 @@ import Testing
         #expect(try SchemaMigration(from: first.after, to: SchemaFixture.definition(third)).changes.map(\.kind) == [.renamed])
     }
 
-    @Test func `two names can be exchanged, once`() throws {
+    @Test func `two names can be exchanged once`() throws {
         let before = #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool"}}}"#
         let after = #""E":{"attributes":{"a":{"type":"bool","renamedFrom":"b"},"b":{"type":"bool","renamedFrom":"a"}}}"#
         let first = try migration(before, after)
@@ -53,14 +53,14 @@ import Testing
         #expect(try SchemaMigration(from: first.after, to: SchemaFixture.definition(after)).isEmpty)
     }
 
-    @Test func `a name that is still there cannot be a former one`() throws {
+    @Test func `a name that still exists cannot be a former name`() throws {
         let after = #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool","renamedFrom":"a"}}}"#
         let before = #""E":{"attributes":{"a":{"type":"bool"}}}"#
         let error = #expect(throws: CambiumError.self) { try migration(before, after) }
         #expect(error?.code == .invalidInput && error?.place?.pointer == "/entities/E/attributes/b/renamedFrom")
     }
 
-    @Test func `a number is never given again`() throws {
+    @Test func `a number is never reused`() throws {
         let less = #""Note":{"attributes":{"title":{"type":"string"}}}"#
         let first = try migration(note + #","Tag":{}"#, less)
         let catalog = String(decoding: first.after.catalog.json, as: UTF8.self)
@@ -71,7 +71,7 @@ import Testing
         #expect(!String(decoding: second.after.catalog.json, as: UTF8.self).contains("nextNumber"))
     }
 
-    @Test func `numbers that are used up are told`() throws {
+    @Test func `a new entity is refused if no number is left`() throws {
         var definition = try schema(note).definition
         definition.nextNumber = 65_535
         let before = try Schema(resolving: definition, .compileAll)
@@ -88,14 +88,14 @@ import Testing
         ("string", "int32", false),
         ("date", "int64", false),
     ])
-    func `a type widens where nothing can be lost`(_ from: String, _ to: String, _ isAutomatic: Bool) throws {
+    func `a type widens if no value can be lost`(_ from: String, _ to: String, _ isAutomatic: Bool) throws {
         let found = try migration(
             #""E":{"attributes":{"a":{"type":"\#(from)"}}}"#, #""E":{"attributes":{"a":{"type":"\#(to)"}}}"#)
         #expect(found.changes.map(\.isAutomatic) == [isAutomatic])
         #expect(found.after.entity("E")?.attribute("a")?.number.rawValue == (isAutomatic ? 1 : 2))
     }
 
-    @Test func `a property moves within its hierarchy, where it can only be that one`() throws {
+    @Test func `a property moves within its hierarchy if the match is unique`() throws {
         let below = #""A":{},"B":{"parent":"A","attributes":{"x":{"type":"bool"}}},"C":{"parent":"A"}"#
         let above = #""A":{"attributes":{"x":{"type":"bool"}}},"B":{"parent":"A"},"C":{"parent":"A"}"#
         #expect(try changes(below, above) == ["moved A.x B A"])
@@ -105,7 +105,7 @@ import Testing
         #expect(try changes(above, both).count { $0.hasPrefix("replaced") && $0.hasSuffix("!") } == 2)
     }
 
-    @Test func `no entity leaves its hierarchy by itself`() throws {
+    @Test func `no entity leaves its hierarchy automatically`() throws {
         let before = #""A":{},"B":{"parent":"A"}"#
         #expect(try changes(before, #""A":{},"B":{}"#) == ["replaced B B !"])
         #expect(try changes(#""A":{}"#, #""P":{},"A":{"parent":"P"}"#) == ["added P", "replaced A A !"])
@@ -118,7 +118,7 @@ import Testing
         #""A":{"relationships":{"bs":{"to":"B"\#(first)}}},"B":{"relationships":{\#(second)}}"#
     }
 
-    @Test func `links keep their members where nothing is lost`() throws {
+    @Test func `links keep their members if no member can be lost`() throws {
         let inverse = #""a":{"to":"A","inverse":"bs"}"#
         let many = two(#","many":true,"inverse":"a""#, inverse)
         #expect(try migration(many, two(#","many":true,"ordered":true,"inverse":"a""#, inverse)).replacements.isEmpty)
@@ -139,7 +139,7 @@ import Testing
                 == ["replaced A.b uuid B !"])
     }
 
-    @Test func `a change in the log is told by its numbers`() throws {
+    @Test func `a change in the log is recognised by its numbers`() throws {
         let first = try migration(note, note.replacing(#""year":{"type":"int32"}"#, with: #""year":{"type":"string"}"#))
         #expect(first.changes.map(\.kind) == [.replaced])
         #expect(SchemaMigration(logged: first.before, first.after).changes.map(\.kind) == [.added, .removed])

@@ -4,30 +4,31 @@ import Testing
 @Suite struct `Mistakes in schemas` {
     /// Entities, the pointer of their only mistake, and a part of its message.
     static let structure: [(String, String, String)] = [
-        (#""E":[]"#, "/entities/E", "an array found"), (#""E":{"attribute":{}}"#, "/entities/E/attribute", "no such key"),
-        (#""E":{"attributes":[]}"#, "/entities/E/attributes", "an object is wanted"),
-        (#""E":{"relationships":1}"#, "/entities/E/relationships", "a number found"),
-        (#""E":{"number":1}"#, "/entities/E/number", "no such key"), (#""E":{"abstract":1}"#, "/entities/E/abstract", "true or false"),
-        (#""E":{"identity":"a"}"#, "/entities/E/identity", "an array is wanted"),
-        (#""E":{"identity":[1]}"#, "/entities/E/identity/0", "a string is wanted"),
-        (#""E":{"unique":["a"]}"#, "/entities/E/unique/0", "an array is wanted"),
-        (#""E":{"userInfo":{"a":1}}"#, "/entities/E/userInfo/a", "a string is wanted"),
-        (#""E":{"parent":5}"#, "/entities/E/parent", "a string is wanted"),
-        (#""E":{"attributes":{"a":"int32"}}"#, "/entities/E/attributes/a", "a string found"),
-        (#""E":{"a/b~c":1}"#, "/entities/E/a~1b~0c", "no such key"), (#""9":{}"#, "/entities/9", "begins with a letter"),
-        (#""_E":{}"#, "/entities/_E", "begins with a letter"), (#""":{}"#, "/entities/", "begins with a letter"),
-        (#""a/b":{}"#, "/entities/a~1b", "begins with a letter"), (#""a b":{}"#, "/entities/a b", "begins with a letter"),
+        (#""E":[]"#, "/entities/E", "found an array"), (#""E":{"attribute":{}}"#, "/entities/E/attribute", "key is unknown"),
+        (#""E":{"attributes":[]}"#, "/entities/E/attributes", "expected an object"),
+        (#""E":{"relationships":1}"#, "/entities/E/relationships", "found a number"),
+        (#""E":{"number":1}"#, "/entities/E/number", "key is unknown"),
+        (#""E":{"abstract":1}"#, "/entities/E/abstract", "expected true or false"),
+        (#""E":{"identity":"a"}"#, "/entities/E/identity", "expected an array"),
+        (#""E":{"identity":[1]}"#, "/entities/E/identity/0", "expected a string"),
+        (#""E":{"unique":["a"]}"#, "/entities/E/unique/0", "expected an array"),
+        (#""E":{"userInfo":{"a":1}}"#, "/entities/E/userInfo/a", "expected a string"),
+        (#""E":{"parent":5}"#, "/entities/E/parent", "expected a string"),
+        (#""E":{"attributes":{"a":"int32"}}"#, "/entities/E/attributes/a", "found a string"),
+        (#""E":{"a/b~c":1}"#, "/entities/E/a~1b~0c", "key is unknown"), (#""9":{}"#, "/entities/9", "begin with a letter"),
+        (#""_E":{}"#, "/entities/_E", "begin with a letter"), (#""":{}"#, "/entities/", "begin with a letter"),
+        (#""a/b":{}"#, "/entities/a~1b", "begin with a letter"), (#""a b":{}"#, "/entities/a b", "begin with a letter"),
         ("\"\(String(repeating: "n", count: 201))\":{}", "/entities/\(String(repeating: "n", count: 201))", "at most 200"),
-        (#""E":{"parent":"F"}"#, "/entities/E/parent", "no entity 'F'"), (#""E":{"parent":"E"}"#, "/entities/E/parent", "ring"),
+        (#""E":{"parent":"F"}"#, "/entities/E/parent", "no entity 'F'"), (#""E":{"parent":"E"}"#, "/entities/E/parent", "form a cycle"),
         (#""E":{"renamedFrom":"X"},"F":{"renamedFrom":"X"}"#, "/entities/F/renamedFrom", "two entities"),
         (#""E":{"identity":["a"]}"#, "/entities/E/identity/0", "no attribute 'a'"),
         (#""E":{"unique":[[]]}"#, "/entities/E/unique/0", "empty"),
         (#""E":{"indexes":[["a"]]}"#, "/entities/E/indexes/0/0", "no attribute 'a'"),
-        (#""E":{"attributes":{"a":{"type":"bool"}},"indexes":[["a"],["-a[c]"]]}"#, "/entities/E/indexes/1/0", "no regard to case"),
+        (#""E":{"attributes":{"a":{"type":"bool"}},"indexes":[["a"],["-a[c]"]]}"#, "/entities/E/indexes/1/0", "not a string"),
         (#""E":{"attributes":{"a":{"type":"bool"}},"indexes":[["a","-a"]]}"#, "/entities/E/indexes/0/1", "already"),
         (#""E":{"attributes":{"a":{"type":"bool"}},"unique":[["-a"]]}"#, "/entities/E/unique/0/0", "no attribute '-a'"),
         (#""E":{"attributes":{"a":{"type":"bool"}},"unique":[["a"],["a","a"]]}"#, "/entities/E/unique/1/1", "already"),
-        (#""E":{"attributes":{"_id":{"type":"bool"}}}"#, "/entities/E/attributes/_id", "begins with a letter"),
+        (#""E":{"attributes":{"_id":{"type":"bool"}}}"#, "/entities/E/attributes/_id", "begin with a letter"),
         (#""E":{"attributes":{"a":{"type":"bool"}},"relationships":{"a":{"to":"E"}}}"#, "/entities/E/relationships/a", "two properties"),
         (
             #""E":{"attributes":{"a":{"type":"bool"}}},"F":{"parent":"E","attributes":{"a":{"type":"bool"}}}"#, "/entities/F/attributes/a",
@@ -35,60 +36,64 @@ import Testing
         ),
         (
             #""E":{"attributes":{"a":{"type":"bool"},"b":{"type":"bool"}},"identity":["a"]},"F":{"parent":"E","identity":["b"]}"#,
-            "/entities/F/identity", "inherited from 'E'"
+            "/entities/F/identity", "inherits its identity from 'E'"
         ),
     ]
 
     /// The words of an attribute `a`, the part of the pointer after `/entities/E/attributes/a`, and a part of the message.
     static let attributes: [(String, String, String)] = [
-        ("", "", "'type' is missing"), (#""type":"text""#, "/type", "no type 'text'"), (#""type":"Bool""#, "/type", "no type 'Bool'"),
-        (#""type":7"#, "/type", "a number found"), (#""type":"bool","optional":"yes""#, "/optional", "true or false"),
-        (#""type":"bool","mandatory":true"#, "/mandatory", "no such key"), (#""type":"int16","default":32768"#, "/default", "from -32768"),
-        (#""type":"int16","default":"1""#, "/default", "a string found"),
+        ("", "", "'type' is missing"), (#""type":"text""#, "/type", "'text' is not a type"),
+        (#""type":"Bool""#, "/type", "'Bool' is not a type"),
+        (#""type":7"#, "/type", "found a number"), (#""type":"bool","optional":"yes""#, "/optional", "expected true or false"),
+        (#""type":"bool","mandatory":true"#, "/mandatory", "key is unknown"),
+        (#""type":"int16","default":32768"#, "/default", "from -32768"),
+        (#""type":"int16","default":"1""#, "/default", "found a string"),
         (#""type":"date","default":"2026-02-30T00:00:00Z""#, "/default", "a date such as"),
         (#""type":"string","min":"a""#, "/min", "only numbers and dates"), (#""type":"bool","max":true"#, "/max", "only numbers and dates"),
-        (#""type":"int32","min":1.5"#, "/min", "whole number"), (#""type":"int32","min":2,"max":1"#, "/min", "more than the greatest"),
+        (#""type":"int32","min":1.5"#, "/min", "whole number"), (#""type":"int32","min":2,"max":1"#, "/min", "greater than the maximum"),
         (#""type":"int32","minLength":1"#, "/minLength", "only text and data"),
         (#""type":"string","maxLength":-1"#, "/maxLength", "0 or more"), (#""type":"string","maxLength":1.5"#, "/maxLength", "0 or more"),
-        (#""type":"string","minLength":3,"maxLength":2"#, "/minLength", "more than the greatest"),
+        (#""type":"string","minLength":3,"maxLength":2"#, "/minLength", "greater than the maximum"),
         (#""type":"string","regex":"ab[c""#, "/regex", "at byte 2"), (#""type":"string","regex":"(a)\\1""#, "/regex", "at byte 3"),
-        (#""type":"int32","regex":"a""#, "/regex", "only text"), (#""type":"string","regex":["a"]"#, "/regex", "an array found"),
-        (#""type":"int32","enum":[]"#, "/enum", "allows nothing"), (#""type":"int32","enum":[1,"2"]"#, "/enum/1", "a string found"),
-        (#""type":"int32","enum":[1,2,1]"#, "/enum/2", "already"), (#""type":"int32","enum":1"#, "/enum", "an array is wanted"),
-        (#""type":"int32","default":1,"min":2"#, "/default", "less than the least"),
-        (#""type":"int32","default":1,"enum":[2,3]"#, "/default", "none of 2, 3"),
+        (#""type":"int32","regex":"a""#, "/regex", "only text"), (#""type":"string","regex":["a"]"#, "/regex", "found an array"),
+        (#""type":"int32","enum":[]"#, "/enum", "allows no value"), (#""type":"int32","enum":[1,"2"]"#, "/enum/1", "found a string"),
+        (#""type":"int32","enum":[1,2,1]"#, "/enum/2", "already"), (#""type":"int32","enum":1"#, "/enum", "expected an array"),
+        (#""type":"int32","default":1,"min":2"#, "/default", "but the minimum is 2"),
+        (#""type":"int32","default":1,"enum":[2,3]"#, "/default", "is not one of 2, 3"),
         (#""type":"string","default":"abc","maxLength":2"#, "/default", "length of 3"),
         (#""type":"string","default":"b","regex":"a*""#, "/default", "does not match"),
-        (#""type":"double","default":1e999"#, "/default", "finite"), (#""type":"bool","transient":0"#, "/transient", "true or false"),
-        (#""type":"bool","renamedFrom":[]"#, "/renamedFrom", "a string is wanted"),
+        (#""type":"double","default":1e999"#, "/default", "finite"),
+        (#""type":"bool","transient":0"#, "/transient", "expected true or false"),
+        (#""type":"bool","renamedFrom":[]"#, "/renamedFrom", "expected a string"),
         (#""type":"decimal","default":123456789012345678901234567890123456789"#, "/default", "38 digits"),
     ]
 
     /// The words of a relationship `r` of `E`, the part of the pointer after `/entities/E/relationships/r`, and a part of the message.
     static let relationships: [(String, String, String)] = [
-        ("", "", "'to' is missing"), (#""to":"G""#, "/to", "no entity 'G'"), (#""to":7"#, "/to", "a string is wanted"),
-        (#""to":"F","many":1"#, "/many", "true or false"), (#""to":"F","ordered":true"#, "/ordered", "can be ordered"),
-        (#""to":"F","onDelete":"Cascade""#, "/onDelete", "no rule 'Cascade'"), (#""to":"F","type":"one""#, "/type", "no such key"),
+        ("", "", "'to' is missing"), (#""to":"G""#, "/to", "no entity 'G'"), (#""to":7"#, "/to", "expected a string"),
+        (#""to":"F","many":1"#, "/many", "expected true or false"), (#""to":"F","ordered":true"#, "/ordered", "can be ordered"),
+        (#""to":"F","onDelete":"Cascade""#, "/onDelete", "'Cascade' is not a rule"), (#""to":"F","type":"one""#, "/type", "key is unknown"),
         (#""to":"F","min":2"#, "/min", "at most one"), (#""to":"F","max":2"#, "/max", "at most one"),
-        (#""to":"F","many":true,"max":0"#, "/max", "no use"), (#""to":"F","many":true,"min":3,"max":2"#, "/min", "more than the greatest"),
+        (#""to":"F","many":true,"max":0"#, "/max", "allows no members"),
+        (#""to":"F","many":true,"min":3,"max":2"#, "/min", "greater than the maximum"),
         (#""to":"F","min":-1"#, "/min", "0 or more"), (#""to":"F","inverse":"x""#, "/inverse", "no relationship 'x'"),
         (#""to":"E","many":true,"ordered":true,"inverse":"r""#, "/inverse", "its own inverse"),
-        (#""to":"F","userInfo":{"clone":"move"}"#, "/userInfo/clone", "none of"),
-        (#""to":"F","many":true,"inverse":"e","userInfo":{"clone":"share"}"#, "/userInfo/clone", "one 'e' only"),
+        (#""to":"F","userInfo":{"clone":"move"}"#, "/userInfo/clone", "is not one of"),
+        (#""to":"F","many":true,"inverse":"e","userInfo":{"clone":"share"}"#, "/userInfo/clone", "only one 'e'"),
     ]
 
     @Test(arguments: structure)
-    func `a mistake in an entity is told with its place`(_ entities: String, _ pointer: String, _ word: String) throws {
+    func `a mistake in an entity is reported with its place`(_ entities: String, _ pointer: String, _ word: String) throws {
         try expect(SchemaFixture.error(entities), pointer, word)
     }
 
     @Test(arguments: attributes)
-    func `a mistake in an attribute is told with its place`(_ words: String, _ rest: String, _ word: String) throws {
+    func `a mistake in an attribute is reported with its place`(_ words: String, _ rest: String, _ word: String) throws {
         try expect(SchemaFixture.error(SchemaFixture.attribute(words)), "/entities/E/attributes/a" + rest, word)
     }
 
     @Test(arguments: relationships)
-    func `a mistake in a relationship is told with its place`(_ words: String, _ rest: String, _ word: String) throws {
+    func `a mistake in a relationship is reported with its place`(_ words: String, _ rest: String, _ word: String) throws {
         try expect(SchemaFixture.error(SchemaFixture.relationship(words)), "/entities/E/relationships/r" + rest, word)
     }
 
@@ -103,7 +108,7 @@ import Testing
 
     // MARK: Many at once
 
-    @Test func `all mistakes of the spelling are told at once`() throws {
+    @Test func `all mistakes of the structure are reported at once`() throws {
         let error = SchemaFixture.error(
             """
             "E":{"abstract":0,"attributes":{"a":{"type":"x"},"b":{},"c":{"type":"bool","optional":1}},
@@ -118,7 +123,7 @@ import Testing
             ])
     }
 
-    @Test func `all mistakes against the rules are told at once`() throws {
+    @Test func `all violations of the rules are reported at once`() throws {
         let error = SchemaFixture.error(
             """
             "E":{"identity":["q"],"attributes":{"a":{"type":"int16","default":"x","regex":"a"},
@@ -136,7 +141,7 @@ import Testing
         #expect(error?.place?.pointer == SchemaFixture.pointers(error).first)
     }
 
-    @Test func `of very many mistakes fifty are told, and how many more there are`() throws {
+    @Test func `only the first fifty mistakes are listed, and the others are counted`() throws {
         let attributes = (0..<80).map { "\"a\($0)\":{\"type\":\"x\"}" }.joined(separator: ",")
         let error = try #require(SchemaFixture.error("\"E\":{\"attributes\":{\(attributes)}}"))
         #expect(error.message.hasPrefix("The schema has 80 mistakes."))
@@ -144,7 +149,7 @@ import Testing
     }
 
     @Test(arguments: ["[]", "1", "null", "{}", #"{"entities":[]}"#, #"{"entities":{},"version":1}"#])
-    func `what is JSON and no schema is refused`(_ json: String) throws {
+    func `JSON that is not a schema is refused`(_ json: String) throws {
         let error = try #require(SchemaFixture.error(json: json))
         #expect(error.code == .invalidInput)
         #expect(error.place?.file == "schema.json")
@@ -153,7 +158,7 @@ import Testing
     @Test(arguments: [
         ("", 1, 1), ("{\"entities\":{\n  \"E\":{},\n  \"E\":{}}}", 3, 3), ("{\"entities\":{}} x", 1, 17), ("{\n\"entities\" {}}", 2, 12),
     ])
-    func `what is no JSON is refused with line and column`(_ json: String, _ line: Int, _ column: Int) throws {
+    func `text that is not JSON is refused with line and column`(_ json: String, _ line: Int, _ column: Int) throws {
         let error = try #require(SchemaFixture.error(json: json))
         #expect(error.place == CambiumError.Place(file: "schema.json", line: line, column: column))
         #expect(error.description.hasPrefix("schema.json:\(line):\(column): "))

@@ -3,7 +3,7 @@ import CambiumModel
 import Testing
 
 @Suite struct `Schemas` {
-    @Test func `the example says the same in JSON and in Swift`() throws {
+    @Test func `the example is the same schema in JSON and in Swift`() throws {
         let definition = try SchemaDefinition(json: Array(SchemaFixture.example.utf8))
         #expect(definition == SchemaFixture.builtExample)
         #expect(try Schema(definition).catalog == Schema(SchemaFixture.builtExample).catalog)
@@ -35,7 +35,7 @@ import Testing
         #expect(throws: Never.self) { try Schema(definition) }
     }
 
-    @Test func `nothing that a schema can say is lost in writing`() throws {
+    @Test func `a written schema keeps every part`() throws {
         let text = try SchemaFixture.definition(SchemaFixture.everything).json.text
         let written = try SchemaFixture.sorted(JSONValue(parsing: text.utf8))
         let read = try SchemaFixture.sorted(JSONValue(parsing: "{\"entities\":{\(SchemaFixture.everything)}}".utf8))
@@ -63,7 +63,7 @@ import Testing
         #expect(again.entities.map { $0.attributes.map(\.number) } == schema.entities.map { $0.attributes.map(\.number) })
     }
 
-    @Test func `numbers in a catalog are taken as they are`() throws {
+    @Test func `numbers in a catalog are kept unchanged`() throws {
         let json = #"{"entities":{"A":{"number":9,"attributes":{"x":{"number":7,"type":"bool"},"y":{"number":3,"type":"bool"}}}}}"#
         let schema = try Schema(catalog: SchemaCatalog(json: Array(json.utf8)))
         #expect(schema.entity(EntityNumber(rawValue: 9))?.name == "A")
@@ -80,21 +80,21 @@ import Testing
             + #""B":{"number":2,"parent":"A","attributes":{"y":{"number":1,"type":"bool"}}}}}"#,
         #"{"entities":{"A":{"number":1,"attributes":{"x":{"number":1,"type":"bool"}},"relationships":{"r":{"number":1,"to":"A"}}}}}"#,
     ])
-    func `a catalog that is no schema is damaged`(_ json: String) {
+    func `a catalog that is not a schema is corrupt`(_ json: String) {
         let error = #expect(throws: CambiumError.self) { try Schema(catalog: SchemaCatalog(json: Array(json.utf8))) }
         #expect(error?.code == .damaged)
     }
 
-    @Test func `a damaged catalog is refused or read, and nothing crashes`() throws {
-        var random = SeededGenerator(for: "damaged catalogs")
+    @Test func `a corrupt catalog is refused or read, and nothing crashes`() throws {
+        var random = SeededGenerator(for: "corrupt catalogs")
         let json = try SchemaFixture.schema(SchemaFixture.everything).catalog.json
         for _ in 0..<2000 {
-            var damaged = json
+            var corrupt = json
             for _ in 0..<2 {
-                damaged[Int.random(in: 0..<json.count, using: &random)] =
+                corrupt[Int.random(in: 0..<json.count, using: &random)] =
                     Array("0123456789\"{}[],:abLUn".utf8).randomElement(using: &random) ?? 0
             }
-            guard let schema = try? Schema(catalog: SchemaCatalog(json: damaged)) else { continue }  // A refusal is correct here.
+            guard let schema = try? Schema(catalog: SchemaCatalog(json: corrupt)) else { continue }  // A refusal is correct here.
             #expect(try Schema(catalog: schema.catalog).catalog == schema.catalog)
         }
     }
@@ -129,7 +129,7 @@ import Testing
         "Note/\u{661}", "Nope/1", "note/1", "Note\\1", "Note/274877906944", "Note/18446744073709551616", "Note/99999999999999999999999999",
         "Note/a", "Note/1\0", "\u{FF11}/1",
     ])
-    func `what is no id is refused`(_ text: String) throws {
+    func `text that is not an id is refused`(_ text: String) throws {
         #expect(try Schema(SchemaFixture.builtExample).id(text) == nil)
     }
 }

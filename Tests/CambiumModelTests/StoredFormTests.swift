@@ -19,7 +19,7 @@ import Testing
     ]
 
     @Test(arguments: goldens.indices)
-    func `a value has its stored form and comes back from it`(_ index: Int) {
+    func `a value has its stored form and is read back from it`(_ index: Int) {
         let (type, value, form) = Self.goldens[index]
         #expect(StoredForm(value, type: type) == form)
         #expect(Value(stored: form, type: type) == value)
@@ -56,11 +56,11 @@ import Testing
     }
 
     @Test(arguments: [[], [9], [1, 0, 0, 5], [1, 0, 10]] as [[UInt8]])
-    func `bytes that are no canonical decimal number are refused`(_ bytes: [UInt8]) {
+    func `bytes that are not a canonical decimal number are refused`(_ bytes: [UInt8]) {
         #expect(Value(stored: .bytes(bytes), type: .decimal) == nil)
     }
 
-    @Test func `a date of negative zero is stored as zero, which is what its text reads back to`() throws {
+    @Test func `a date of negative zero is stored as zero, and its text is read as zero`() throws {
         let date = Value.date(Date(timeIntervalSinceReferenceDate: -0.0))
         #expect(StoredForm(date, type: .date) == .fixed(0, 0))
         #expect(try StoredForm(Value(text: date.text, type: .date), type: .date) == .fixed(0, 0))
@@ -71,11 +71,11 @@ import Testing
             (AttributeType.bool, 1), (.int16, 2), (.int32, 4), (.int64, 8), (.float, 4), (.double, 8), (.date, 8), (.uuid, 16),
             (.decimal, nil), (.string, nil), (.data, nil), (.uri, nil), (.json, nil),
         ] as [(AttributeType, Int?)])
-    func `a type says how many bytes its values take`(_ type: AttributeType, _ byteCount: Int?) {
+    func `a type states the number of bytes of its values`(_ type: AttributeType, _ byteCount: Int?) {
         #expect(type.byteCount == byteCount)
     }
 
-    @Test func `an object's id has its root above its serial`() {
+    @Test func `an object's id has its root in the bits above its serial`() {
         let id = ObjectID(root: EntityNumber(rawValue: 7), serial: 42)
         #expect(id.rawValue == 7 << 48 | 42)
         #expect(id.root.rawValue == 7)
@@ -84,7 +84,7 @@ import Testing
         #expect(ObjectID(root: EntityNumber(rawValue: 6), serial: ObjectID.serialMax) < id)
     }
 
-    @Test func `serials are kept as runs of neighbours`() {
+    @Test func `serials are kept as runs of consecutive numbers`() {
         var runs = SerialRuns()
         for serial in [1, 2, 3, 7, 9, 10] as [UInt64] { runs.append(serial) }
         runs.append(from: 11, count: 5)

@@ -33,17 +33,17 @@ import Testing
     ]
 
     @Test(arguments: texts)
-    func `a stored value is one of its type or has a flaw`(type: AttributeType, text: String, isValue: Bool) {
+    func `a stored value is a value of its type or has a flaw`(type: AttributeType, text: String, isValue: Bool) {
         #expect((flaw(Array(text.utf8), type) == nil) == isValue)
         #expect((columnFlaw([Array(text.utf8)], type) == nil) == isValue)
     }
 
     @Test(arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0x61, 0xE2, 0x82], [0x80], [0xF5, 0x80, 0x80, 0x80]] as [[UInt8]])
-    func `bytes that are not UTF-8 are no text`(bytes: [UInt8]) {
+    func `bytes that are not UTF-8 are not text`(bytes: [UInt8]) {
         for type in [AttributeType.string, .uri, .json] { #expect(flaw(bytes, type) != nil && columnFlaw([bytes], type) != nil) }
     }
 
-    @Test func `a character that two texts of a column share is in neither of them`() {
+    @Test func `a character that is split between two texts of a column is a flaw`() {
         let character = Array("é".utf8)
         #expect(columnFlaw([character, character, []], .string) == nil)
         #expect(columnFlaw([[0x61, character[0]], [character[1], 0x62]], .string) != nil)

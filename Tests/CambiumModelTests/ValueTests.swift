@@ -30,7 +30,7 @@ import Testing
     ]
 
     @Test(arguments: spellings.indices)
-    func `a value is spelled one way and read back from it`(_ index: Int) throws {
+    func `a value has one spelling, which reads back as the value`(_ index: Int) throws {
         let (type, value, text, json) = Self.spellings[index]
         var writer = JSONWriter()
         value.write(to: &writer)
@@ -95,16 +95,16 @@ import Testing
     ]
 
     @Test(arguments: malformed)
-    func `a text that is no value of its type is refused, and quoted`(_ type: AttributeType, _ texts: [String]) {
+    func `text that is not a value of its type is refused and quoted`(_ type: AttributeType, _ texts: [String]) {
         for text in texts {
             let error = #expect(throws: ConversionError.malformed(type, text)) { try Value(text: text, type: type) }
-            #expect(error?.message == "\(type.wanted) is wanted, and \"\(text)\" is none")
+            #expect(error?.message == "expected \(type.wanted), but found \"\(text)\"")
         }
     }
 
     @Test func `a long text is quoted in part`() {
         let error = #expect(throws: ConversionError.self) { try Value(text: String(repeating: "x", count: 1000), type: .bool) }
-        #expect(error?.message == "true or false is wanted, and \"" + String(repeating: "x", count: 60) + "...\" is none")
+        #expect(error?.message == "expected true or false, but found \"" + String(repeating: "x", count: 60) + "...\"")
     }
 
     static let kinds = [
@@ -116,14 +116,14 @@ import Testing
         (.double, [0, 3, 4]), (.decimal, [0, 3]), (.string, [0, 1, 2, 4, 5]),
         (.data, [2, 4]), (.date, [0, 2, 5]), (.uuid, [2, 5]), (.uri, [2, 4]),
     ])
-    func `JSON of another kind is refused, saying what was found`(_ type: AttributeType, _ indices: [Int]) {
+    func `JSON of another kind is refused, and the message names the kind`(_ type: AttributeType, _ indices: [Int]) {
         for (json, found) in indices.map({ Self.kinds[$0] }) {
             let error = #expect(throws: ConversionError.wrongKind(type, found: found)) { try Value(jsonText: json, type: type) }
-            #expect(error?.message == "\(type.wanted) is wanted, and \(found) found")
+            #expect(error?.message == "expected \(type.wanted), but found \(found)")
         }
     }
 
-    @Test func `random doubles and floats come back bit by bit`() throws {
+    @Test func `random doubles and floats keep all bits when written and read`() throws {
         var random = SeededGenerator(for: "doubles and floats")
         for _ in 0..<10_000 {
             let double = Value.double(Double(bitPattern: random.next()))
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `random bytes come back from base64, as Foundation writes it`() throws {
+    @Test func `random bytes have the same base64 as in Foundation, and are read back`() throws {
         var random = SeededGenerator(for: "base64")
         for count in 0..<300 {
             let bytes = random.bytes(count)
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `values are equal when their bits are`() {
+    @Test func `values are equal if their bits are equal`() {
         #expect(Value.string("\u{E9}") != .string("e\u{301}"))
         #expect(Value.double(0) != .double(-0.0))
         #expect(Value.double(.nan) == .double(.nan))

@@ -25,7 +25,7 @@ import Testing
     private func lines(_ text: String) -> ImportSource { .bytes(Array(text.utf8)) }
 
     @Test(arguments: ["", "[]", "\n\n", "{\"id\":\"x\"}\n{\"title\":\"a\"}", "{"])
-    func `an input without a good row deletes nothing and is an error`(text: String) throws {
+    func `an input without a valid row deletes nothing and is an error`(text: String) throws {
         for percent in [nil, 100.0] {
             for onError in ImportOptions.RowError.allCases {
                 for effect in [ImportOptions.Effect.commit, .dryRun] {
@@ -40,18 +40,18 @@ import Testing
     }
 
     @Test(arguments: ["id\n", "id,title\r\n", "", "id\r1\r2\r3\r", "id\rx"])
-    func `a CSV without a good row deletes nothing and is an error`(text: String) throws {
+    func `a CSV input without a valid row deletes nothing and is an error`(text: String) throws {
         let (_, deleted) = try sync(3, .bytes(Array(text.utf8), format: .csv)) { $0.absentMax = .percent(100) }
         #expect(deleted == nil)
     }
 
-    @Test func `rows that were left out are in the report of an input without a good row`() throws {
+    @Test func `the report of an input without a valid row has the rows that were left out`() throws {
         let store = try Store.notes()
         let error = store.refusal("Note", "{\"id\":\"x\"}") { ($0.absent, $0.onError) = (.delete, .skip) }
         #expect(error?.code == .typeMismatch && error?.row == 1)
     }
 
-    @Test func `at most half of the objects are deleted unless the limit says otherwise`() throws {
+    @Test func `at most half of the objects are deleted unless another limit is set`() throws {
         #expect(ImportOptions().absentMax == .percent(50))
         #expect(try sync(4, lines("[{\"id\":1},{\"id\":2}]")).1 == 2)
         #expect(try sync(4, lines("{\"id\":1}")).1 == nil)
@@ -61,7 +61,7 @@ import Testing
         #expect(try sync(0, lines("{\"id\":9}")).1 == 0)
     }
 
-    @Test func `objects of the entity that a cascade deletes count, too`() throws {
+    @Test func `objects of the entity that a cascade deletes count toward the limit`() throws {
         let schema = try Schema(
             SchemaDefinition {
                 EntityDefinition("Folder", identity: ["id"]) {

@@ -12,7 +12,7 @@ import Testing
 
         init(tuning: LogTuning = .standard) throws {
             store = try Store.create(
-                volume, schema: Notes.schema, durability: .synced, author: Author(actor: "maker"), surroundings: fixedSurroundings(),
+                volume, schema: Notes.schema, durability: .synced, author: Author(actor: "maker"), environment: fixedEnvironment(),
                 tuning: tuning)
         }
 
@@ -43,7 +43,7 @@ import Testing
         _ source: any Volume, to target: any Volume, tuning: LogTuning = .standard, isOneByOne: Bool = false
     ) throws -> ApplyReport {
         try Store.apply(
-            from: source, to: target, surroundings: fixedSurroundings(seed: 9), tuning: tuning,
+            from: source, to: target, environment: fixedEnvironment(seed: 9), tuning: tuning,
             pace: isOneByOne ? ApplyRun.Pace(transactionCountMax: 1) : .standard)
     }
 
@@ -56,7 +56,7 @@ import Testing
 
     // MARK: Results
 
-    @Test(arguments: [false, true]) func `a target that was not there becomes the same, tree and all`(isTiny: Bool) throws {
+    @Test(arguments: [false, true]) func `a new target becomes equal to the source, including the tree`(isTiny: Bool) throws {
         let source = try Source(tuning: isTiny ? .tiny : .standard)
         try source.edit()
         for number in 0..<20 { try source.edit(number) }
@@ -70,7 +70,7 @@ import Testing
         #expect(try Store.reopened(target).graph.export == source.store.graph.export)
     }
 
-    @Test func `applying again changes no byte, and what has come since is applied behind it`() throws {
+    @Test func `applying again changes no byte, and later transactions are applied after the present ones`() throws {
         let source = try Source()
         try source.edit()
         let target = MemoryVolume()
@@ -86,7 +86,7 @@ import Testing
         #expect(try Verification(target).root == Verification(source.volume).root)
     }
 
-    @Test func `clones are applied as the events that they are, with the objects that they make`() throws {
+    @Test func `clones are applied as clone events and make the same objects`() throws {
         let source = try Source()
         try source.edit()
         let note = try source.store.schema.required("Note")
@@ -100,7 +100,7 @@ import Testing
         #expect(try Verification(target).root == Verification(source.volume).root)
     }
 
-    @Test func `a request of the source is known in the target`() throws {
+    @Test func `a request of the source is known to the target`() throws {
         let source = try Source()
         try source.edit()
         let target = MemoryVolume()
@@ -109,19 +109,19 @@ import Testing
         #expect(code { try store.write(Author(requestID: "r1")) { try $0.insert("Note", ["id": .int(9)]) } } == .repeated)
     }
 
-    @Test func `readers of a store that is open see what is applied to it`() throws {
+    @Test func `readers of an open store see the transactions that are applied to it`() throws {
         let source = try Source()
         try source.edit()
         let target = MemoryVolume()
         _ = try apply(source.volume, to: target)
-        let store = try Store.open(target, durability: nil, surroundings: fixedSurroundings())
+        let store = try Store.open(target, durability: nil, environment: fixedEnvironment())
         try source.edit(3)
         #expect(try store.apply(from: source.volume).appliedCount == 1)
         #expect(store.graph.digest() == source.store.graph.digest())
         #expect(try store.apply(from: source.volume).appliedCount == 0)
     }
 
-    @Test func `what was applied before is not read again`() throws {
+    @Test func `transactions that were applied before are not read again`() throws {
         let source = try Source(tuning: .tiny)
         try source.edit()
         for number in 0..<200 { try source.edit(number) }
@@ -136,12 +136,12 @@ import Testing
         #expect(count(watched.readPaths.withLock { $0 }) < 10)
     }
 
-    @Test(arguments: [false, true]) func `what was compacted, source or target, goes on being applied`(isSource: Bool) throws {
+    @Test(arguments: [false, true]) func `applying continues after a compaction of the source or of the target`(isSource: Bool) throws {
         let source = try Source(tuning: .tiny)
         for number in 0..<20 { try source.edit(number) }
         let target = MemoryVolume()
         _ = try apply(source.volume, to: target, tuning: .tiny)
-        let store = isSource ? source.store : try Store.open(target, durability: nil, surroundings: fixedSurroundings(), tuning: .tiny)
+        let store = isSource ? source.store : try Store.open(target, durability: nil, environment: fixedEnvironment(), tuning: .tiny)
         try store.checkpoint()
         #expect(try store.compact(.checkpoints(1)).retiredEnd.rawValue > 15)
         if !isSource { try store.close() }
@@ -152,13 +152,13 @@ import Testing
 
     // MARK: Existing targets
 
-    @Test func `a store with the same schema and nothing else takes the changes, and says which times it could not keep`() throws {
+    @Test func `a store with only the same schema takes the changes and counts the times that it could not keep`() throws {
         let source = try Source()
         try source.edit()
         let target = MemoryVolume()
-        let late = fixedSurroundings()
+        let late = fixedEnvironment()
         for _ in 0..<100 { _ = late.now() }
-        try Store.create(target, schema: Notes.schema, durability: .synced, surroundings: late).close()
+        try Store.create(target, schema: Notes.schema, durability: .synced, environment: late).close()
         let report = try apply(source.volume, to: target)
         #expect(report.appliedCount == 4 && report.presentCount == 1 && report.laterTimeCount == 4)
         #expect(report.digest == source.store.graph.digest())
@@ -173,12 +173,12 @@ import Testing
 
     // MARK: Refusals
 
-    @Test func `a target with a transaction of its own is refused, and left as it is`() throws {
+    @Test func `a target with a transaction of its own is refused and stays unchanged`() throws {
         let source = try Source()
         try source.edit()
         let target = MemoryVolume()
         _ = try apply(source.volume, to: target)
-        let store = try Store.open(target, durability: nil, surroundings: fixedSurroundings())
+        let store = try Store.open(target, durability: nil, environment: fixedEnvironment())
         try store.write { try $0.insert("Note", ["id": .int(50)]) }
         try store.close()
         let digest = try Verification(target).digest
@@ -188,13 +188,13 @@ import Testing
         #expect(try Verification(target).digest == digest)
     }
 
-    @Test func `copies that came to the same transaction in different ways are not applied to each other`() throws {
+    @Test func `copies that reached the same transaction in different ways are not applied to each other`() throws {
         let source = try Source()
         try source.edit()
         try source.store.close()
         let copies = [MemoryVolume(contents: source.volume.contents), MemoryVolume(contents: source.volume.contents)]
         for (number, volume) in copies.enumerated() {
-            let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings())
+            let store = try Store.open(volume, durability: nil, environment: fixedEnvironment())
             try store.write { try $0.insert("Note", ["id": .int(50), "title": .string("copy \(number)")]) }
             try store.write { try $0.insert("Note", ["id": .int(60), "title": .string("the same")]) }
             if number == 0 { try store.write { try $0.insert("Note", ["id": .int(51)]) } }
@@ -212,7 +212,7 @@ import Testing
         let target = MemoryVolume()
         _ = try apply(source.volume, to: target)
         let other = MemoryVolume()
-        let store = try Store.create(other, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(seed: 5))
+        let store = try Store.create(other, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(seed: 5))
         try store.write { try $0.insert("Note", ["id": .int(50)]) }
         #expect(code { _ = try apply(other, to: target) } == .conflict)
         let older = MemoryVolume(contents: source.volume.contents)
@@ -221,11 +221,11 @@ import Testing
         #expect(code { _ = try apply(older, to: target) } == .conflict)
         let bare = MemoryVolume()
         let schema = try Schema(SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("id", .int64) } })
-        try Store.create(bare, schema: schema, durability: .synced, surroundings: fixedSurroundings()).close()
+        try Store.create(bare, schema: schema, durability: .synced, environment: fixedEnvironment()).close()
         #expect(code { _ = try apply(source.volume, to: bare) } == .conflict)
     }
 
-    @Test func `without a source nothing is made, and a store in memory cannot be compared`() throws {
+    @Test func `without a source nothing is created, and a target in memory is refused`() throws {
         let target = MemoryVolume()
         #expect(code { _ = try apply(MemoryVolume(), to: target) } == .notFound)
         #expect(target.contents.isEmpty)
@@ -233,7 +233,7 @@ import Testing
         #expect(code { _ = try Store.inMemory(schema: Notes.schema).apply(from: source.volume) } == .invalidInput)
     }
 
-    @Test func `a damaged source gives what is before the damage, and goes on when it is whole again`() throws {
+    @Test func `a corrupt source is applied up to the corruption, and the rest once it is whole again`() throws {
         let source = try Source()
         try source.edit()
         for number in 0..<20 { try source.edit(number) }
@@ -256,7 +256,8 @@ import Testing
 
     // MARK: Interruptions
 
-    @Test(arguments: [LogTuning.standard, .tiny]) func `stopped at any moment, it goes on where it was`(tuning: LogTuning) throws {
+    @Test(arguments: [LogTuning.standard, .tiny])
+    func `an apply that stops at any moment continues where it stopped`(tuning: LogTuning) throws {
         let source = try Source()
         try source.edit()
         for number in 0..<6 { try source.edit(number) }
@@ -278,7 +279,7 @@ import Testing
         #expect(reached == Set(0...11))
     }
 
-    @Test func `a full disk is told, and the next time goes on`() throws {
+    @Test func `a full disk is reported, and the next apply continues`() throws {
         let source = try Source()
         try source.edit()
         for number in 0..<6 { try source.edit(number) }

@@ -13,7 +13,7 @@ import Testing
         if retiredEnd == .none { return }
         let whole = try Verification(store, archive: archive)
         // HEAD is a hint and is not synced. The next opening writes it again.
-        let findings = whole.findings.filter { !$0.hasPrefix("HEAD is damaged") }
+        let findings = whole.findings.filter { !$0.hasPrefix("HEAD is corrupt") }
         #expect(findings == [] && whole.root == root && whole.transactionCount == count + 1, "\(place)")
     }
 
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted), arguments: [true, false])
-    func `a crash at any operation leaves what was retired in the archive, whatever a loss of power takes`(links: Bool) throws {
+    func `a crash or a power failure at any operation leaves all retired transactions in the archive`(links: Bool) throws {
         let measured = FaultyVolume()
         let first = try Archiving.made(Shelf(measured, "store", links: links), count: count)
         let root = try Verification(Shelf(measured, "store")).root
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted), arguments: [true, false])
-    func `a disk that is full at any operation leaves a store that goes on and is compacted later`(links: Bool) throws {
+    func `a store whose disk is full at any operation stays usable and can be compacted later`(links: Bool) throws {
         let measured = FaultyVolume()
         let first = try Archiving.made(Shelf(measured, "store", links: links), count: count)
         let begun = measured.operationCount
@@ -89,7 +89,7 @@ import Testing
         try store.committer.log?.endSegment(with: store.graph.transaction)
     }
 
-    @Test func `what somebody put into the archive without waiting for the disk is durable before it is retired`() throws {
+    @Test func `files that another program put into the archive are durable before their transactions are retired`() throws {
         let made = MemoryVolume()
         let first = try Archiving.made(made, count: count)
         try end(first)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `what the log itself has not on the disk yet is durable in the archive`(links: Bool) throws {
+    func `files of the log that are not on the disk yet are durable in the archive`(links: Bool) throws {
         let made = MemoryVolume()
         let store = try Archiving.made(made, count: count)
         try end(store)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a restore that fails at any operation leaves a place for another one`() throws {
+    @Test func `a restore that fails at any operation can be repeated in the same place`() throws {
         let (volume, archive, root) = try Archiving.compacted(count: 4)
         let sources: [any Volume] = [try ArchivedVolume(volume, archive: archive), volume]
         for source in sources {

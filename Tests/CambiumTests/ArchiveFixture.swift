@@ -25,7 +25,7 @@ enum Archiving {
         tuning: LogTuning = tuning
     ) throws -> Store {
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings(seed: seed), tuning: tuning)
+            volume, schema: Notes.schema, durability: durability, environment: fixedEnvironment(seed: seed), tuning: tuning)
         for number in 0..<count { try add(store, number, word: word) }
         return store
     }
@@ -38,7 +38,7 @@ enum Archiving {
     }
 
     static func reopen(_ volume: any Volume) throws -> Store {
-        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3), tuning: tuning)
+        try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3), tuning: tuning)
     }
 
     /// Makes a store whose transactions were all retired, and the archive that keeps them.

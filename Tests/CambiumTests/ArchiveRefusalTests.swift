@@ -6,7 +6,7 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct ArchiveRefusalTests {
-    @Test func `an archive of another store is refused, and nothing is changed by it`() throws {
+    @Test func `an archive of another store is refused, and nothing changes`() throws {
         let (volume, archive, _) = try Archiving.compacted(count: 12)
         let other = MemoryVolume()
         let store = try Archiving.made(other, count: 12, seed: 7)
@@ -22,17 +22,17 @@ import Testing
         #expect(code { _ = try Archiving.restored(volume, MemoryVolume()) } == .notFound)
     }
 
-    @Test func `who begins an archive where another store has begun one since is refused`() throws {
+    @Test func `a new archive is refused in a place where another store has begun one since`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         _ = try Archiving.made(volume, count: 5, seed: 7)
         let adding = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store)
         try Archiving.made(MemoryVolume(), count: 5).compact(.since(.latest), in: archive)
-        #expect(code { try adding.withLock(beside: volume) {} } == .conflict)
+        #expect(code { try adding.withLock(apartFrom: volume) {} } == .conflict)
         // The refusal released the lock.
         try archive.lock(LogWriter.lockFileName).unlock()
     }
 
-    @Test func `an archive of a copy that went on in another way is refused by file and transaction`() throws {
+    @Test func `an archive of a diverged copy is refused, and the error names the file and the transaction`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Archiving.made(volume, count: 6)
         let copy = MemoryVolume()
@@ -46,11 +46,11 @@ import Testing
         let archived = archive.contents
         let refusal = error { try other.compact(.since(.latest), in: archive) }
         #expect(refusal?.code == .conflict && refusal?.place?.file?.contains("/log/0000") == true)
-        #expect(refusal?.message.contains("another transaction 8 ") == true && archive.contents == archived)
+        #expect(refusal?.message.contains("Transaction 8 of the archive differs") == true && archive.contents == archived)
         #expect(try LogReader(copy).retiredEnd() == .none)
     }
 
-    @Test func `a place that is a store, or has anything else, does not become an archive`() throws {
+    @Test func `a store or a directory with other files does not become an archive`() throws {
         let volume = MemoryVolume()
         let store = try Archiving.made(volume, count: 12)
         let another = MemoryVolume()
@@ -69,7 +69,7 @@ import Testing
         lock.unlock()
     }
 
-    @Test func `the log of the store by another name is not taken for an archive`() throws {
+    @Test func `the store's own log under another name is refused as an archive`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-archive-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
         let store = try Store.create(at: directory + "/store", schema: Notes.schema)
@@ -83,7 +83,7 @@ import Testing
         #expect(try Verification(of: directory + "/store").findings == [])
     }
 
-    @Test func `a transaction that is not the one that was retired is told by its file and its number`() throws {
+    @Test func `a transaction that differs from the retired one is reported with its file and its number`() throws {
         let (volume, _, _) = try Archiving.compacted(count: 12)
         let forged = MemoryVolume()
         // The ids, times, authors and salts are the same, but the ops differ.
@@ -93,7 +93,7 @@ import Testing
         #expect(refusal?.place?.file?.hasPrefix("memory/log/0000000000000000000") == true, "\(String(describing: refusal?.place))")
     }
 
-    @Test func `a segment of the same transactions that leads to another log is not the one that was retired`() throws {
+    @Test func `an archived segment with the same transactions and other checksums is refused`() throws {
         let (volume, _, _) = try Archiving.compacted(count: 12)
         let archive = MemoryVolume()
         // Each frame states how far the log was durable, so the checksums differ if no transaction waits for the disk.
@@ -113,7 +113,7 @@ import Testing
         for segment in segments { #expect(code { _ = try adding.add([segment], from: made) } == .conflict, "\(segment)") }
     }
 
-    @Test func `bytes behind the end of an archived segment are damage`() throws {
+    @Test func `bytes after the end of an archived segment are corruption`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         try Archiving.made(volume, count: 12, tuning: Archiving.unsealed).compact(.since(.latest), in: archive)
         let reading = try SegmentArchive(reading: archive, of: LogReader(volume).settings.store)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `what a disk does not keep as it was written is not retired`() throws {
+    @Test func `transactions that the archive's disk does not keep as written are not retired`() throws {
         let volume = MemoryVolume()
         let store = try Archiving.made(volume, count: 12)
         let export = store.graph.export
@@ -137,7 +137,7 @@ import Testing
         #expect(try store.compact(.since(.latest), in: MemoryVolume()).archivedSegmentCount > 3)
     }
 
-    @Test func `a segment or a file of ops that is missing is named, and no store is made`() throws {
+    @Test func `a restore from an incomplete archive fails and names the missing file`() throws {
         let (volume, archive, _) = try Archiving.compacted()
         for path in archive.contents.keys.sorted() {
             var contents = archive.contents
@@ -153,7 +153,7 @@ import Testing
         #expect(code { _ = try Archiving.restored(volume, MemoryVolume(contents: contents)) } == .notFound)
     }
 
-    @Test func `what was retired before the archive was begun is told to be missing`() throws {
+    @Test func `transactions that were retired before the archive was begun are reported as missing`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Archiving.made(volume, count: 10)
         let early = try store.compact(.since(.latest)).retiredEnd
@@ -164,21 +164,21 @@ import Testing
         #expect(refusal?.code == .notFound && refusal?.place?.file?.contains("00000000000000000001.log") == true)
     }
 
-    @Test func `a damaged byte of an archive is found wherever it is`() throws {
+    @Test func `a corrupt byte anywhere in an archive is found`() throws {
         let (volume, archive, root) = try Archiving.compacted(count: 8)
         for (path, bytes) in archive.contents {
             for offset in stride(from: 0, to: bytes.count, by: bytes.count > 2000 ? 7 : 3) {
                 var contents = archive.contents
                 contents[path]?[offset] ^= 1 << UInt8(offset % 8)
                 let found = error { _ = try Archiving.restored(volume, MemoryVolume(contents: contents)) }
-                let isTold = [.damaged, .conflict, .unsupportedFormat, .notFound].contains(found?.code)
-                #expect(isTold, "\(path), byte \(offset): \(found.map { "\($0)" } ?? "nothing")")
+                let isReported = [.damaged, .conflict, .unsupportedFormat, .notFound].contains(found?.code)
+                #expect(isReported, "\(path), byte \(offset): \(found.map { "\($0)" } ?? "nothing")")
             }
         }
         #expect(try Verification(Archiving.restored(volume, archive)).root == root)
     }
 
-    @Test func `a log that is damaged is not put into an archive, nor retired`() throws {
+    @Test func `a corrupt log is neither archived nor retired`() throws {
         let volume = MemoryVolume()
         let store = try Archiving.made(volume)
         try store.checkpoint()
@@ -194,7 +194,7 @@ import Testing
         #expect(try LogReader(volume).retiredEnd() == .none)
     }
 
-    @Test func `who compacts while a copy is made of a store and its archive has it made again`() throws {
+    @Test func `a compaction during the copy of a store and its archive fails the copy, and a new copy is sound`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Archiving.made(volume, count: 10)
         try store.compact(.since(.latest), in: archive)
@@ -205,7 +205,7 @@ import Testing
         #expect(try Verification(Archiving.restored(volume, archive)).isSound)
     }
 
-    @Test func `nothing can be written through a store that is read with its archive`() throws {
+    @Test func `a store that is read with its archive refuses writes`() throws {
         let (volume, archive, _) = try Archiving.compacted(count: 5)
         let whole = try ArchivedVolume(volume, archive: archive)
         #expect(code { _ = try Store.open(whole, durability: nil) } == .notWritable)

@@ -6,7 +6,7 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct ArchiveTests {
-    @Test func `a store and its archive come to all that ever happened`() throws {
+    @Test func `a store and its archive together restore every transaction`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Archiving.made(volume)
         try store.label("ten", TransactionNumber(rawValue: 10))
@@ -33,7 +33,7 @@ import Testing
         #expect(try Verification(whole).isSound && LogReader(whole).retiredEnd() == .none)
     }
 
-    @Test func `compactions add to the same archive, and what is there is not put there again`() throws {
+    @Test func `compactions add to the same archive and skip the segments that it has`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Archiving.made(volume, count: 20)
         try store.compact(.since(.latest), in: archive)
@@ -48,7 +48,7 @@ import Testing
         #expect(try whole.isSound && whole.root == Verification(volume).root && whole.transactionCount >= 41)
     }
 
-    @Test func `a segment that was sealed or damaged since it was put there is the same one or is put there again`() throws {
+    @Test func `an archived segment stays if the log has sealed it since, and is replaced if it is corrupt`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let open = try Archiving.made(volume, tuning: Archiving.unsealed)
         try open.checkpoint()
@@ -57,7 +57,7 @@ import Testing
         let added = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store).add(segments, from: volume)
         #expect(added.segmentCount == segments.count && segments.count > 4)
         let reader = try LogReader(volume)
-        let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false, tuning: Archiving.unsealed) { [UInt8](0..<16) }
+        let writer = try LogWriter(reader, try reader.scan { _ in }, preallocates: false, tuning: Archiving.unsealed) { [UInt8](0..<16) }
         for segment in segments { #expect(try SegmentSealer(writer).seal(segment) != nil) }
         try writer.close()
         let store = try Archiving.reopen(volume)
@@ -79,18 +79,18 @@ import Testing
         try file.write([try #require(volume.contents[path])[offset] ^ 1], at: offset)
     }
 
-    @Test func `a store is restored as it was at a moment that was retired`() throws {
+    @Test func `a store is restored to a moment that was retired`() throws {
         let (volume, archive, _) = try Archiving.compacted()
         let whole = try ArchivedVolume(volume, archive: archive)
         let last = TransactionNumber(rawValue: 7)
         let target = MemoryVolume()
-        let backup = try Backup(whole, to: target, last: last, surroundings: fixedSurroundings(seed: 5))
+        let backup = try Backup(whole, to: target, last: last, environment: fixedEnvironment(seed: 5))
         #expect(try backup.transaction == last && ReadOnlyStore(target).graph.objectCount == 6)
         #expect(try Verification(target).isSound)
-        #expect(code { _ = try Backup(volume, to: MemoryVolume(), last: last, surroundings: fixedSurroundings()) } == .notFound)
+        #expect(code { _ = try Backup(volume, to: MemoryVolume(), last: last, environment: fixedEnvironment()) } == .notFound)
     }
 
-    @Test func `with an archive a store whose checkpoints are damaged is restored all the same`() throws {
+    @Test func `a store with corrupt checkpoints is restored with its archive`() throws {
         let (volume, archive, root) = try Archiving.compacted(count: 10)
         var contents = volume.contents
         for name in contents.keys where name.hasPrefix("roots/") { contents[name]?[20] ^= 1 }
@@ -100,7 +100,7 @@ import Testing
         #expect(try Verification(whole).root == root && Archiving.reopen(whole).graph.objectCount == 10)
     }
 
-    @Test func `a backup from before serves as an archive`() throws {
+    @Test func `a backup from before the compaction serves as an archive`() throws {
         let volume = MemoryVolume()
         let store = try Archiving.made(volume)
         try store.checkpoint()
@@ -115,22 +115,22 @@ import Testing
         #expect(code { _ = try store.compact(.since(.latest), in: backup) } == .cannotCreate && !root.isEmpty)
     }
 
-    @Test func `a dry run tells what a run puts there, and changes nothing`() throws {
+    @Test func `a dry run reports what a run would archive, and changes nothing`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Archiving.made(volume)
         try store.checkpoint()
         let before = volume.contents
-        let told = try store.compact(.checkpoints(1), in: archive, isDryRun: true)
+        let planned = try store.compact(.checkpoints(1), in: archive, isDryRun: true)
         #expect(volume.contents == before && archive.contents.isEmpty)
         let done = try store.compact(.checkpoints(1), in: archive)
-        #expect(told.archivedSegmentCount == done.archivedSegmentCount && told.archivedByteCount == done.archivedByteCount)
-        #expect(told.archivedByteCount == archive.contents.values.reduce(0) { $0 + $1.count } && told.archivedByteCount > 3000)
+        #expect(planned.archivedSegmentCount == done.archivedSegmentCount && planned.archivedByteCount == done.archivedByteCount)
+        #expect(planned.archivedByteCount == archive.contents.values.reduce(0) { $0 + $1.count } && planned.archivedByteCount > 3000)
         let again = try store.compact(.checkpoints(1), in: archive, isDryRun: true)
         #expect(again.archivedSegmentCount == 0 && again.archivedByteCount == 0)
         #expect(try store.compact(.all, in: archive).archivedSegmentCount == 0)
     }
 
-    @Test func `verification with an archive replays everything, and tells what the archive has lost`() throws {
+    @Test func `a verification with an archive replays everything and reports what the archive has lost`() throws {
         let (volume, archive, root) = try Archiving.compacted()
         let sound = try Verification(volume, archive: archive)
         #expect(sound.isSound && sound.findings == [] && sound.root == root && sound.digest != nil)
@@ -145,26 +145,26 @@ import Testing
         #expect(!lost.isSound && lost.findings.contains { $0.contains(path) } && lost.root == root)
     }
 
-    @Test func `who asks for a moment that was retired is told its archive, where all of it is there`() throws {
+    @Test func `the error for a retired moment names the archive if the archive has all of the log`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Archiving.made(volume, count: 20)
         let moment = Point.transaction(TransactionNumber(rawValue: 3))
-        func told(_ volume: any Volume) -> String? { error { _ = try ReadOnlyStore(volume, point: moment) }?.message }
+        func message(_ volume: any Volume) -> String? { error { _ = try ReadOnlyStore(volume, point: moment) }?.message }
         try store.compact(.since(.latest), in: archive)
-        #expect(told(volume)?.contains("archived in 'memory'") == true)
+        #expect(message(volume)?.contains("archived in 'memory'") == true)
         let copy = MemoryVolume()
         _ = try Backup(LogReader(volume), to: copy)
-        #expect(told(copy)?.contains("archived in 'memory'") == true)
+        #expect(message(copy)?.contains("archived in 'memory'") == true)
         #expect(try !Archiving.restored(volume, archive).contents.keys.contains("ARCHIVE"))
         for offset in try #require(volume.contents["ARCHIVE"]).indices {
             var contents = volume.contents
             contents["ARCHIVE"]?[offset] ^= 1
-            #expect(told(MemoryVolume(contents: contents))?.contains("archived") == false)
+            #expect(message(MemoryVolume(contents: contents))?.contains("archived") == false)
         }
         for number in 20..<30 { try Archiving.add(store, number) }
         try store.compact(.since(.latest))
-        #expect(told(volume)?.contains("was retired") == true && told(volume)?.contains("archived") == false)
+        #expect(message(volume)?.contains("was retired") == true && message(volume)?.contains("archived") == false)
         try store.compact(.since(.latest), in: archive)
-        #expect(told(volume)?.contains("archived") == false)
+        #expect(message(volume)?.contains("archived") == false)
     }
 }

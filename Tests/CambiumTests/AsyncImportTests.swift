@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `the values of a sequence are rows, and what they do not encode is missing`() async throws {
+    @Test func `the values of a sequence are rows, and properties that they do not encode are missing`() async throws {
         let store = try Store.notes()
         let note = try store.schema.required("Note")
         let created = Date(timeIntervalSinceReferenceDate: 0.5)
@@ -58,7 +58,7 @@ import Testing
         #expect(try await store.importRows(note, rows: stream([Row]())).rowCount == 0)
     }
 
-    @Test func `values in memory are a source, as often as it is read`() throws {
+    @Test func `values in memory are a source that can be read repeatedly`() throws {
         let store = try Store.notes()
         let note = try store.schema.required("Note")
         let rows = (1...2000).map { Row(id: $0, title: "row \($0)") }
@@ -70,7 +70,7 @@ import Testing
         #expect(throws: EncodingError.self) { try store.importRows(note, from: [.rows([1.0, .infinity])]) }
     }
 
-    @Test(arguments: [1, 3, 1000]) func `pieces of bytes may be cut anywhere`(pieceByteCount: Int) async throws {
+    @Test(arguments: [1, 3, 1000]) func `a sequence of bytes may be cut into pieces anywhere`(pieceByteCount: Int) async throws {
         let store = try Store.notes()
         let note = try store.schema.required("Note")
         func pieces(_ text: String) -> AsyncStream<ArraySlice<UInt8>> {
@@ -84,7 +84,7 @@ import Testing
         #expect(report.counts.inserted == 1 && report.counts.updated == 1)
     }
 
-    @Test func `what a sequence throws ends the import, and nothing is left`() async throws {
+    @Test func `an error of a sequence ends the import and leaves nothing`() async throws {
         let store = try Store.notes()
         let note = try store.schema.required("Note")
         let rows = AsyncThrowingStream<Row, any Error> { continuation in
@@ -96,7 +96,7 @@ import Testing
         #expect(store.graph.objectCount == 0)
     }
 
-    @Test func `a bad row ends the import and the sequence`() async throws {
+    @Test func `an invalid row ends the import and the sequence`() async throws {
         let store = try Store.notes()
         let note = try store.schema.required("Note")
         let rows = Endless { Row(id: $0, items: $0 == 700 ? ["a", "a", ""] : nil) }
@@ -106,7 +106,7 @@ import Testing
         #expect(store.graph.objectCount == 0)
     }
 
-    @Test func `who cancels an import has nothing of it, and others can write`() async throws {
+    @Test func `a cancelled import leaves nothing, and the store accepts other writes`() async throws {
         let store = try Store.notes()
         let note = try store.schema.required("Note")
         let begun = AsyncStream<Void>.makeStream()
@@ -139,7 +139,7 @@ import Testing
         #expect(store.graph.objectCount == 0)
     }
 
-    @Test func `a sequence is asked for no more than fits on the way`() async throws {
+    @Test func `an import reads ahead in a sequence only as far as its buffers hold`() async throws {
         let store = try Store.notes()
         let note = try store.schema.required("Note")
         let rows = Endless(title: String(repeating: "x", count: 64 << 10))

@@ -15,7 +15,7 @@ import Testing
     }()
 
     private func made(_ volume: any Volume, count: Int = 30) throws -> Store {
-        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         for number in 0..<count { try add(store, number) }
         return store
     }
@@ -44,7 +44,7 @@ import Testing
         #expect(try Verification(copy).isSound)
     }
 
-    @Test func `a backup of a store whose log was compacted is whole`() throws {
+    @Test func `a backup of a store with a compacted log is complete`() throws {
         let volume = MemoryVolume()
         let store = try made(volume)
         try store.compact(.since(.latest))
@@ -55,7 +55,8 @@ import Testing
         #expect(try Store.open(copy, durability: nil).graph.export == store.graph.export)
     }
 
-    @Test(arguments: 0..<8) func `a checkpoint or a compaction at any moment of a backup leaves it whole or told`(listing: Int) throws {
+    @Test(arguments: 0..<8)
+    func `a checkpoint or a compaction at any moment of a backup leaves a sound copy or an error`(listing: Int) throws {
         for compacts in [false, true] {
             let volume = WatchedVolume()
             let store = try compacts ? made(volume.memory, count: 12) : Store.notes(volume.memory)
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `backups beside a busy writer open to a moment of it`() throws {
+    @Test func `a backup during many commits opens to one moment of the store`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 3)
         let isDone = Atomic(false)
@@ -104,12 +105,12 @@ import Testing
         }
     }
 
-    @Test func `a store is restored as it was at a moment, and goes on from there`() throws {
+    @Test func `a store is restored to an earlier moment and continues from there`() throws {
         let volume = MemoryVolume()
         let store = try made(volume)
         let copy = MemoryVolume()
         let last = TransactionNumber(rawValue: 12)
-        let backup = try Backup(volume, to: copy, last: last, surroundings: fixedSurroundings(seed: 5))
+        let backup = try Backup(volume, to: copy, last: last, environment: fixedEnvironment(seed: 5))
         #expect(backup.transaction == last)
         let past = try ReadOnlyStore(volume, point: .transaction(last)).graph
         let again = try Store.open(copy, durability: nil)
@@ -121,7 +122,7 @@ import Testing
         #expect(store.graph.transaction.rawValue == 31)
     }
 
-    @Test func `what is in the way of a copy stays, and a copy that fails leaves no store`() throws {
+    @Test func `files at the target of a backup stay, and a backup that fails leaves no store`() throws {
         let volume = MemoryVolume()
         _ = try made(volume, count: 5)
         let taken = MemoryVolume(contents: ["notes.txt": [1]])

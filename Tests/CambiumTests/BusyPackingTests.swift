@@ -19,7 +19,7 @@ import Testing
         var tuning = LogTuning.standard
         tuning.checkpointsInBackground = false
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: durability, environment: fixedEnvironment(), tuning: tuning)
         try store.write { transaction in
             for number in 0..<Self.count {
                 let note = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("the note with number \(number)")])
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [Durability.synced, .buffered(every: .seconds(60))])
-    func `beside a writer that commits all the time, packing brings pages down as far as beside an idle one`(
+    func `packing during constant commits reduces the pages about as far as packing an idle store`(
         durability: Durability
     ) throws {
         let idle = try thinned(MemoryVolume(), durability)
@@ -90,17 +90,17 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `packing goes on while a sync is under way, and what it made goes with a sync that fails`(isBroken: Bool) throws {
+    func `packing continues during a sync, and a sync that fails rolls its work back`(isBroken: Bool) throws {
         let volume = GatedVolume()
         let store = try thinned(volume, .synced)
         let (before, digest) = (groupCount(store), store.graph.digest())
         volume.isShut.store(true, ordering: .relaxed)
         let ticket = try store.enqueue { try $0.insert("Note", ["id": .int(100_000)]) }.ticket
         volume.arrivals.wait()
-        #expect(store.committer.timeline.isTentative)
+        #expect(store.committer.timeline.isUnconfirmed)
         #expect(try store.committer.pack(limits(), stepCountMax: .max))
         // A reader does not see the packing before the transaction is durable.
-        #expect(store.graph.digest() == digest && store.committer.timeline.isTentative)
+        #expect(store.graph.digest() == digest && store.committer.timeline.isUnconfirmed)
         volume.isBroken.store(isBroken, ordering: .relaxed)
         volume.isShut.store(false, ordering: .relaxed)
         volume.gate.signal()

@@ -59,13 +59,13 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `readers, followers, copies and looks back beside a store that is packed and compacted see no damage`() throws {
+    func `readers, followers, copies and time travel see no corruption while a store is packed and compacted`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-busy-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
         let volume = SystemVolume(root: directory + "/store")
         try volume.createDirectory("")
         var tuning = LogTuning.tiny
-        (tuning.segmentByteCount, tuning.sealsInBackground, tuning.newestRootCount, tuning.pastByteCountMin) = (20_000, true, 1, 0)
+        (tuning.segmentByteCount, tuning.sealsInBackground, tuning.newestCheckpointCount, tuning.pastByteCountMin) = (20_000, true, 1, 0)
         let store = try Store.create(
             volume, schema: Notes.schema, durability: .buffered(every: .milliseconds(5)), tuning: tuning,
             memory: MemoryBudget(byteCount: 256 << 10))
@@ -127,7 +127,7 @@ import Testing
         #expect(try ReadOnlyStore(volume).graph.digest() == digest)
     }
 
-    @Test func `threads that touch the pages of a stored graph at the same time see the same`() throws {
+    @Test func `threads that touch the pages of a stored graph at the same time see the same graph`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         for round in 0..<3 { try change(store, round) }
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8)
-    func `a verification begins again if what it replays is retired beside it`(listing: Int) throws {
+    func `a verification begins again if the transactions that it replays are retired`(listing: Int) throws {
         let volume = WatchedVolume()
         let store = try Archiving.made(volume)
         let compact: @Sendable () throws -> Void = { _ = try store.compact(.since(.latest)) }

@@ -61,7 +61,7 @@ extension Store {
         ("uuidValue", "00112233-4455-6677-8899-aabbccddeeff", "\"00112233-4455-6677-8899-AABBCCDDEEFF\""),
         ("uriValue", "http://example.org/a", "\"http://example.org/a\""), ("jsonValue", "\"{\"\"a\"\":[1,null]}\"", "{\"a\":[1,null]}"),
     ])
-    func `a field is read by the type of its attribute`(name: String, text: String, json: String) throws {
+    func `a field is read according to the type of its attribute`(name: String, text: String, json: String) throws {
         #expect(try imported("key,\(name)\nk,\(text)\n").contains("\"\(name)\":\(json)"))
         let quoted = text.hasPrefix("\"") ? text : "\"\(text)\""
         #expect(try imported("\(name),key\r\n\(quoted),\"k\"").contains("\"\(name)\":\(json)"))
@@ -74,7 +74,7 @@ extension Store {
         #expect(try imported("key,\(name)\nk,\"\"\n").contains("\"\(name)\":\(isText ? "\"\"" : "null")"))
     }
 
-    @Test func `quotes, separators and line ends in quotes are text, whatever ends the lines`() throws {
+    @Test func `quotes, separators and line ends inside quotes are text, with LF and with CRLF`() throws {
         for end in ["\n", "\r\n"] {
             let store = try Self.store()
             let rows = "\u{FEFF}key,stringValue\(end)\"a\"\"b\",\"1,2\(end)3\"\(end)\(end)\"\",\"\"\"\"\(end)c\u{1}\\,\u{E9}\u{1F332}"
@@ -90,7 +90,7 @@ extension Store {
     }
 
     @Test(arguments: ["\n", "\r\n", "\n\r\n\n", " \t\n", "  \r\n"])
-    func `blank lines before the names are skipped`(blank: String) throws {
+    func `blank lines before the column names are skipped`(blank: String) throws {
         let store = try Self.store()
         let report = try store.importing("Thing", csv: "\u{FEFF}\(blank)key,stringValue\nk,a\n")
         #expect(report.counts.inserted == 1 && report.unknownKeys.isEmpty)
@@ -98,7 +98,7 @@ extension Store {
         #expect(error.line == blank.count { $0.isNewline } + 2)
     }
 
-    @Test func `relationships are identities, lists of them, or columns of what they lead to`() throws {
+    @Test func `relationships are identities, lists of identities, or columns of the related object`() throws {
         let store = try Self.store()
         try store.importing("Thing", csv: "key,next,previous,parts\nk,b,\"c\\;d;;e\\\\\",3;1;2;1\n")
         let things = try (1...5).map { try store.graph.json("Thing/\($0)") }
@@ -114,7 +114,7 @@ extension Store {
         #expect(try store.graph.json("Thing/1").contains(#""card":"Card/1""#) && store.graph.json("Thing/1").contains(#""next":"Thing/6""#))
     }
 
-    @Test func `a list that is not there, one of nothing and one of an empty text differ`() throws {
+    @Test func `an empty field is a list without members, and an empty text in a list is a member`() throws {
         for (field, count) in [("", 0), ("\"\"", 1), (";", 1), ("a;", 2)] {
             let store = try Self.store()
             try store.importing("Thing", csv: "key,previous\nk,\(field)\n")
@@ -123,17 +123,17 @@ extension Store {
     }
 
     @Test(arguments: [
-        ("key,stringValue\nk\n", 2, 1, "1 fields, and there are 2 columns, at column 2"),
-        ("key\nk\n\nk,,\n", 4, 2, "3 fields, and there are 1 columns, at column 3"),
-        ("key,stringValue\n\"a\nb\",c\n\"k\nl\",\"x\ny", 4, 2, "a quote that does not end, at line 5, column 4"),
-        ("key\nk\"x\n", 2, 1, "a quote inside of a field that does not begin with one, at column 2"),
-        ("key\n\"k\"x\n", 2, 1, "text behind the quote that ends a field, at column 4"),
-        ("key\n\"k\"\rx\n", 2, 1, "a CR without an LF; lines end with LF or CRLF, and other CRs are in quotes, at column 4"),
-        ("key\na\rb\r", 2, 1, "a CR without an LF; lines end with LF or CRLF, and other CRs are in quotes, at column 2"),
-        ("key\na\n\"b\"\r", 3, 2, "a CR without an LF; lines end with LF or CRLF, and other CRs are in quotes, at column 4"),
-        ("key,stringValue\n\"a\nb\" ,\n", 2, 1, "text behind the quote that ends a field, at line 3, column 3"),
+        ("key,stringValue\nk\n", 2, 1, "the number of fields is 1, but the number of columns is 2, at column 2"),
+        ("key\nk\n\nk,,\n", 4, 2, "the number of fields is 3, but the number of columns is 1, at column 3"),
+        ("key,stringValue\n\"a\nb\",c\n\"k\nl\",\"x\ny", 4, 2, "a quoted field that does not end, at line 5, column 4"),
+        ("key\nk\"x\n", 2, 1, "a quote inside a field that does not begin with a quote, at column 2"),
+        ("key\n\"k\"x\n", 2, 1, "text after the quote that ends a field, at column 4"),
+        ("key\n\"k\"\rx\n", 2, 1, "a CR without an LF; a line ends with LF or CRLF, and any other CR must be in quotes, at column 4"),
+        ("key\na\rb\r", 2, 1, "a CR without an LF; a line ends with LF or CRLF, and any other CR must be in quotes, at column 2"),
+        ("key\na\n\"b\"\r", 3, 2, "a CR without an LF; a line ends with LF or CRLF, and any other CR must be in quotes, at column 4"),
+        ("key,stringValue\n\"a\nb\" ,\n", 2, 1, "text after the quote that ends a field, at line 3, column 3"),
     ])
-    func `a record that is none is told with its line and column`(csv: String, line: Int, row: Int, message: String) throws {
+    func `a malformed record is reported with its line and column`(csv: String, line: Int, row: Int, message: String) throws {
         let store = try Self.store()
         let error = try #require(try store.refusal("Thing", csv: Array(csv.utf8)))
         #expect(error.code == .malformed && error.line == line && error.message == "malformed CSV: \(message)")
@@ -148,7 +148,7 @@ extension Store {
         ("key,doubleValue\nk,0x10\n", "/doubleValue"), ("key,doubleValue\nk,NaN\n", "/doubleValue"),
         ("key,int64Value\nk, 1\n", "/int64Value"),
     ])
-    func `a field of the wrong type is refused as it is in JSON`(csv: String, pointer: String) throws {
+    func `a field of the wrong type is refused as in JSON`(csv: String, pointer: String) throws {
         let error = try #require(try Self.store().refusal("Thing", csv: Array(csv.utf8)))
         #expect(error.code == .typeMismatch && error.pointer == pointer && error.row == 1 && error.line == 2)
     }
@@ -156,12 +156,12 @@ extension Store {
     @Test(arguments: [
         "key,\n", "key,key\n", "key\rk\r", "\"key\"\r1\r", "key\r", "\"key\n", "a\"b\n", "next,next.key\n", "card.suit,card\n",
     ])
-    func `column names that are none, or say the same twice, are refused`(csv: String) throws {
+    func `malformed, empty and duplicate column names are refused`(csv: String) throws {
         let store = try Self.store()
         #expect(code { try store.importing("Thing", csv: csv + "1,2\n") } == .invalidInput)
     }
 
-    @Test func `bad records spoil no others, and neither do columns that nobody knows`() throws {
+    @Test func `malformed records and unknown columns do not affect other records`() throws {
         let store = try Self.store()
         let rows = "key,other,next.other\na,1,\n\"b\"x,,\nc\nd,,\n\"e,1,2\nf,2,\ng,h,\"i"
         let report = try store.importing("Thing", csv: rows) { $0.onError = .skip }
@@ -169,12 +169,12 @@ extension Store {
         #expect(report.unknownKeys["other"] == 3)
     }
 
-    @Test func `bytes that are not UTF-8 are a bad record`() throws {
+    @Test func `a record with bytes that are not UTF-8 is malformed`() throws {
         let error = try #require(try Self.store().refusal("Thing", csv: Array("key,stringValue\n\u{E9},".utf8) + [0xFF, 0x0A]))
         #expect(error.message == "malformed CSV: bytes that are not UTF-8, at column 4" && error.line == 2)
     }
 
-    @Test func `a column tells the entity of a record, and empty fields of others say nothing`() throws {
+    @Test func `a column states the entity of a record, and empty fields of other entities are ignored`() throws {
         let definition = SchemaDefinition {
             EntityDefinition("Animal", identity: ["name"]) { AttributeDefinition("name", .string) }
             EntityDefinition("Dog", parent: "Animal") { AttributeDefinition("breed", .string, default: .string("mutt")) }
@@ -188,7 +188,7 @@ extension Store {
         #expect(try store.graph.json("Dog/1").contains("collie") && store.graph.json("Cat/2").contains("\"lives\":null"))
     }
 
-    @Test func `the same file in pieces of any size is the same, and twice is once`() throws {
+    @Test func `a file in pieces of any size is imported alike, and a second import changes nothing`() throws {
         let rows = "key,stringValue\r\n" + (1...50).map { "k\($0),\"a\"\"\r\n\($0)\"\r\n" }.joined()
         let bytes = Array(rows.utf8)
         var exports: Set<String> = []
@@ -211,7 +211,7 @@ extension Store {
         #expect(exports.count == 1)
     }
 
-    @Test func `a file of names, or of nothing, has no rows`() throws {
+    @Test func `an empty file and a file of only column names have no rows`() throws {
         for text in ["", "\n\r\n", "\u{FEFF}", "key", "key,next\r\n\r\n"] {
             #expect(try Self.store().importing("Thing", csv: text).rowCount == 0)
         }

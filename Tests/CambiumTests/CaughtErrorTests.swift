@@ -47,7 +47,7 @@ import Testing
         ]
     }
 
-    @Test func `what throws and is caught leaves nothing, and the rest is committed and replayed`() throws {
+    @Test func `a call whose error is caught leaves nothing, and the rest is committed and replayed`() throws {
         let (volume, plain) = (MemoryVolume(), try filled())
         let store = try filled(volume)
         func change(_ transaction: inout WriteTransaction, _ number: Int64) throws {
@@ -81,7 +81,7 @@ import Testing
         #expect(try Store.reopened(volume).graph.export == store.graph.export)
     }
 
-    @Test func `a transaction of which every call threw writes nothing`() throws {
+    @Test func `a transaction in which every call threw writes nothing`() throws {
         let volume = MemoryVolume()
         let store = try filled(volume)
         let before = (store.graph.digest(), volume.contents)
@@ -91,14 +91,14 @@ import Testing
         #expect(receipt.transaction == nil && store.graph.digest() == before.0 && volume.contents == before.1)
     }
 
-    @Test func `the last of several values for one attribute counts, also if it is there already`() throws {
+    @Test func `the last of several values for one attribute counts, even if it is the present value`() throws {
         let store = try filled()
         let title = try Notes.schema.required("Note").requiredAttribute("title")
         try store.write { try $0.set(id("Note", 1), [(title, .string("Rome")), (title, .string("Paris"))]) }
         #expect(store.graph.value(of: title, of: try id("Note", 1)) == .string("Paris"))
     }
 
-    @Test func `a hook that catches what a call throws leaves nothing of the call`() throws {
+    @Test func `a hook that catches the error of a call leaves nothing of the call`() throws {
         let volume = MemoryVolume()
         let store = try filled(volume)
         let hooks = ImportHooks(finish: { transaction, id, _ in
@@ -113,10 +113,10 @@ import Testing
         #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
     }
 
-    @Test func `a disk that refuses the ops of a large transaction fails it, whatever the closure catches`() throws {
+    @Test func `a large transaction fails if the disk refuses its ops, whatever errors the closure catches`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
         let digest = store.graph.digest()
         var codes: [CambiumError.Code?] = []
         let thrown = code {
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction that failed half-way refuses every call and its commit`() throws {
+    @Test func `a transaction that failed midway refuses every call and its commit`() throws {
         let volume = MemoryVolume()
         let store = try filled(volume)
         let before = (store.graph.digest(), volume.contents)

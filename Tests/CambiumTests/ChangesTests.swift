@@ -22,7 +22,7 @@ import Testing
         print(changes.labels.count, changes.changesSchema)
     }
 
-    @Test func `the example of the document is what is compiled here, and runs`() throws {
+    @Test func `the example of the document equals the code that is compiled here, and runs`() throws {
         func trimmed(_ text: some StringProtocol) -> String {
             text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
         }
@@ -44,7 +44,7 @@ import Testing
         var tuning = LogTuning.standard
         (tuning.sealsInBackground, tuning.checkpointsInBackground, tuning.checkedByteCountMax) = (false, false, 0)
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         try store.write { transaction in
             for number in 1...3000 { try transaction.insert("Note", ["id": .int(Int64(number))]) }
         }
@@ -67,12 +67,12 @@ import Testing
     /// Returns the numbers of the changed notes.
     private func numbers(_ changes: Changes) -> [Int] { changes.map { Int($0.id.serial) / 200 } }
 
-    @Test func `changes lead from any moment to any other, however each was opened`() throws {
+    @Test func `changes lead from any moment to any other, however each graph was opened`() throws {
         let volume = MemoryVolume()
         let store = try made(volume)
         for (first, last) in [(2, 13), (3, 4), (5, 5), (6, 12), (9, 13)] {
-            let (past, own) = (try PastGraphs(volume).graph(at: moment(first)), try store.graph(at: moment(first)))
-            let later = [try PastGraphs(volume).graph(at: moment(last)), try store.graph(at: moment(last))]
+            let (past, own) = (try EarlierGraphs(volume).graph(at: moment(first)), try store.graph(at: moment(first)))
+            let later = [try EarlierGraphs(volume).graph(at: moment(last)), try store.graph(at: moment(last))]
             for (before, after) in later.flatMap({ [(past, $0), (own, $0)] }) {
                 #expect(numbers(after.changes(since: before)) == Array(first..<last), "\(first) to \(last)")
                 #expect(numbers(before.changes(since: after)) == Array(first..<last), "\(last) to \(first)")
@@ -80,14 +80,14 @@ import Testing
         }
     }
 
-    @Test func `checkpoints of one file share their pages, and those of a copy do not`() throws {
+    @Test func `checkpoints of one file share their pages, and checkpoints of a copy do not`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }  // The operating system removes leftovers.
         let (path, copy) = (directory.appending(path: "a").path, directory.appending(path: "b").path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try made(SystemVolume(root: path)).close()
         try FileManager.default.copyItem(atPath: path, toPath: copy)
-        func graph(_ path: String, _ number: Int) throws -> Graph { try PastGraphs(SystemVolume(root: path)).graph(at: moment(number)) }
+        func graph(_ path: String, _ number: Int) throws -> Graph { try EarlierGraphs(SystemVolume(root: path)).graph(at: moment(number)) }
         func source(_ graph: Graph) throws -> any ChunkSource { try #require(graph.version.space.source) }
         let (first, last, other) = (try graph(path, 5), try graph(path, 13), try graph(copy, 13))
         #expect(try source(first).suppliesSameChunks(as: source(last)))
@@ -96,7 +96,7 @@ import Testing
         #expect(other.changes(since: last).isEmpty)
     }
 
-    @Test func `copies of a store that went on in different ways are told apart`() throws {
+    @Test func `changes between diverged copies of a store are found`() throws {
         let volume = MemoryVolume()
         try made(volume).close()
         let graphs = try ["one", "two"].map { title in
@@ -110,7 +110,7 @@ import Testing
         #expect(numbers(graphs[1].changes(since: graphs[0])) == [3, 4, 6])
     }
 
-    @Test func `compaction, packing and opening again are no changes`() throws {
+    @Test func `compaction, packing and reopening make no changes`() throws {
         let volume = MemoryVolume()
         var store = try made(volume)
         let graph = store.graph

@@ -7,7 +7,7 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct CheckpointPolicyTests {
-    private typealias Root = (number: TransactionNumber, root: KeptRoot)
+    private typealias Root = (number: TransactionNumber, root: KeptCheckpoint)
 
     /// Makes a checkpoint with the chunks of a range, and with `log` bytes of log before it.
     private func root(_ number: Int, _ chunks: Range<Int>, log: Int = 100, record: Int = 0, file: UInt64 = 1) -> Root {
@@ -15,7 +15,7 @@ import Testing
         let transaction = TransactionNumber(rawValue: UInt64(number))
         return (
             transaction,
-            KeptRoot(
+            KeptCheckpoint(
                 pageFile: file, chunks: has, packed: [], recordByteCount: record,
                 prefix: LogReader.Prefix(transaction: transaction, time: 0, position: LogPosition(checksum: 0)), logByteCount: log)
         )
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [4, 8, 32, 33])
-    func `however long the log gets, the gaps are of about the same length`(countMax: Int) {
+    func `the gaps between checkpoints have about the same length, however long the log gets`(countMax: Int) {
         var roots: [Root] = []
         for number in 1...1000 {
             roots.append(root(number, 0..<1, log: 1))
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `what only the past needs is limited, and each chunk counts once`() {
+    @Test func `the disk space for earlier moments is limited, and each chunk counts once`() {
         let chunk = 65_536
         // Each checkpoint has ten chunks, five of which belong to the one before as well.
         let roots = (1...8).map { root($0, $0 * 5..<$0 * 5 + 10, record: 100) }
@@ -62,7 +62,7 @@ import Testing
         #expect(dropped(CheckpointPolicy(), Array(other), fixed: [7, 8], min: 35 * chunk) == [1])
     }
 
-    @Test func `the one goes that leaves the shortest gap, and never one that is fixed`() {
+    @Test func `the policy drops the checkpoint that leaves the shortest gap, and never a fixed one`() {
         let roots = zip(1..., [50, 3, 80, 40, 4, 5, 60]).map { root($0, 0..<1, log: $1) }
         #expect(dropped(CheckpointPolicy(countMax: 6), roots, fixed: [6, 7]) == [5])
         #expect(dropped(CheckpointPolicy(countMax: 4), roots, fixed: [6, 7]) == [5, 4, 1])
@@ -75,9 +75,9 @@ import Testing
         try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")]) }
     }
 
-    private func count(_ volume: any Volume) throws -> Int { try RootRecord.list(volume).count }
+    private func count(_ volume: any Volume) throws -> Int { try CheckpointRecord.list(volume).count }
 
-    @Test func `from any moment to the checkpoint before it is a small part of the log`() throws {
+    @Test func `the log between a moment and the checkpoint before it is a small part of the whole log`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try store.setCheckpointPolicy(CheckpointPolicy(countMax: 10))
@@ -94,7 +94,7 @@ import Testing
         #expect(most <= 3 * 401 / 8, "\(most) transactions were replayed")
     }
 
-    @Test func `the policy stands in the settings, is followed from then on, and after opening`() throws {
+    @Test func `the policy is stored in the settings and followed from then on, even after reopening`() throws {
         let volume = MemoryVolume()
         do {
             let store = try Store.notes(volume)
@@ -110,7 +110,7 @@ import Testing
             try store.close()
         }
         // No reader has graphs any more for which a checkpoint would stay.
-        let again = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3))
+        let again = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3))
         #expect(try again.checkpointPolicy() == CheckpointPolicy(countMax: 5, pastPercent: 50))
         for number in 200..<205 {
             try add(again, number)
@@ -129,11 +129,11 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `settings are changed as a whole, whatever a crash leaves`() throws {
+    @Test func `settings change as a whole, even in a crash`() throws {
         let made = MemoryVolume()
         try Store.notes(made).close()
         func change(_ volume: any Volume) throws {
-            let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3))
+            let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3))
             defer { store.abandon() }
             try store.setCheckpointPolicy(CheckpointPolicy(countMax: 7))
         }
@@ -145,7 +145,7 @@ import Testing
             let isDone = code { try change(volume) } == nil
             for seed in 0..<6 as Range<UInt64> {
                 let disk = MemoryVolume(contents: volume.image(seed: seed))
-                let store = try Store.open(disk, durability: nil, surroundings: fixedSurroundings(seed: 4))
+                let store = try Store.open(disk, durability: nil, environment: fixedEnvironment(seed: 4))
                 let countMax = try store.checkpointPolicy().countMax
                 #expect(countMax == 7 || !isDone && countMax == 32, "operation \(operation), seed \(seed)")
                 try store.setCheckpointPolicy(CheckpointPolicy(countMax: 9))

@@ -17,14 +17,14 @@ import Testing
     }
 
     private func reopen(_ volume: any Volume) throws -> Store {
-        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3))
+        try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3))
     }
 
-    private func roots(_ volume: any Volume) throws -> [UInt64] { try RootRecord.list(volume).map(\.rawValue) }
+    private func roots(_ volume: any Volume) throws -> [UInt64] { try CheckpointRecord.list(volume).map(\.rawValue) }
 
     // MARK: Opening
 
-    @Test func `a store opens with its newest checkpoint and replays only what follows`() throws {
+    @Test func `a store opens with its newest checkpoint and replays only the transactions after it`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<300)
@@ -42,7 +42,7 @@ import Testing
         #expect(try ReadOnlyStore(volume).graph.digest() == again.graph.digest())
     }
 
-    @Test func `a checkpoint of what is there already writes nothing`() throws {
+    @Test func `a checkpoint of an unchanged graph writes nothing`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<3)
@@ -54,7 +54,7 @@ import Testing
         #expect(try again.checkpoint().byteCount == 0)
     }
 
-    @Test func `a checkpoint after little has changed writes little`() throws {
+    @Test func `a checkpoint after a small change writes few bytes`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<5000)
@@ -64,7 +64,7 @@ import Testing
         #expect(part < 2 * 65_536 + 10_000 && whole > 4 * part, "\(whole) and then \(part) bytes")
     }
 
-    @Test func `checkpoints that are too many are dropped and their chunks used again`() throws {
+    @Test func `surplus checkpoints are dropped, and their chunks are reused`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
@@ -79,7 +79,7 @@ import Testing
         #expect(try reopen(volume).graph.export == store.graph.export)
     }
 
-    @Test func `what is read in a store that was opened from pages can be changed in every way`() throws {
+    @Test func `objects of a store that was opened from pages can be changed and deleted`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<400)
@@ -101,7 +101,7 @@ import Testing
         #expect(last.graph.export == again.graph.export)
     }
 
-    @Test func `requests that a checkpoint stands for are remembered`() throws {
+    @Test func `requests from before a checkpoint are remembered`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try store.write(Author(requestID: "one")) { try $0.insert("Note", ["id": .int(1)]) }
@@ -121,15 +121,15 @@ import Testing
         }
     }
 
-    @Test func `the clock may have gone back since the checkpoint`() throws {
+    @Test func `the clock may be earlier than at the checkpoint`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<3)
         try store.checkpoint()
         try store.close()
-        var surroundings = fixedSurroundings(seed: 4)
-        surroundings.now = { Timestamp(microsecondsSince1970: 1_600_000_000_000_000) }
-        let again = try Store.open(volume, durability: nil, surroundings: surroundings)
+        var environment = fixedEnvironment(seed: 4)
+        environment.now = { Timestamp(microsecondsSince1970: 1_600_000_000_000_000) }
+        let again = try Store.open(volume, durability: nil, environment: environment)
         try add(again, 3..<6)
         try again.close()
         let verification = try Verification(volume)
@@ -139,7 +139,7 @@ import Testing
     // MARK: Corruption
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `a record that is damaged is passed over, and told`() throws {
+    func `a corrupt checkpoint record is passed over and reported`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<5)
@@ -147,7 +147,7 @@ import Testing
         try add(store, 5..<9)
         try store.checkpoint()
         try store.close()
-        let path = RootRecord.path(TransactionNumber(rawValue: 3))
+        let path = CheckpointRecord.path(TransactionNumber(rawValue: 3))
         let record = try #require(volume.contents[path])
         for offset in record.indices {
             var contents = volume.contents
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `pages that are damaged or missing are passed over, and a new file is begun`() throws {
+    @Test func `corrupt or missing pages are passed over, and a new file is begun`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<200)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `a checkpoint that is not of this log is damage, not data`() throws {
+    @Test func `a checkpoint of another log is reported as corruption`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<3)
@@ -211,7 +211,7 @@ import Testing
         #expect(code { _ = try reopen(MemoryVolume(contents: mixed)) } == .damaged)
     }
 
-    @Test func `what was found to be damaged while it was read is checked in whole by the next opening`() throws {
+    @Test func `the next opening checks all pages after a reader has found corruption`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<3)
@@ -222,7 +222,8 @@ import Testing
         let marked = MemoryVolume(contents: contents)
         let reader = try ReadOnlyStore(marked)
         #expect(reader.recovery.checkpoint.rawValue == 2)
-        #expect(reader.recovery.notes == ["the checkpoints are checked in whole: chunk 3 is damaged"])
+        let note = "all pages of the checkpoints are checked, because a process found corruption: chunk 3 is damaged"
+        #expect(reader.recovery.notes == [note])
         let again = try reopen(marked)
         try again.checkpoint()
         try again.close()
@@ -230,9 +231,9 @@ import Testing
         #expect(last.recovery.checkpoint.rawValue == 2 && last.recovery.notes == [] && last.graph.digest() == store.graph.digest())
     }
 
-    @Test func `a disk that cannot be read is not taken for a checkpoint that is damaged`() throws {
+    @Test func `a read error of the disk is not reported as a corrupt checkpoint`() throws {
         let volume = FaultyVolume()
-        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings())
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment())
         try add(store, 0..<5)
         try store.checkpoint()
         try store.close()
@@ -248,7 +249,7 @@ import Testing
 
     // MARK: Readers, writers and followers
 
-    @Test func `a root that somebody reads is not dropped, and what is read stays`() throws {
+    @Test func `a checkpoint that a reader uses is not dropped, and the reader's graph stays`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
@@ -271,7 +272,7 @@ import Testing
         #expect(try roots(volume).count == 2 && !roots(volume).contains(2))
     }
 
-    @Test func `writers go on while a checkpoint is made`() throws {
+    @Test func `writers continue during a checkpoint`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<100)
@@ -293,7 +294,7 @@ import Testing
         #expect(try Verification(volume).digest == store.graph.digest())
     }
 
-    @Test func `a past moment is shown from the checkpoint before it`() throws {
+    @Test func `an earlier moment is shown from the checkpoint before it`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         var digests = [store.graph.digest()]

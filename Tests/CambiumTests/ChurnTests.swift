@@ -32,18 +32,18 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `twenty generations of which one in a hundred survives keep neither memory nor disk`() throws {
+    func `twenty generations of which one object in a hundred survives keep neither memory nor disk space`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-churn-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let volume = SystemVolume(root: directory)
         try volume.createDirectory("")
         var tuning = LogTuning.standard
-        (tuning.newestRootCount, tuning.pastByteCountMin) = (2, 0)
+        (tuning.newestCheckpointCount, tuning.pastByteCountMin) = (2, 0)
         // The number of pages after a generation would depend on the moment at which a background checkpoint froze them.
         tuning.checkpointsInBackground = false
         let memory = MemoryBudget(byteCount: 512 << 10)
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .buffered(every: .seconds(3600)), surroundings: fixedSurroundings(), tuning: tuning,
+            volume, schema: Notes.schema, durability: .buffered(every: .seconds(3600)), environment: fixedEnvironment(), tuning: tuning,
             memory: memory)
         try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2, pastPercent: 0))
         var pages: [Int] = []
@@ -81,11 +81,11 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `after a hundred generations and a compaction the disk has little more than the live pages`() throws {
+    func `after a hundred generations and a compaction, the disk holds little more than the live pages`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-churn-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let store = try Store.create(
-            at: directory, schema: Notes.schema, durability: .buffered(every: .seconds(3600)), surroundings: fixedSurroundings())
+            at: directory, schema: Notes.schema, durability: .buffered(every: .seconds(3600)), environment: fixedEnvironment())
         for generation in 0..<100 {
             try add(store, generation * 2000..<(generation + 1) * 2000)
             try thin(store)

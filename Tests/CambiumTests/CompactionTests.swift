@@ -13,7 +13,7 @@ import Testing
     }()
 
     private func made(_ volume: any Volume = MemoryVolume(), count: Int = 40) throws -> Store {
-        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         for number in 0..<count { try add(store, number) }
         return store
     }
@@ -26,7 +26,7 @@ import Testing
     }
 
     private func reopen(_ volume: any Volume) throws -> Store {
-        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3), tuning: tuning)
+        try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3), tuning: tuning)
     }
 
     private func envelopes(_ volume: any Volume) throws -> [String] {
@@ -57,7 +57,7 @@ import Testing
         #expect(HexText.encode(tree.root) == root)
     }
 
-    @Test func `moments before what is kept are told to be gone, and later ones are shown`() throws {
+    @Test func `moments before the kept ones are reported as missing, and later ones are shown`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 20)
         try store.checkpoint()
@@ -72,7 +72,7 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `the checkpoint that stands for what was retired is never dropped`() throws {
+    @Test func `the checkpoint that stands for the retired log is never dropped`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 10)
         try store.checkpoint()
@@ -82,14 +82,14 @@ import Testing
             for number in 0..<5 { try add(store, 100 + round * 10 + number) }
             try store.checkpoint()
         }
-        #expect(try RootRecord.list(volume).contains(TransactionNumber(rawValue: 11)))
+        #expect(try CheckpointRecord.list(volume).contains(TransactionNumber(rawValue: 11)))
         let graph = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 16))).graph
         #expect(graph.objectCount == 15)
         try store.close()
         #expect(try reopen(volume).graph.export == store.graph.export)
     }
 
-    @Test func `a checkpoint from before that somebody reads stands for nothing, and goes when he is done`() throws {
+    @Test func `an older checkpoint that a reader uses stands for no moment and is dropped when the reader ends`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 10)
         try store.checkpoint()
@@ -97,7 +97,7 @@ import Testing
             let reader = try ReadOnlyStore(volume)
             for number in 10..<20 { try add(store, number) }
             #expect(try store.compact(.since(.latest)).firstMoment.rawValue == 21)
-            #expect(try RootRecord.list(volume).map(\.rawValue) == [21, 11] && reader.graph.objectCount == 10)
+            #expect(try CheckpointRecord.list(volume).map(\.rawValue) == [21, 11] && reader.graph.objectCount == 10)
             for retention in [Retention.all, .checkpoints(9), .since(.time(Timestamp(microsecondsSince1970: 0)))] {
                 let compaction = try store.compact(retention)
                 #expect(compaction.retiredEnd.rawValue == 21 && compaction.firstMoment.rawValue == 21, "\(retention)")
@@ -105,29 +105,29 @@ import Testing
         }
         try add(store, 20)
         try store.checkpoint()
-        #expect(try RootRecord.list(volume).map(\.rawValue) == [22, 21])
+        #expect(try CheckpointRecord.list(volume).map(\.rawValue) == [22, 21])
     }
 
-    @Test func `a dry run changes nothing and tells what a run would do`() throws {
+    @Test func `a dry run changes nothing and reports what a run would do`() throws {
         let volume = MemoryVolume()
         let store = try made(volume)
         try store.checkpoint()
         let before = volume.contents
-        let told = try store.compact(.checkpoints(1), isDryRun: true)
+        let planned = try store.compact(.checkpoints(1), isDryRun: true)
         #expect(volume.contents == before)
         let done = try store.compact(.checkpoints(1))
-        #expect(told.retiredEnd == done.retiredEnd && told.segmentCount == done.segmentCount && done.segmentCount > 0)
+        #expect(planned.retiredEnd == done.retiredEnd && planned.segmentCount == done.segmentCount && done.segmentCount > 0)
         #expect(try store.compact(.checkpoints(1)).segmentCount == 0)
         #expect(try store.compact(.all).segmentCount == 0)
         // Segments that were retired before are not reported again.
         for number in 50..<60 { try add(store, number) }
         try store.checkpoint()
         let newest = Retention.since(.transaction(store.graph.transaction))
-        let toldAgain = try store.compact(newest, isDryRun: true)
+        let dryAgain = try store.compact(newest, isDryRun: true)
         let doneAgain = try store.compact(newest)
         #expect(
-            toldAgain.segmentCount == doneAgain.segmentCount && doneAgain.segmentCount > 0 && doneAgain.segmentCount < done.segmentCount)
-        #expect(toldAgain.retiredEnd == doneAgain.retiredEnd)
+            dryAgain.segmentCount == doneAgain.segmentCount && doneAgain.segmentCount > 0 && doneAgain.segmentCount < done.segmentCount)
+        #expect(dryAgain.retiredEnd == doneAgain.retiredEnd)
     }
 
     @Test(arguments: [false, true])
@@ -144,7 +144,7 @@ import Testing
         #expect(try store.compact(.since(.time(newest)), isDryRun: isDryRun).firstMoment.rawValue == (isDryRun ? 1 : 11))
     }
 
-    @Test func `keeping more checkpoints than there are retires nothing`() throws {
+    @Test func `a compaction that keeps more checkpoints than there are retires nothing`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 20)
         for _ in 0..<2 {
@@ -161,7 +161,7 @@ import Testing
         return times
     }
 
-    @Test func `a checkpoint that is not what the log comes to is not trusted with it`() throws {
+    @Test func `a checkpoint that differs from the replayed log does not replace the log`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 10)
         try store.checkpoint()
@@ -187,13 +187,13 @@ import Testing
             let start = chunk * 65_536
             forged.chunks[chunk].checksum = CRC32C.checksum(Array(try #require(volume.contents[path])[start..<start + 65_536]))
         }
-        try volume.replace(RootRecord.path(number), forged.encode().record)
+        try volume.replace(CheckpointRecord.path(number), forged.encode().record)
         #expect(code { _ = try again.compact(.checkpoints(1)) } == .damaged)
         #expect(volume.contents.filter { $0.key.hasPrefix("log/") }.keys == before.filter { $0.key.hasPrefix("log/") }.keys)
         #expect(try !Verification(volume).isSound)
     }
 
-    @Test func `with the log retired, checkpoints that are damaged are told and nothing is made up`() throws {
+    @Test func `corrupt checkpoints of a retired log are reported, and no data is invented`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 10)
         try store.compact(.since(.latest))
@@ -207,13 +207,13 @@ import Testing
         #expect(damaged.contents.filter { $0.key != "LOCK" } == contents.filter { $0.key != "LOCK" })
     }
 
-    @Test func `segments that are being sealed are retired after that, never meanwhile`() throws {
+    @Test func `segments are retired after their sealing, never during it`() throws {
         var tuning = tuning
         tuning.sealsInBackground = true
         for round in 0..<10 {
             let volume = MemoryVolume()
             let store = try Store.create(
-                volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(seed: UInt64(round)), tuning: tuning)
+                volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(seed: UInt64(round)), tuning: tuning)
             for number in 0..<40 { try add(store, number) }
             let root = try Verification(volume).root
             try store.compact(.since(.latest))
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `with the log retired, an older checkpoint is gone back to and never removed before there is a new one`() throws {
+    @Test func `a store with a retired log opens with an older checkpoint and keeps it until a new one exists`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 10)
         try store.compact(.since(.latest))
@@ -232,7 +232,7 @@ import Testing
         try store.checkpoint()
         try store.close()
         var contents = volume.contents
-        let newest = RootRecord.path(TransactionNumber(rawValue: 16))
+        let newest = CheckpointRecord.path(TransactionNumber(rawValue: 16))
         contents[newest]?[30] ^= 1
         let damaged = MemoryVolume(contents: contents)
         for _ in 0..<3 {
@@ -248,11 +248,11 @@ import Testing
         #expect(try Verification(damaged).isSound)
     }
 
-    @Test func `who reads while what is read is retired begins again with what stands for it`() throws {
+    @Test func `a reader whose transactions are retired begins again with the checkpoint that stands for them`() throws {
         for listing in 0..<4 {
             let volume = WatchedVolume()
             let store = try Store.create(
-                volume.memory, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+                volume.memory, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
             for number in 0..<8 {
                 try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")]) }
                 if number == 3 { try store.checkpoint() }
@@ -302,7 +302,7 @@ import Testing
 
     /// Makes a store with holes in its pages and with a checkpoint of its newest transaction.
     private func sparse(_ volume: any Volume) throws -> Store {
-        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         let (notes, _) = try store.write { transaction in
             try (0..<600).map { try transaction.insert("Note", ["id": .int(Int64($0)), "title": .string("the note with number \($0)")]) }
         }
@@ -311,7 +311,7 @@ import Testing
         return store
     }
 
-    @Test func `a checkpoint whose pages are packed takes the place of the one that there was, without a transaction`() throws {
+    @Test func `a checkpoint with packed pages replaces the previous one without a transaction`() throws {
         let volume = MemoryVolume()
         let store = try sparse(volume)
         let (last, digest, byteCount) = (store.graph.transaction, store.graph.digest(), store.memory.pageByteCount)
@@ -327,14 +327,14 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `a checkpoint that somebody reads is not replaced, and what is read stays`() throws {
+    @Test func `a checkpoint that a reader uses is not replaced, and the reader's graph stays`() throws {
         let volume = MemoryVolume()
         let store = try sparse(volume)
-        let record = volume.contents[RootRecord.path(store.graph.transaction)]
+        let record = volume.contents[CheckpointRecord.path(store.graph.transaction)]
         let reader = try ReadOnlyStore(volume)
         let export = reader.graph.export
         try store.compact(.all)
-        #expect(volume.contents[RootRecord.path(store.graph.transaction)] == record)
+        #expect(volume.contents[CheckpointRecord.path(store.graph.transaction)] == record)
         for number in 1000..<1200 { try add(store, number) }
         try store.checkpoint()
         #expect(reader.graph.export == export && reader.graph.invariantFindings() == [])
@@ -343,7 +343,7 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `a crash while a checkpoint is replaced leaves the one before or the one after`() throws {
+    @Test func `a crash while a checkpoint is replaced leaves the old one or the new one`() throws {
         let measured = FaultyVolume()
         let first = try sparse(measured)
         let begun = measured.operationCount

@@ -13,15 +13,15 @@ import Testing
     private let seed = Atomic<UInt64>(10)
 
     private func create(_ volume: any Volume, compression: CheckpointPolicy.Compression = .lz4) throws -> Store {
-        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings())
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment())
         try store.setCheckpointPolicy(CheckpointPolicy(compression: compression))
         try store.close()
         return try reopen(volume)
     }
 
     private func reopen(_ volume: any Volume, memory: MemoryBudget = .standard) throws -> Store {
-        let surroundings = fixedSurroundings(seed: seed.add(1, ordering: .relaxed).newValue)
-        return try Store.open(volume, durability: nil, surroundings: surroundings, memory: memory)
+        let environment = fixedEnvironment(seed: seed.add(1, ordering: .relaxed).newValue)
+        return try Store.open(volume, durability: nil, environment: environment, memory: memory)
     }
 
     private func add(_ store: Store, _ numbers: Range<Int>) throws {
@@ -40,8 +40,8 @@ import Testing
         try store.write { try $0.delete(doomed) }
     }
 
-    private func newestRoot(_ volume: any Volume) throws -> RootRecord {
-        let number = try #require(try RootRecord.list(volume).first)
+    private func newestRoot(_ volume: any Volume) throws -> CheckpointRecord {
+        let number = try #require(try CheckpointRecord.list(volume).first)
         return try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number)).record
     }
 
@@ -55,7 +55,7 @@ import Testing
 
     // MARK: Results
 
-    @Test func `pages that are compressed take less of the disk and open to the same graph`() throws {
+    @Test func `compressed pages take less disk space and open to the same graph`() throws {
         var byteCounts: [Int] = []
         for compression in [CheckpointPolicy.Compression.none, .lz4] {
             try withDirectory { volume in
@@ -81,7 +81,7 @@ import Testing
         #expect(byteCounts[1] < byteCounts[0] * 2 / 3, "\(byteCounts)")
     }
 
-    @Test func `turned on and off, all pages are stored anew, and moments of before are shown`() throws {
+    @Test func `turning compression on or off stores all pages anew, and earlier moments can still be shown`() throws {
         let volume = MemoryVolume()
         var store = try create(volume, compression: .none)
         var digests: [TransactionNumber: GraphDigest] = [:]
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `with a budget of nothing, compressed pages are in a file without a name and nothing is taken for what it is not`() throws {
+    func `with a small memory budget or none, a store with compressed pages stays sound`() throws {
         try withDirectory { volume in
             let store = try create(volume)
             try add(store, 0..<3000)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `a backup of a compressed store is one, and restores`() throws {
+    @Test func `a backup of a compressed store is compressed and opens to the same graph`() throws {
         try withDirectory { volume in
             let store = try create(volume)
             try add(store, 0..<2000)
@@ -147,7 +147,7 @@ import Testing
 
     // MARK: Interruptions and corruption
 
-    @Test func `a compressed chunk that is damaged is passed over like any other`() throws {
+    @Test func `a corrupt compressed chunk is passed over like any other`() throws {
         let volume = MemoryVolume()
         let store = try create(volume)
         try add(store, 0..<300)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a crash while pages are stored in another form leaves those of before or those of after`() throws {
+    @Test func `a crash while pages are stored in another form leaves the old pages or the new pages`() throws {
         func prepared(_ volume: any Volume) throws -> Store {
             var store = try create(volume, compression: .none)
             try add(store, 0..<100)

@@ -18,7 +18,7 @@ struct CorruptStore {
     init(roundCount: Int = 5, widensAt wideningRound: Int? = nil) throws {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: Archiving.tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: Archiving.tuning)
         var exports = [store.graph.export]
         for round in 0..<roundCount {
             if round == wideningRound { exports.append(try Self.widen(store)) }
@@ -87,7 +87,7 @@ struct CorruptStore {
         let (old, target) = (MemoryVolume(contents: files), MemoryVolume())
         let repair: Repair
         do {
-            repair = try Repair(old, to: target, surroundings: fixedSurroundings(seed: 5))
+            repair = try Repair(old, to: target, environment: fixedEnvironment(seed: 5))
         } catch let error as CambiumError {
             #expect(error.code == .damaged && target.contents["store.json"] == nil, "\(error)")
             return nil

@@ -34,10 +34,10 @@ private struct History {
     ) throws -> Store {
         if !isFirst {
             return try Store.open(
-                volume, durability: durability, surroundings: fixedSurroundings(seed: 9), tuning: tuning, memory: memory)
+                volume, durability: durability, environment: fixedEnvironment(seed: 9), tuning: tuning, memory: memory)
         }
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings(), tuning: tuning, memory: memory)
+            volume, schema: Notes.schema, durability: durability, environment: fixedEnvironment(), tuning: tuning, memory: memory)
         acknowledge(store)
         return store
     }
@@ -72,7 +72,7 @@ private struct History {
     /// Opens a store from the files that a crash left, and writes to it. Returns its export, or `nil` if there is no store yet.
     private func reopened(_ image: [String: [UInt8]], _ place: String) -> String? {
         do {
-            let store = try Store.open(MemoryVolume(contents: image), durability: nil, surroundings: fixedSurroundings())
+            let store = try Store.open(MemoryVolume(contents: image), durability: nil, environment: fixedEnvironment())
             let export = store.graph.export
             try store.write { try $0.insert("Note", ["id": .int(1000)]) }
             try store.close()
@@ -86,7 +86,7 @@ private struct History {
     }
 
     @Test(.enabled(if: LongTests.areWanted), arguments: [Durability.synced, .buffered(every: .seconds(3600))], [false, true])
-    func `a crash at any operation loses nothing that was acknowledged, and leaves whole transactions`(
+    func `a crash at any operation loses no acknowledged transaction and leaves whole transactions`(
         durability: Durability, isTiny: Bool
     ) throws {
         let tuning = isTiny ? LogTuning.tiny : .standard
@@ -115,7 +115,7 @@ private struct History {
         [MemoryBudget.standard, MemoryBudget(byteCount: 0)])
     func `a crash while checkpoints are made leaves the store as before or as after`(durability: Durability, memory: MemoryBudget) throws {
         var tuning = LogTuning.tiny
-        (tuning.newestRootCount, tuning.pastByteCountMin) = (1, 0)
+        (tuning.newestCheckpointCount, tuning.pastByteCountMin) = (1, 0)
         let (states, operationCount) = states(durability, tuning, checkpoints: true, memory: memory)
         for operation in 0...operationCount {
             let volume = FaultyVolume()
@@ -133,7 +133,7 @@ private struct History {
         }
     }
 
-    @Test func `a crash of who opens after a crash loses nothing either`() throws {
+    @Test func `a second crash during the recovery from a crash loses nothing`() throws {
         let (states, operationCount) = states(.synced, .tiny)
         // The first crash occurs while segments are begun. The second one occurs at each of the first ten operations of the next opening.
         for first in stride(from: 12, to: operationCount, by: 3) {
@@ -144,7 +144,7 @@ private struct History {
                 history.run(volume, durability: .synced, tuning: .tiny)
                 volume.recover()
                 volume.crash(at: volume.operationCount + second)
-                let opened = try? Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 4), tuning: .tiny)
+                let opened = try? Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 4), tuning: .tiny)
                 opened?.abandon()
                 guard let last = history.acknowledged.last else { continue }
                 for seed in 0..<UInt64(4) {
@@ -158,7 +158,7 @@ private struct History {
     }
 
     @Test(arguments: [false, true])
-    func `a sync that fails is not believed, by the process nor by the next one`(isTiny: Bool) throws {
+    func `neither the process nor the next one relies on a sync that failed`(isTiny: Bool) throws {
         let tuning = isTiny ? LogTuning.tiny : .standard
         let (states, operationCount) = states(.synced, tuning)
         for operation in 0..<operationCount {
@@ -187,7 +187,7 @@ private struct History {
 extension History {
     /// Opens the store and closes it. Everything that it shows is durable afterwards.
     fileprivate mutating func reopen(_ volume: FaultyVolume) {
-        guard let store = try? Store.open(volume, durability: .synced, surroundings: fixedSurroundings()) else { return }
+        guard let store = try? Store.open(volume, durability: .synced, environment: fixedEnvironment()) else { return }
         let export = store.graph.export
         guard (try? store.close()) != nil else { return }
         note(export)

@@ -14,11 +14,11 @@ enum Creation: CaseIterable, Sendable {
 
     func run(_ source: MemoryVolume, to target: any Volume) throws {
         switch self {
-        case .initial: try Store.create(target, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings()).close()
+        case .initial: try Store.create(target, schema: Notes.schema, durability: .synced, environment: fixedEnvironment()).close()
         case .backup: _ = try Backup(LogReader(source), to: target)
-        case .restore: _ = try Backup(source, to: target, last: TransactionNumber(rawValue: 3), surroundings: fixedSurroundings(seed: 3))
-        case .apply: _ = try Store.apply(from: source, to: target, surroundings: fixedSurroundings(seed: 4))
-        case .repair: _ = try Repair(source, to: target, surroundings: fixedSurroundings(seed: 5))
+        case .restore: _ = try Backup(source, to: target, last: TransactionNumber(rawValue: 3), environment: fixedEnvironment(seed: 3))
+        case .apply: _ = try Store.apply(from: source, to: target, environment: fixedEnvironment(seed: 4))
+        case .repair: _ = try Repair(source, to: target, environment: fixedEnvironment(seed: 5))
         }
     }
 
@@ -26,7 +26,7 @@ enum Creation: CaseIterable, Sendable {
     static func source() throws -> MemoryVolume {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(seed: 2), tuning: .tiny)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(seed: 2), tuning: .tiny)
         for number in 0..<3 {
             try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string(String(repeating: "t", count: 90))]) }
             if number == 1 { try store.checkpoint() }
@@ -48,7 +48,7 @@ enum Creation: CaseIterable, Sendable {
     private var foreign: [String: [String: [UInt8]]] {
         let (head, segment) = ([UInt8](repeating: 0, count: 128), "log/00000000000000000001.log")
         return [
-            "a text": ["notes.txt": [1]], "a log of somebody": ["log/server.log": [1, 2]], "roots": ["roots/oak": [1]],
+            "a text": ["notes.txt": [1]], "a log of another program": ["log/server.log": [1, 2]], "roots": ["roots/oak": [1]],
             "pages": ["pages-of-a-book": [1]], "pages of a store": ["pages-00000000000000ff": [1]], "HEAD alone": ["HEAD": head],
             "the beginning of a segment": [segment: [UInt8](repeating: 0, count: 96)],
             "a file of the mark's name": ["CREATING": [1, 2, 3]],
@@ -61,7 +61,7 @@ enum Creation: CaseIterable, Sendable {
     }
 
     @Test(arguments: Creation.allCases)
-    func `a creation touches nothing in a directory that has anything else`(creation: Creation) throws {
+    func `a creation touches nothing in a directory that has other files`(creation: Creation) throws {
         let source = try Creation.source()
         for (what, files) in foreign {
             let target = MemoryVolume(contents: files)
@@ -71,7 +71,7 @@ enum Creation: CaseIterable, Sendable {
     }
 
     @Test(arguments: Creation.allCases)
-    func `a store that lost its settings keeps its pages, roots and log`(creation: Creation) throws {
+    func `a creation does not touch a store that has lost its settings`(creation: Creation) throws {
         let source = try Creation.source()
         var files = source.contents
         files[StoreSettings.fileName] = nil
@@ -83,7 +83,7 @@ enum Creation: CaseIterable, Sendable {
     // MARK: Interruptions
 
     @Test(arguments: Creation.allCases)
-    func `a creation that is interrupted at any operation leaves the whole store, or is done again`(creation: Creation) throws {
+    func `a creation that is interrupted at any operation leaves the whole store or can be repeated`(creation: Creation) throws {
         let source = try Creation.source()
         let whole = FaultyVolume()
         try creation.run(source, to: whole)
@@ -119,7 +119,7 @@ enum Creation: CaseIterable, Sendable {
     }
 
     @Test(arguments: Creation.allCases)
-    func `a creation that fails leaves the directory as it was`(creation: Creation) throws {
+    func `a creation that fails leaves the directory unchanged`(creation: Creation) throws {
         let source = try Creation.source()
         let whole = FaultyVolume()
         try creation.run(source, to: whole)
@@ -135,7 +135,7 @@ enum Creation: CaseIterable, Sendable {
         #expect(failedCount > 5)
     }
 
-    @Test func `a store whose log has no transaction is not a store, for any reader`() throws {
+    @Test func `no reader accepts a store whose log has no transaction`() throws {
         let volume = MemoryVolume()
         let settings = StoreSettings(store: [UInt8](0..<16), creationTime: 1, durability: .synced)
         try LogWriter.create(volume, settings, saltSeed: [UInt8](repeating: 1, count: 16))
@@ -145,7 +145,7 @@ enum Creation: CaseIterable, Sendable {
             "verify": { _ = try Verification(volume) }, "follow": { _ = try StoreFollower(volume) },
             "back up": { _ = try Backup(LogReader(volume), to: MemoryVolume()) },
             "apply": { _ = try Store.apply(from: volume, to: MemoryVolume()) }, "log": { try TransactionLog(volume).forEach { _ in } },
-            "repair": { _ = try Repair(volume, to: MemoryVolume(), surroundings: fixedSurroundings()) },
+            "repair": { _ = try Repair(volume, to: MemoryVolume(), environment: fixedEnvironment()) },
             "apply to it": { _ = try Store.apply(from: try Creation.source(), to: volume) }, "count": { _ = try Statistics(volume) },
         ]
         for (what, attempt) in attempts { #expect(code(of: attempt) == .notFound, "\(what)") }
@@ -154,7 +154,7 @@ enum Creation: CaseIterable, Sendable {
 
     // MARK: Concurrent creations
 
-    @Test func `of creations at once in one directory one wins, and nothing is mixed`() throws {
+    @Test func `one of several creations at once in one directory succeeds, and nothing is mixed`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-creation-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }  // The operating system removes leftovers.
         for round in 0..<20 {
@@ -175,7 +175,7 @@ enum Creation: CaseIterable, Sendable {
     // MARK: After a creation
 
     /// A process that dies leaves bytes that are not durable yet, and the next process sees them.
-    @Test func `a store that was used after its creation was cut short survives the loss of power`() throws {
+    @Test func `a store that is used after its creation was cut short survives a power failure`() throws {
         for operation in 0... {
             let volume = FaultyVolume()
             volume.crash(at: operation)
@@ -189,7 +189,7 @@ enum Creation: CaseIterable, Sendable {
 
     /// Commits to a store, lets the process die and lets the power fail.
     private func use(_ volume: FaultyVolume, _ moment: String) throws {
-        let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 6))
+        let store = try Store.open(volume, durability: .synced, environment: fixedEnvironment(seed: 6))
         try store.write { _ = try $0.insert("Note", ["id": .int(1)]) }
         store.abandon()
         for seed in 0..<8 as Range<UInt64> {

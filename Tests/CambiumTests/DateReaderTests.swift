@@ -16,7 +16,7 @@ import Testing
         ("00", 1950, "2000"), ("49", 1950, "2049"), ("50", 1950, "1950"), ("99", 1950, "1999"), ("29", 1930, "2029"), ("30", 1930, "1930"),
         ("00", 2000, "2000"), ("99", 2000, "2099"),
     ])
-    func `two digits of a year are counted from the pivot`(digits: String, pivot: Int, year: String) throws {
+    func `a year of two digits is counted from the pivot`(digits: String, pivot: Int, year: String) throws {
         #expect(try read(digits, ["yy"], pivot: pivot) == "\(year)-01-01T00:00:00Z")
     }
 
@@ -25,7 +25,7 @@ import Testing
         ("EST", "2026-01-01T05:00:00Z"),
         ("utc", "2026-01-01T00:00:00Z"),
     ])
-    func `texts without a zone are in that of the mapping`(zone: String, date: String) throws {
+    func `texts without a zone are in the zone of the mapping`(zone: String, date: String) throws {
         #expect(try read("1.1.2026", ["d.M.yyyy"], zone: zone) == date)
         #expect(try read("1.1.2026 Z", ["d.M.yyyy Z"], zone: zone) == "2026-01-01T00:00:00Z")
         #expect(try read("2026-01-01", ["iso8601"], zone: zone) == date)
@@ -39,11 +39,11 @@ import Testing
         ("1.1.2026 +1:", "d.M.yyyy Z"),
         ("1.1.0", "d.M.y"),
     ])
-    func `what is no such date is none`(text: String, format: String) throws {
+    func `a text that does not fit its format or names no date is not read`(text: String, format: String) throws {
         #expect(try read(text, [format]) == nil)
     }
 
-    @Test func `noon and midnight are twelve`() throws {
+    @Test func `12 AM is midnight and 12 PM is noon`() throws {
         #expect(try read("2026 12 AM", ["yyyy h a"]) == "2026-01-01T00:00:00Z")
         #expect(try read("2026 12 pm", ["yyyy h a"]) == "2026-01-01T12:00:00Z")
         #expect(try read("2026 1 PM", ["yyyy H a"]) == "2026-01-01T13:00:00Z")

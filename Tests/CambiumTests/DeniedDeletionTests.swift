@@ -37,7 +37,7 @@ import Testing
 
     private func id(_ text: String, _ store: Store) throws -> ObjectID { try #require(store.schema.id(text)).id }
 
-    @Test func `a denied deletion is reported before what it would bring about, which is counted`() throws {
+    @Test func `a denied deletion is reported first, and its consequences are counted`() throws {
         let store = try Self.store(orders: 1843)
         let customer = try id("Customer/1", store)
         let error = try #require(error(store) { try $0.delete(customer) })
@@ -48,7 +48,7 @@ import Testing
         #expect(found.violations[0].rule == .deleteDenied(relationship: "orders", by: "Order/1"))
     }
 
-    @Test func `mistakes of the same transaction are reported beside a denied deletion`() throws {
+    @Test func `other mistakes of the same transaction are reported with a denied deletion`() throws {
         let store = try Self.store(orders: 3)
         let customer = try id("Customer/1", store)
         let error = try #require(
@@ -62,7 +62,7 @@ import Testing
         #expect(found.violations.dropLast(3).contains { $0.rule == .mandatoryAttribute("text") })
     }
 
-    @Test func `a deletion that nobody denies is refused for what it breaks`() throws {
+    @Test func `a deletion that no relationship denies is refused for the rules that it breaks`() throws {
         let store = try Self.store(orders: 0)
         let customer = try id("Customer/1", store)
         let note = try store.write { transaction in
@@ -73,6 +73,6 @@ import Testing
         let error = try #require(error(store) { try $0.delete(customer) })
         let found = try #require(error.underlying as? RuleViolations)
         #expect(found.consequenceCount == 0 && found.violations.map(\.object) == ["Note/\(note.serial)"])
-        #expect(error.message.contains("'customer' has 0 of at least 1"))
+        #expect(error.message.contains("'customer' has too few members: 0 of at least 1"))
     }
 }

@@ -35,7 +35,7 @@ import Testing
         return found
     }
 
-    @Test func `a transaction that commits while the digest is computed is in it`() throws {
+    @Test func `a digest includes a transaction that commits while it is computed`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<300)
@@ -55,7 +55,7 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
-    @Test func `a migration that commits while the digest is computed is in it`() throws {
+    @Test func `a digest includes a migration that commits while it is computed`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<100)
@@ -67,7 +67,7 @@ import Testing
         #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
     }
 
-    @Test func `digests beside writers name the transaction before them, and a replay comes to them`() throws {
+    @Test func `digests during writes name the transaction before them, and a replay confirms them`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume, durability: .buffered(every: .seconds(60)))
         try add(store, 0..<200)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `a compaction commits no transaction, and no digest`() throws {
+    @Test func `a compaction commits no transaction and no digest`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<100)

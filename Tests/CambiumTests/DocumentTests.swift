@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: 1...9)
-    func `arrays, lines and streams are cut into their documents`(piece: Int) throws {
+    func `arrays, lines and streams are split into their documents`(piece: Int) throws {
         #expect(try documents("[ {\"a\":[1,\"]\"]} ,\n{} ]\n", piece: piece) == ["1 {\"a\":[1,\"]\"]}", "2 {}"])
         #expect(try documents("{\"a\":1}\n\n{\"b\":\"}\"}\n", piece: piece) == ["1 {\"a\":1}", "3 {\"b\":\"}\"}"])
         #expect(try documents("{\n\"a\":1}\n{\"b\":2}", piece: piece) == ["1 {\n\"a\":1}", "3 {\"b\":2}"])
@@ -31,12 +31,12 @@ import Testing
     }
 
     @Test(arguments: 1...9)
-    func `a bracket or comma where a document of a stream has to begin is one`(piece: Int) throws {
+    func `a bracket or comma where a document of a stream must begin is a document of its own`(piece: Int) throws {
         #expect(try documents("{\n\"a\":1}} ,{}]", piece: piece) == ["1 {\n\"a\":1}", "2 }", "2 ,", "2 {}", "2 ]"])
     }
 
     @Test(arguments: ["[1", "[1 2]", "[1,", "[", "[1]]", "[1] 2"])
-    func `an array that is none is told`(text: String) {
+    func `a malformed array is reported`(text: String) {
         #expect(code { _ = try documents(text) } == .invalidInput)
     }
 

@@ -22,7 +22,8 @@ struct ExportCase: CustomTestStringConvertible {
 @Suite struct ExportCaseTests {
     @Test func `there are cases`() { #expect(ExportCase.all.count > 30) }
 
-    @Test(arguments: ExportCase.all) func `a case is written as its file says, and reads back to the same`(file: ExportCase) throws {
+    @Test(arguments: ExportCase.all)
+    func `a case is written as its file states, and a second import changes nothing`(file: ExportCase) throws {
         let description = try file.read()
         let schema = try Schema(try SchemaDefinition(json: Array(try #require(description["schema"]).text.utf8)))
         let entity = try #require(description["entity"]?.string)

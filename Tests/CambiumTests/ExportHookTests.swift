@@ -18,7 +18,7 @@ import Testing
         return store
     }
 
-    @Test func `a hook changes rows, and leaves some out`() throws {
+    @Test func `a hook changes rows and leaves some out`() throws {
         let hooks = ExportHooks { graph, id, row in
             guard row["color"] != .null, case .object(let members) = row else { return .leaveOut }
             row = .object(members + [.init("at", .string("\(graph.schema.entity(id.root)?.name ?? "")/\(id.serial)"))])
@@ -35,7 +35,7 @@ import Testing
         #expect(mapped == #"[{"name":"green","color":"0f0","at":"Tag/3"},"# + "\n" + #"{"name":"red","color":"f00","at":"Tag/1"}]"# + "\n")
     }
 
-    @Test func `what a hook throws ends the export, and CSV takes none`() throws {
+    @Test func `an error of a hook ends the export, and CSV accepts no hooks`() throws {
         let store = try tags()
         let refusing = ExportHooks { _, _, _ in throw CambiumError(.invalidInput, "no") }
         #expect(code { _ = try exported(store, refusing) } == .invalidInput)

@@ -39,7 +39,7 @@ extension Graph {
         #expect(try Store.notes().graph.exported(nil) { $0.format = .array } == "[]\n")
     }
 
-    @Test func `identities stand for objects where ids are not wanted, and order them`() throws {
+    @Test func `identities stand for objects if ids are not wanted, and order them`() throws {
         let graph = try Self.store().graph
         #expect(
             try graph.exported("Item") { $0.references = .identity }
@@ -56,7 +56,7 @@ extension Graph {
         #expect(try graph.exported("Tag") { $0.references = .identity } == "")
     }
 
-    @Test func `what is included nests, and what is on the path is named`() throws {
+    @Test func `included objects are nested, and objects on the path are named`() throws {
         let graph = try Self.store().graph
         #expect(
             try graph.json("Item/2", including: ["note"]).hasSuffix(
@@ -69,7 +69,7 @@ extension Graph {
         #expect(deep.contains(#""items":["Item/1",{"_id":"Item/2","key":"x;,","count":1,"note":"Note/1","tags":[]}]"#))
     }
 
-    @Test func `what names objects by their identity leaves the way back out of nested ones`() throws {
+    @Test func `an export by identity omits the way back in nested objects unless it is included`() throws {
         let graph = try Self.store().graph
         let whole = try graph.exported("Note") { ($0.include, $0.references) = (IncludeTree(depth: 3), .identity) }
         #expect(whole.contains(#""memos":[{"text":"m"},{"text":null}]"#))
@@ -78,7 +78,7 @@ extension Graph {
         #expect(asked.contains(#"{"text":"m","note":1}"#))
     }
 
-    @Test func `ids alone, without nulls, and with flat keys`() throws {
+    @Test func `objects are exported as ids alone, without nulls, and with flat keys`() throws {
         let graph = try Self.store().graph
         #expect(try graph.exported("Memo") { $0.content = .names } == "{\"_id\":\"Memo/1\"}\n{\"_id\":\"Memo/2\"}\n")
         #expect(try graph.exported("Item") { ($0.content, $0.references) = (.names, .identity) } == "{\"key\":\"x;,\"}\n{\"key\":\"y\"}\n")
@@ -91,7 +91,7 @@ extension Graph {
             ))
     }
 
-    @Test func `CSV has the columns of the schema, and quotes what needs it`() throws {
+    @Test func `CSV has the columns of the schema and quotes the fields that need it`() throws {
         let graph = try Self.store().graph
         #expect(
             try graph.exported("Item") { $0.format = .csv }
@@ -110,7 +110,7 @@ extension Graph {
         #expect(code { _ = try graph.exported(nil) { $0.format = .csv } } == .invalidInput)
     }
 
-    @Test func `what one of several entities may be says which`() throws {
+    @Test func `an object of one of several entities states its entity`() throws {
         var definition = SchemaDefinition {
             EntityDefinition("Animal", identity: ["name"]) { AttributeDefinition("name", .string) }
             EntityDefinition("Dog", parent: "Animal") { AttributeDefinition("breed", .string, .optional) }
@@ -135,7 +135,7 @@ extension Graph {
         #expect(try copy.graph.exported(nil) { $0.references = .identity } == all)
     }
 
-    @Test func `a hierarchy whose objects name each other goes there and back without a mapping`() throws {
+    @Test func `a hierarchy whose objects name each other is exported and imported without a mapping`() throws {
         let definition = SchemaDefinition {
             EntityDefinition("Person", identity: ["id"]) {
                 AttributeDefinition("id", .int64)
@@ -160,7 +160,7 @@ extension Graph {
         #expect(try other.graph.exported("Person") { $0.references = .identity } == all)
     }
 
-    @Test func `more levels than an import takes are not asked for`() throws {
+    @Test func `an export refuses more levels than an import accepts`() throws {
         let path = Array(repeating: "related", count: IncludeTree.depthMax + 1).joined(separator: ".")
         #expect(code { _ = try Store.notes().graph.exported("Note", including: [path]) } == .limitExceeded)
     }

@@ -20,7 +20,7 @@ import Testing
         return (volume, file)
     }
 
-    @Test func `what was synced is there after every loss of power`() throws {
+    @Test func `synced data survives every power failure`() throws {
         let (volume, file) = try made([1, 2, 3])
         #expect(images(volume).allSatisfy { $0 == ["file": [1, 2, 3]] })
         try file.truncate(to: 2)
@@ -30,7 +30,7 @@ import Testing
         #expect(images(volume).allSatisfy { $0 == ["other": [1, 2]] })
     }
 
-    @Test func `what was not synced is there, in part, as zeros or not at all, in any order`() throws {
+    @Test func `unsynced writes survive whole, in part, as zeros or not at all, in any order`() throws {
         let (volume, file) = try made([0, 0])
         try file.write([1, 1, 1, 1], at: 2)
         try file.write([2, 2, 2, 2], at: 6)
@@ -45,7 +45,7 @@ import Testing
         #expect(found.allSatisfy { $0.enumerated().allSatisfy { $1 == 0 || $1 == [3, 3, 1, 1, 1, 1, 2, 2, 2, 2][$0] } })
     }
 
-    @Test func `entries that were not synced come or go, and a renamed file may lack what was not synced`() throws {
+    @Test func `a power failure keeps or drops unsynced entries, and a renamed file may lack unsynced bytes`() throws {
         let volume = FaultyVolume(contents: ["file": [1]])
         let file = try volume.open("file.new", .create)
         try file.write([2, 2], at: 0)
@@ -68,7 +68,7 @@ import Testing
         #expect(images(volume).allSatisfy { $0.isEmpty })
     }
 
-    @Test func `a sync that fails makes nothing durable, and no later one does`() throws {
+    @Test func `a failed sync may lose writes for good, even if a later sync succeeds`() throws {
         var lossCount = 0
         for operations in 0..<10 {
             let (volume, file) = try made([])
@@ -89,7 +89,7 @@ import Testing
         #expect(lossCount > 2)
     }
 
-    @Test func `each call fails once with the number that was asked for, and a process that died does nothing more`() throws {
+    @Test func `an injected fault fails one call with the requested error number, and a dead process does nothing more`() throws {
         let (volume, file) = try made([7])
         for code: Int32 in [5, 28] {
             volume.fail(at: volume.operationCount, with: code)
@@ -107,25 +107,25 @@ import Testing
         try volume.remove("file")
     }
 
-    @Test func `a disk that cannot be read is never taken for a log that is damaged or torn`() throws {
+    @Test func `a read failure is never mistaken for a corrupt or torn log`() throws {
         var standard = LogTuning.standard
         // Each opening must make the same reads.
         standard.sealsInBackground = false
         for tuning in [standard, .tiny] {
             let volume = FaultyVolume()
             let store = try Store.create(
-                volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+                volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
             for number in 0..<10 { try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) } }
             store.abandon()
             let files = volume.contents
             let measured = FaultyVolume(contents: files)
-            _ = try Store.open(measured, durability: nil, surroundings: fixedSurroundings(), tuning: tuning)
+            _ = try Store.open(measured, durability: nil, environment: fixedEnvironment(), tuning: tuning)
             #expect(measured.readCount > 10)
             for read in 0..<measured.readCount {
                 let volume = FaultyVolume(contents: files)
                 volume.failRead(at: read, with: 5)
                 do {
-                    let opened = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: tuning)
+                    let opened = try Store.open(volume, durability: nil, environment: fixedEnvironment(), tuning: tuning)
                     // The failed read was made to seal or merge segments.
                     #expect(opened.graph.export == store.graph.export && opened.sealingFailure?.code == .ioFailure, "read \(read)")
                     opened.abandon()

@@ -48,11 +48,11 @@ import Testing
     }
 
     private func open(_ volume: any Volume) throws -> Store {
-        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3))
+        try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3))
     }
 
     @Test(.enabled(if: fitsPages), arguments: goldens)
-    private func `segments of format 1 are merged with those of format 2`(golden: Golden) throws {
+    private func `segments of format 1 are merged with segments of format 2`(golden: Golden) throws {
         let volume = MemoryVolume(contents: try contents(golden.testDescription))
         let before = try Merging.records(volume)
         let count = try LogReader.segments(volume).count
@@ -70,13 +70,13 @@ import Testing
         #expect(try Merging.areSame(Merging.records(volume), before))
         let verification = try Verification(volume)
         #expect(verification.isSound && verification.root == golden.root, "\(verification.findings)")
-        for number in try RootRecord.list(volume) where !golden.isCompacted {
+        for number in try CheckpointRecord.list(volume) where !golden.isCompacted {
             #expect(try ReadOnlyStore(volume, point: .transaction(number)).recovery.checkpoint == number)
         }
     }
 
     @Test(.enabled(if: fitsPages), arguments: goldens)
-    private func `a store of format 1 is read as it is`(golden: Golden) throws {
+    private func `a store of format 1 is readable without conversion`(golden: Golden) throws {
         let volume = MemoryVolume(contents: try contents(golden.testDescription))
         let reader = try ReadOnlyStore(volume)
         check(reader.graph)
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(.enabled(if: fitsPages), arguments: goldens)
-    private func `the first writer makes a store of format 1 one of format 2`(golden: Golden) throws {
+    private func `the first writer converts a store of format 1 to format 2`(golden: Golden) throws {
         let volume = MemoryVolume(contents: try contents(golden.testDescription))
         let store = try open(volume)
         check(store.graph)
@@ -106,7 +106,7 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
-    @Test func `whatever a crash interrupts while a store gets format 2, it has what it had`() throws {
+    @Test func `a crash at any operation of the conversion to format 2 loses nothing`() throws {
         let contents = try contents("checkpointed")
         func run(_ volume: FaultyVolume) throws {
             let store = try open(volume)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: fitsPages)) func `an archive of format 1 makes a store whole`() throws {
+    @Test(.enabled(if: fitsPages)) func `an archive of format 1 completes a compacted store`() throws {
         let store = MemoryVolume(contents: try contents("compacted"))
         let whole = try ArchivedVolume(store, archive: MemoryVolume(contents: try contents("archive")))
         let copy = MemoryVolume()

@@ -58,10 +58,10 @@ extension LogTuning {
 }
 
 /// Returns an environment whose clock advances by a millisecond at every reading, and whose random bytes are a fixed sequence.
-func fixedSurroundings(seed: UInt64 = 0) -> Surroundings {
+func fixedEnvironment(seed: UInt64 = 0) -> StoreEnvironment {
     let time = Guarded(Int64(1_700_000_000_000_000))
     let seed = Guarded(UInt8(truncatingIfNeeded: seed))
-    return Surroundings(
+    return StoreEnvironment(
         now: {
             time.withLock {
                 $0 += 1000
@@ -88,9 +88,9 @@ final class StillClock: Sendable {
     func advance(_ seconds: Int64) { now.withLock { $0 += seconds * 1_000_000 } }
 
     /// Returns an environment with this clock, and with random bytes that do not repeat.
-    func surroundings(seed: UInt64 = 0) -> Surroundings {
+    func environment(seed: UInt64 = 0) -> StoreEnvironment {
         let random = Guarded(SplitMix64(seed: seed))
-        return Surroundings(
+        return StoreEnvironment(
             now: { Timestamp(microsecondsSince1970: self.time) },
             randomBytes: { count in random.withLock { random in (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } } }
         )
@@ -100,11 +100,11 @@ final class StillClock: Sendable {
 extension Store {
     /// Makes a store of notes on a volume in memory that works like a disk.
     static func notes(_ volume: MemoryVolume = MemoryVolume(), durability: Durability = .synced) throws -> Store {
-        try create(volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings())
+        try create(volume, schema: Notes.schema, durability: durability, environment: fixedEnvironment())
     }
 
     static func reopened(_ volume: MemoryVolume) throws -> Store {
-        try open(MemoryVolume(contents: volume.contents), durability: nil, surroundings: fixedSurroundings())
+        try open(MemoryVolume(contents: volume.contents), durability: nil, environment: fixedEnvironment())
     }
 
     @discardableResult

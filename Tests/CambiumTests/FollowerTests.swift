@@ -38,7 +38,7 @@ import Testing
         #expect(try volume.list("log").filter { $0.hasSuffix(".log") }.count > 5)
     }
 
-    @Test func `a follower goes on where a torn tail was cut`() throws {
+    @Test func `a follower continues where a torn tail was cut`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(60)))
         try insert(store, 1)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a follower goes on where a segment that was being made is taken away again`() throws {
+    @Test func `a follower continues after the next opening removes an unfinished segment`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(60)))
         let follower = try StoreFollower(volume)
@@ -76,10 +76,10 @@ import Testing
         #expect(follower.graph.digest() == next.graph.digest())
     }
 
-    @Test func `what is written while the log is looked at, before a new segment is begun, is not missed`() throws {
+    @Test func `a follower misses no transaction that is written while it lists the log and a new segment begins`() throws {
         let volume = WatchedVolume()
         let store = try Store.create(
-            volume.memory, schema: Notes.schema, durability: .buffered(every: .seconds(3600)), surroundings: fixedSurroundings())
+            volume.memory, schema: Notes.schema, durability: .buffered(every: .seconds(3600)), environment: fixedEnvironment())
         try insert(store, 0)
         let follower = try StoreFollower(volume)
         volume.beforeListing.withLock { bodies in
@@ -95,7 +95,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `a follower does not begin with a log that is damaged`() throws {
+    @Test func `a follower refuses to begin with a corrupt log`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         for number in 0..<5 { try insert(store, number) }
@@ -106,7 +106,7 @@ import Testing
         #expect(code { try TransactionLog(MemoryVolume(contents: files)).follow { _ in true } } == .damaged)
     }
 
-    @Test func `what a follower shows is durable`() throws {
+    @Test func `every transaction that a follower shows is durable`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(3600)))
         let follower = try StoreFollower(volume)
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `readers beside a busy writer never take it for damage`() throws {
+    func `readers never mistake the work of a busy writer for corruption`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }  // The operating system removes leftovers.
         let volume = SystemVolume(root: directory.path)
@@ -160,7 +160,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `graphs come as an asynchronous sequence until its task is cancelled`() async throws {
+    @Test func `a follower yields graphs as an asynchronous sequence until its task is cancelled`() async throws {
         let volume = MemoryVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         let follower = try StoreFollower(volume)
@@ -180,7 +180,7 @@ import Testing
         try await endless.value
     }
 
-    @Test func `a follower lets go of its first checkpoint as it goes on, and shows the same`() throws {
+    @Test func `a follower releases its first checkpoint as it advances, and shows the same graph as the store`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
@@ -193,13 +193,13 @@ import Testing
             #expect(try follower.advance() == 1)
             #expect(follower.graph.digest() == store.graph.digest(), "transaction \(number)")
         }
-        #expect(try follower.advance() == 0 && RootRecord.list(volume).count <= 4)
+        #expect(try follower.advance() == 0 && CheckpointRecord.list(volume).count <= 4)
         try insert(store, 20)
         try store.checkpoint()
-        #expect(try RootRecord.list(volume).allSatisfy { $0.rawValue > 8 } && follower.advance() == 1)
+        #expect(try CheckpointRecord.list(volume).allSatisfy { $0.rawValue > 8 } && follower.advance() == 1)
     }
 
-    @Test func `a graph that a follower showed stays what it was when the follower goes on from another checkpoint`() throws {
+    @Test func `a shown graph stays unchanged when its follower continues from another checkpoint`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         try store.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `the log is followed by a thread of its own, which ends with the stream`() async throws {
+    func `a dedicated thread follows the log and ends with the stream`() async throws {
         let volume = WatchedVolume()
         let store = try Store.create(volume.memory, schema: Notes.schema, durability: .synced)
         try insert(store, 0)

@@ -19,7 +19,7 @@ import Testing
         return image
     }
 
-    @Test func `frames of a recycled file, of another place or of another store are no transactions`() throws {
+    @Test func `frames of a recycled file, of another position or of another store are not mistaken for transactions`() throws {
         let log = image(2)
         let others = [
             "another store": image(5, store: [UInt8](repeating: 8, count: 16)), "another segment": image(5, first: 9),
@@ -40,7 +40,7 @@ import Testing
         #expect(try LogReader(files(log.bytes + image(5).bytes.dropFirst(log.bytes.count))).scan { _ in }.lastTransaction.rawValue == 5)
     }
 
-    @Test func `writing goes on behind a torn tail without what is left of it ever coming back`() throws {
+    @Test func `writing continues after a torn tail, and no frame of the tail ever reappears`() throws {
         // Frames 3 to 5 were written but not synced, and frame 3 never reached the disk.
         let (log, all) = (image(2), image(5))
         let hole = [UInt8](repeating: 0, count: all.offsets[3] - all.offsets[2])
@@ -51,7 +51,7 @@ import Testing
         silent += log.frame(at: silent.count, durable: log.offsets[1])
         let torn = files(silent)
         for round in 0..<3 {
-            let store = try Store.open(torn, durability: .synced, surroundings: fixedSurroundings(seed: UInt64(round)))
+            let store = try Store.open(torn, durability: .synced, environment: fixedEnvironment(seed: UInt64(round)))
             #expect(store.graph.transaction.rawValue == UInt64(2 + round) && (store.recovery.cutByteCount > 0) == (round == 0))
             try store.recordDigest()
             store.abandon()

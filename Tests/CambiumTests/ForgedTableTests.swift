@@ -19,7 +19,7 @@ import Testing
         var checksumFlaw: UInt32 = 0
         var headChunk: Int?
 
-        init(_ encoded: RootRecord.Encoded, table: [UInt8]) {
+        init(_ encoded: CheckpointRecord.Encoded, table: [UInt8]) {
             record = encoded.record
             self.table = table
             partCount = encoded.parts.count - 1
@@ -71,28 +71,28 @@ import Testing
     }
 
     static let forgeries = [
-        Forgery("a head in no chunk of the root") { parts, _ in parts.headChunk = 900 },
-        Forgery("a head outside of the file") { parts, _ in
+        Forgery("a head in a chunk that the record does not have") { parts, _ in parts.headChunk = 900 },
+        Forgery("a head outside the file") { parts, _ in
             parts.store(1 << 20, at: 84)
             parts.headChunk = 1 << 20 - 1
         },
         Forgery("a head in chunk 0") { parts, _ in parts.headChunk = 0 },
-        Forgery("a part in no chunk of the root") { parts, _ in parts.places[1].chunk = 5000 },
-        Forgery("a part twice") { parts, _ in parts.places[2].chunk = parts.places[1].chunk },
+        Forgery("a part in a chunk that the record does not have") { parts, _ in parts.places[1].chunk = 5000 },
+        Forgery("a part that appears twice") { parts, _ in parts.places[2].chunk = parts.places[1].chunk },
         Forgery("parts that do not ascend") { parts, _ in parts.places.swapAt(1, 2) },
         Forgery("a part in the chunk of the head") { parts, _ in parts.places[1].chunk = parts.places[0].chunk },
-        Forgery("more parts than the head names") { parts, _ in parts.partCount = Int(UInt32.max) },
-        Forgery("a part fewer than the head names") { parts, _ in parts.partCount += 1 },
-        Forgery("a part with more than a chunk holds") { parts, _ in parts.places[1].byteCount = 1 << 30 },
-        Forgery("a part without bytes, and a table that ends before it is whole") { parts, _ in parts.places[1].byteCount = 0 },
-        Forgery("another checksum of a part") { parts, _ in parts.checksumFlaw = 1 },
+        Forgery("the largest number of parts") { parts, _ in parts.partCount = Int(UInt32.max) },
+        Forgery("one part fewer than the head states") { parts, _ in parts.partCount += 1 },
+        Forgery("a part with more bytes than a chunk holds") { parts, _ in parts.places[1].byteCount = 1 << 30 },
+        Forgery("a part without bytes, and a truncated table") { parts, _ in parts.places[1].byteCount = 0 },
+        Forgery("a wrong checksum of each part") { parts, _ in parts.checksumFlaw = 1 },
         Forgery("fewer chunks than the table has") { parts, _ in parts.store(1, at: 84) },
-        Forgery("more chunks than there can be") { parts, _ in parts.store(.max, at: 84) },
-        Forgery("a longer schema than there is") { parts, count in parts.store(UInt32(count + 6), at: 88) },
-        Forgery("the longest schema of all") { parts, _ in parts.store(.max, at: 88) },
-        Forgery("a kind that is none") { parts, _ in parts.record[11] |= 0x80 },
-        Forgery("a table in chunks, and bytes after its place") { parts, _ in parts.record += [0, 0, 0, 0] },
-        Forgery("a table in the record, which is in chunks") { parts, _ in parts.record[11] = 0 },
+        Forgery("more chunks than a store can have") { parts, _ in parts.store(.max, at: 84) },
+        Forgery("a schema that is longer than its op") { parts, count in parts.store(UInt32(count + 6), at: 88) },
+        Forgery("the longest schema that the record can state") { parts, _ in parts.store(.max, at: 88) },
+        Forgery("an unknown kind") { parts, _ in parts.record[11] |= 0x80 },
+        Forgery("a table in chunks, and extra bytes in the record") { parts, _ in parts.record += [0, 0, 0, 0] },
+        Forgery("a table in chunks, although the record states that it has the table") { parts, _ in parts.record[11] = 0 },
         Forgery("a part in a chunk with pages") { parts, count in
             let entry = parts.entry(parts.places[1].chunk, after: count)
             parts.table.replaceSubrange(entry..<entry + 2, with: [1, 0])
@@ -101,7 +101,7 @@ import Testing
             let entry = parts.entry(1, after: count)
             parts.table.replaceSubrange(entry..<entry + 2, with: [0xFF, 0xFF])
         },
-        Forgery("a part that the root does not have") { parts, count in
+        Forgery("a part in a chunk that is not marked for the table") { parts, count in
             let entry = parts.entry(parts.places[1].chunk, after: count)
             parts.table.replaceSubrange(entry..<entry + 6, with: [0, 0, 1, 0, 0, 0])
         },
@@ -109,7 +109,7 @@ import Testing
             let entry = parts.entry(parts.places[1].chunk, after: count)
             parts.table[entry + 3] = 9
         },
-        Forgery("a schema that is none") { parts, _ in parts.table[0] ^= 0xFF },
+        Forgery("a schema that cannot be decoded") { parts, _ in parts.table[0] ^= 0xFF },
     ]
 
     private func add(_ store: Store, _ numbers: Range<Int>) throws {
@@ -122,7 +122,7 @@ import Testing
     private func made() throws -> (volume: MemoryVolume, digest: GraphDigest) {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: RootTableTests.tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: CheckpointTableTests.tuning)
         for round in 0..<3 {
             try add(store, round * 50..<round * 50 + 50)
             if round < 2 { try store.checkpoint() }
@@ -131,13 +131,13 @@ import Testing
         return (volume, store.graph.digest())
     }
 
-    @Test(arguments: forgeries) func `a forged table is passed over, and told`(forgery: Forgery) throws {
+    @Test(arguments: forgeries) func `an opening skips a forged table and reports it`(forgery: Forgery) throws {
         let (volume, digest) = try made()
         let number = TransactionNumber(rawValue: 3)
         let root = try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number)).record
         let op = OpCodec.encode([.schema(root.schema)])
-        var parts = Parts(root.encode(partByteCountMax: 300), table: RootTable.encode(schemaOp: op, root.chunks, isPacked: false))
-        let (path, pages) = (RootRecord.path(number), PageFile.path(root.pageFile))
+        var parts = Parts(root.encode(partByteCountMax: 300), table: CheckpointTable.encode(schemaOp: op, root.chunks, isPacked: false))
+        let (path, pages) = (CheckpointRecord.path(number), PageFile.path(root.pageFile))
         try parts.write(to: volume, path, pages: pages)
         #expect(try ReadOnlyStore(volume).recovery.checkpoint == number)
         forgery.body(&parts, op.count)
@@ -145,7 +145,7 @@ import Testing
         let reader = try ReadOnlyStore(volume)
         #expect(reader.graph.digest() == digest && reader.recovery.notes.count == 1 && reader.recovery.checkpoint.rawValue == 2)
         #expect(try !Verification(volume).isSound)
-        let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 5), tuning: RootTableTests.tuning)
+        let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 5), tuning: CheckpointTableTests.tuning)
         #expect(store.graph.digest() == digest && store.recovery.notes.count == 1)
         try add(store, 1000..<1010)
         try store.checkpoint()

@@ -66,7 +66,7 @@ import Testing
         #expect(try Verification(volume.memory).isSound)
     }
 
-    @Test func `a commit that was written before the disk was full is there, and who waited for it is told so`() throws {
+    @Test func `a commit written before the disk was full survives and is reported as done`() throws {
         let (volume, store, first) = try syncing(nil)
         // The second transaction is written at once and waits for its own sync.
         let begun = DispatchSemaphore(value: 0)
@@ -91,7 +91,7 @@ import Testing
         try finish(volume, store, [1, 2, 3])
     }
 
-    @Test func `a full disk takes back what was staged, and not what is being synced`() throws {
+    @Test func `a full disk rolls back staged transactions, but not those that are being synced`() throws {
         let (volume, store, first) = try syncing(.synced)
         let staged = try store.enqueue(durability: .synced) { try $0.insert("Note", ["id": .int(3)]) }.ticket
         volume.isFull.store(true, ordering: .relaxed)
@@ -104,7 +104,7 @@ import Testing
         try finish(volume, store, [1, 2, 5])
     }
 
-    @Test func `who has read what a full disk took back is told so`() throws {
+    @Test func `a transaction that has read a state that a full disk rolled back fails`() throws {
         let (volume, store, first) = try syncing(.synced)
         let staged = try store.enqueue(Author(requestID: "a"), durability: .synced) { try $0.insert("Note", ["id": .int(3)]) }.ticket
         // These transactions change nothing, and the state that they have read is not written yet.

@@ -13,7 +13,7 @@ import Testing
     private func closed(_ volume: FaultyVolume) -> Store? {
         guard
             let store = try? Store.create(
-                volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+                volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
         else { return nil }
         for number in 0..<20 {
             do { try insert(store, number) } catch { break }  // The test closes the store instead of trying again.
@@ -21,7 +21,7 @@ import Testing
         return (try? store.close()) == nil ? nil : store
     }
 
-    @Test func `a store that is closed after the disk was full opens again, whatever a loss of power takes`() throws {
+    @Test func `a store closed after the disk was full opens again after any power failure`() throws {
         let measured = FaultyVolume()
         _ = try #require(closed(measured))
         var closedCount = 0

@@ -18,7 +18,7 @@ import Testing
         (tuning.chunkCountMax, tuning.checkpointsInBackground) = (2048, false)
         self.tuning = tuning
         store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         var count: Int64 = 0
         let isRefused = { [store] in
             try Self.isRefused { try Self.insert(store, count * 100..<(count + 1) * 100) }
@@ -44,12 +44,12 @@ import Testing
         try store.write { try $0.delete(Array(ids)) }
     }
 
-    @Test func `a full graph is what it was before the change that did not fit`() throws {
+    @Test func `a change that does not fit leaves a full graph unchanged`() throws {
         let graph = store.graph
         #expect(graph.objectCount > 0 && graph.objectCount % 100 == 0)
         #expect(graph.invariantFindings() == [])
         try store.close()
-        let reopened = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: tuning)
+        let reopened = try Store.open(volume, durability: nil, environment: fixedEnvironment(), tuning: tuning)
         #expect(reopened.graph.digest() == graph.digest())
     }
 
@@ -78,11 +78,11 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `a deletion that may need more pages than there are is refused`() throws {
+    @Test func `a deletion that may need more pages than are left is refused`() throws {
         let volume = MemoryVolume()
         var tuning = tuning
         let small = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         let text = String(repeating: "text", count: 50)
         try small.write { transaction in
             for number in 0..<3000 { _ = try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string(text)]) }
@@ -90,7 +90,7 @@ import Testing
         try small.checkpoint()
         try small.close()
         tuning.chunkCountMax = try PageFile.byteCount(volume) / PageLayout.chunkByteCount + 3
-        let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: tuning)
+        let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(), tuning: tuning)
         let notes = Array(store.graph.objects(of: try store.schema.required("Note")))
         let digest = store.graph.digest()
         #expect(try Self.isRefused { try store.write { try $0.delete(notes) } })
@@ -98,19 +98,19 @@ import Testing
         try store.write { try $0.delete(notes[0]) }
     }
 
-    @Test func `a request is remembered, a label set and a digest recorded in a full graph`() throws {
+    @Test func `a full graph still accepts a request, a label and a digest`() throws {
         try store.write(Author(requestID: "request")) { _ in }
         try store.label("full", store.graph.transaction)
         try store.recordDigest()
         #expect(store.graph.labels["full"] != nil)
     }
 
-    @Test func `what a log says is applied even if the pages have become fewer`() throws {
+    @Test func `a replay applies every logged change even if the page limit is now lower`() throws {
         let digest = store.graph.digest()
         store.committer.abandon()
         var tuning = tuning
         tuning.chunkCountMax = 1024
-        let reopened = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: tuning)
+        let reopened = try Store.open(volume, durability: nil, environment: fixedEnvironment(), tuning: tuning)
         #expect(reopened.graph.digest() == digest)
         #expect(try Self.isRefused { try Self.insert(reopened, -1..<0) })
     }

@@ -20,7 +20,7 @@ import Testing
         return counts
     }
 
-    @Test func `writers that wait at the same time share a frame and a sync, and readers see them together`() throws {
+    @Test func `writers that wait together share a frame and a sync, and their transactions appear together`() throws {
         let volume = GatedVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         volume.isShut.store(true, ordering: .relaxed)
@@ -55,7 +55,7 @@ import Testing
         #expect(try Verification(volume.memory).isSound)
     }
 
-    @Test func `many threads commit durably, each transaction once`() throws {
+    @Test func `transactions of many threads are committed durably and once`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         DispatchQueue.concurrentPerform(iterations: 16) { writer in
@@ -74,7 +74,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `tasks commit without keeping a thread`() async throws {
+    @Test func `tasks commit without blocking a thread`() async throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         let receipts = try await withThrowingTaskGroup(of: Receipt.self) { tasks in
@@ -103,8 +103,8 @@ import Testing
             let (export, digest) = (store.graph.export, store.graph.digest())
             for round in 0..<5 {
                 // After the first failure no preallocated space is left, so a write that preallocates precedes the write of the frame.
-                let asksForRoom = durability == .synced && round > 0
-                volume.fail(at: volume.operationCount + (asksForRoom ? 1 : 0), with: ENOSPC)
+                let preallocates = durability == .synced && round > 0
+                volume.fail(at: volume.operationCount + (preallocates ? 1 : 0), with: ENOSPC)
                 #expect(code { _ = try insert(store, 2) } == .ioFailure, "round \(round)")
                 #expect(store.graph.export == export && store.committer.timeline.head.digest() == digest)
                 #expect(store.pageFindings.isEmpty)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `a sync that fails takes back what was not durable, and nothing more is written`() throws {
+    @Test func `a failed sync rolls back every transaction that is not durable, and the store writes nothing more`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         _ = try insert(store, 1)
@@ -133,7 +133,7 @@ import Testing
         #expect(store.graph.export == export)
     }
 
-    @Test func `a store in memory has no log, and is the same in everything else`() throws {
+    @Test func `a store in memory has no log, but otherwise behaves like any other store`() throws {
         let store = try Store.inMemory(schema: Notes.schema)
         let receipt = try insert(store, 1)
         #expect(receipt.transaction?.rawValue == 2 && receipt.logByteCount == 0 && store.graph.objectCount == 1)
@@ -143,7 +143,7 @@ import Testing
         #expect(code { _ = try insert(store, 2) } == .notWritable)
     }
 
-    @Test func `a request is applied once, also by a later process, within the window`() throws {
+    @Test func `a request within the window is applied once, even across processes`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         func insert(_ store: Store, _ number: Int, _ request: String) throws -> RepeatedRequest? {
@@ -169,8 +169,8 @@ import Testing
         #expect(reopened.graph.objectCount == 3)
     }
 
-    @Test func `the window of requests forgets the oldest`() throws {
-        let store = try Store.inMemory(schema: Notes.schema, surroundings: fixedSurroundings())
+    @Test func `the window of requests drops the oldest request`() throws {
+        let store = try Store.inMemory(schema: Notes.schema, environment: fixedEnvironment())
         let timeline = store.committer.timeline
         timeline.requestCountMax = 3
         for number in 2...11 { try store.write(Author(requestID: "request \(number)")) { try $0.insert("Memo") } }
@@ -184,7 +184,7 @@ import Testing
         #expect(store.graph.request("none") == nil && store.graph.requestCount == 3)
     }
 
-    @Test func `what a reader beside the writer has seen is durable`() throws {
+    @Test func `a graph that a reader in another process has seen is durable`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(3600)))
         for number in 1...5 { _ = try insert(store, number) }
@@ -197,7 +197,7 @@ import Testing
         #expect(found == seen && before != seen)
     }
 
-    @Test func `a ticket that nobody keeps holds nobody up, and one may be asked twice`() async throws {
+    @Test func `an unused ticket delays no other commit, and a ticket can be awaited twice`() async throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         for number in 0..<20 { _ = try store.enqueue { try $0.insert("Note", ["id": .int(Int64(number))]) } }
@@ -211,7 +211,7 @@ import Testing
         #expect(try Store.open(MemoryVolume(contents: volume.image(seed: 2)), durability: nil).graph.export == store.graph.export)
     }
 
-    @Test func `tickets that are kept hold no versions, and tell of a graph that has their transaction`() async throws {
+    @Test func `kept tickets pin no versions, and each receipt has a graph with its transaction`() async throws {
         let volume = GatedVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         volume.isShut.store(true, ordering: .relaxed)
@@ -242,7 +242,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `threads that meet a full disk again and again lose nothing and leave nothing`() throws {
+    @Test func `threads that repeatedly meet a full disk lose no acknowledged commit and leak no pages`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         let acknowledged = Guarded<Set<Int64>>([])

@@ -26,25 +26,25 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 7, 1000])
-    func `members one after the other are one input`(piece: Int) throws {
+    func `consecutive members of a file are one input`(piece: Int) throws {
         #expect(try imported(Self.first, piece: piece).counts.inserted == 1)
         #expect(try imported(Self.first + Self.second, piece: piece).counts.inserted == 2)
         #expect(try imported(Self.second + Self.first + Self.second, piece: piece).counts.repeated == 1)
     }
 
-    @Test func `a file that is cut anywhere is told by its name`() throws {
+    @Test func `a truncated file is reported with its name`() throws {
         let whole = Self.first + Self.second
         for count in 0..<whole.count where count != Self.first.count {
             do {
                 _ = try imported(Array(whole[..<count]))
-                Issue.record("\(count) bytes of \(whole.count) are no file")
+                Issue.record("the import of \(count) of \(whole.count) bytes succeeded")
             } catch let error as CambiumError {
                 #expect(error.code == .invalidInput && error.place?.file == "rows.json.gz")
             }
         }
     }
 
-    @Test func `a bit that was turned is told, or says nothing`() throws {
+    @Test func `a flipped bit is reported unless it has no meaning`() throws {
         for offset in Self.first.indices {
             var damaged = Self.first
             damaged[offset] ^= 0x10
@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: [
         ("a.json", ImportSource.Format.json), ("a.csv", .csv), ("A.CSV", .csv), ("a.csv.gz", .csv), ("a.jsonl.gz", .json), ("csv", .json),
     ])
-    func `the name of a file tells what it is`(name: String, format: ImportSource.Format) {
+    func `the name of a file determines its format`(name: String, format: ImportSource.Format) {
         #expect(ImportSource.file(name).format == format)
     }
 }

@@ -10,7 +10,7 @@ import Testing
     private func made(_ tuning: LogTuning) throws -> (volume: MemoryVolume, store: Store, states: [String]) {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         var states = [store.graph.state]
         func note(_ number: UInt64?) throws {
             #expect(number == UInt64(states.count) + 1)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a replay up to any transaction gives the exact earlier values`(isTiny: Bool) throws {
+    func `a replay up to any transaction results in the exact earlier values`(isTiny: Bool) throws {
         let (volume, store, states) = try made(isTiny ? .tiny : .standard)
         try store.close()
         #expect(Set(states).count == states.count - 1)
@@ -57,13 +57,13 @@ import Testing
             #expect(past.state == state, "transaction \(number + 1)")
         }
         // The same holds while a writer continues, and after sealing.
-        let again = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(), tuning: isTiny ? .tiny : .standard)
+        let again = try Store.open(volume, durability: nil, environment: fixedEnvironment(), tuning: isTiny ? .tiny : .standard)
         try again.write { try $0.insert("Tag", ["name": .string("blue")]) }
         #expect(try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 5))).graph.state == states[4])
     }
 
     @Test(arguments: [false, true])
-    func `the log alone brings everything back, whatever kind of change it was`(isTiny: Bool) throws {
+    func `the log alone restores every kind of change`(isTiny: Bool) throws {
         let (volume, store, states) = try made(isTiny ? .tiny : .standard)
         store.abandon()
         var kinds: Set<String> = []
@@ -72,19 +72,19 @@ import Testing
         // Neither HEAD nor the lock remains, only the settings and the log.
         let files = volume.contents.filter { $0.key.hasPrefix("log/") || $0.key == StoreSettings.fileName }
         #expect(files.count < volume.contents.count)
-        let found = try Store.open(MemoryVolume(contents: files), durability: nil, surroundings: fixedSurroundings())
+        let found = try Store.open(MemoryVolume(contents: files), durability: nil, environment: fixedEnvironment())
         #expect(found.graph.state == states.last && found.graph.transaction.rawValue == UInt64(states.count))
         #expect(found.graph.invariantFindings().isEmpty && found.schema.entities.map(\.name) == store.schema.entities.map(\.name))
         #expect(code { try found.write(Author(requestID: "request 3")) { try $0.insert("Tag", ["name": .string("x")]) } } == .repeated)
     }
 
-    @Test func `times do not go backwards when the clock does, and tell by how much it was behind`() throws {
+    @Test func `times never go backwards with the clock, and the log records how far the clock lagged`() throws {
         let clock = Guarded(Int64(1_700_000_000_000_000))
-        var surroundings = fixedSurroundings()
-        surroundings.now = { Timestamp(microsecondsSince1970: clock.withLock { $0 }) }
+        var environment = fixedEnvironment()
+        environment.now = { Timestamp(microsecondsSince1970: clock.withLock { $0 }) }
         let volume = MemoryVolume()
         func insert(_ store: Store, _ number: Int64) throws { try store.write { try $0.insert("Note", ["id": .int(number)]) } }
-        var store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: surroundings, tuning: .tiny)
+        var store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: environment, tuning: .tiny)
         var clocks = [clock.withLock { $0 }]
         for number in 0..<40 {
             clock.withLock { $0 += number % 5 == 0 ? -3_600_000_000 : 1_000_000 }
@@ -92,27 +92,27 @@ import Testing
             try insert(store, Int64(number))
             if number % 7 == 6 {
                 try store.close()
-                store = try Store.open(volume, durability: nil, surroundings: surroundings, tuning: .tiny)
+                store = try Store.open(volume, durability: nil, environment: environment, tuning: .tiny)
             }
         }
         try store.close()
-        var (times, told): ([Int64], [Int64]) = ([], [])
+        var (times, clockTimes): ([Int64], [Int64]) = ([], [])
         try TransactionLog(volume).forEach { entry in
             times.append(entry.metadata.time.microsecondsSince1970)
-            told.append((entry.metadata.time - entry.metadata.clockLag).microsecondsSince1970)
+            clockTimes.append((entry.metadata.time - entry.metadata.clockLag).microsecondsSince1970)
         }
-        #expect(told == clocks)
+        #expect(clockTimes == clocks)
         #expect(times.count == 41 && times == times.sorted() && Set(times).count < times.count)
         #expect(volume.contents.keys.count { $0.hasSuffix(".log") } > 2)
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `commits are synced as often as was promised when the clock goes backwards`() throws {
+    @Test func `commits are synced at the promised interval even if the clock goes backwards`() throws {
         let clock = Guarded(Int64(1_700_000_000_000_000))
-        var surroundings = fixedSurroundings()
-        surroundings.now = { Timestamp(microsecondsSince1970: clock.withLock { $0 }) }
+        var environment = fixedEnvironment()
+        environment.now = { Timestamp(microsecondsSince1970: clock.withLock { $0 }) }
         let volume = FaultyVolume()
-        let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(1)), surroundings: surroundings)
+        let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(1)), environment: environment)
         clock.withLock { $0 -= 86_400_000_000 }
         for number in 0..<3 {
             try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }

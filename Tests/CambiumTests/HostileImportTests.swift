@@ -31,11 +31,12 @@ import Testing
     }
 
     static let malformed: [Case] = [
-        Case("{\"x\":" + repeated("[", 600) + repeated("]", 600) + "}", "nest more than 512 deep"),
-        Case("{\"x\":" + repeated("{\"a\":", 600) + "1" + repeated("}", 600) + "}", "nest more than 512 deep"),
-        Case(repeated("[", 3_000_000), "nest more than 512 deep"), Case(repeated("{\"a\":", 1_000_000), "nest more than 512 deep"),
-        Case("{\"id\":1,\"title\":\"\\ud800\"}", "an escape that JSON does not have"),
-        Case("{\"id\":1,\"title\":\"\\udc00\\ud800\"}", "an escape that JSON does not have"),
+        Case("{\"x\":" + repeated("[", 600) + repeated("]", 600) + "}", "nest more than 512 levels deep"),
+        Case("{\"x\":" + repeated("{\"a\":", 600) + "1" + repeated("}", 600) + "}", "nest more than 512 levels deep"),
+        Case(repeated("[", 3_000_000), "nest more than 512 levels deep"),
+        Case(repeated("{\"a\":", 1_000_000), "nest more than 512 levels deep"),
+        Case("{\"id\":1,\"title\":\"\\ud800\"}", "an escape that JSON does not define"),
+        Case("{\"id\":1,\"title\":\"\\udc00\\ud800\"}", "an escape that JSON does not define"),
         Case("{\"id\":1,\"title\":\"\\u12\"}", "an escape"),
         Case("{\"id\":1,\"id\":1}", "the object has the key \"id\" twice"),
         Case("{\"id\":1,\"x\":{\"a\":1,\"b\":2,\"a\":3}}", "the object has the key \"a\" twice"),
@@ -44,14 +45,14 @@ import Testing
         Case("{\"id\":01}", "a malformed number"), Case("{\"id\":+1}", "a value is expected"), Case("{\"id\":NaN}", "a value is expected"),
         Case("{\"id\":0x1}", "a malformed number"),
         Case("{\"id\":1.}", "a malformed number"),
-        Case("{\"id\":1}}", "more follows"), Case("{\"id\":1", "does not end"), Case("{'id':1}", "a key in quotes"),
+        Case("{\"id\":1}}", "more text follows"), Case("{\"id\":1", "does not end"), Case("{'id':1}", "a key in quotes"),
         Case("{\"id\":1,}", "a key in quotes"),
-        Case("{\"id\":1}\u{FEFF}", "more follows"), Case("{\"id\":tru}", "a word other than"),
+        Case("{\"id\":1}\u{FEFF}", "more text follows"), Case("{\"id\":tru}", "a word other than"),
         Case("{\"id\":1 /* one */}", "is expected"),
     ]
 
     @Test(arguments: malformed)
-    func `what is no JSON is told with its line`(_ one: Case) throws {
+    func `text that is not JSON is reported with its line`(_ one: Case) throws {
         let (row, error) = try refusal(Array(("{\"id\":5}\n" + one.text).utf8))
         if let row {
             #expect(row.code == .malformed && row.row == 2 && row.line == 2 && row.message.contains(one.wanted), "\(row)")
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [[0x80], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xFF], [0xE2, 0x82]] as [[UInt8]])
-    func `bytes that are not UTF-8 are told with their line and column`(bytes: [UInt8]) throws {
+    func `bytes that are not UTF-8 are reported with their line and column`(bytes: [UInt8]) throws {
         let (row, _) = try refusal(Array("{\"id\":5}\n{\"id\":1,\"title\":\"".utf8) + bytes + Array("\"}".utf8))
         #expect(row?.code == .malformed && row?.line == 2 && row?.message.hasSuffix("bytes that are not UTF-8, at column 18") == true)
         let (record, _) = try refusal(Array("id,title\n5,x\n1,".utf8) + bytes, .csv)
@@ -80,12 +81,12 @@ import Testing
     ]
 
     @Test(arguments: tooLarge)
-    func `numbers and dates beyond their type are told with their pointer`(_ one: Case) throws {
+    func `numbers and dates that do not fit their type are reported with their pointer`(_ one: Case) throws {
         let (row, error) = try refusal(Array("{\(one.text)}".utf8))
         #expect(row?.code == .typeMismatch && row?.pointer == one.wanted && error?.place?.pointer == one.wanted)
     }
 
-    @Test func `numbers of any length are read where their value fits`() throws {
+    @Test func `a number of any length is read if its value fits`() throws {
         let store = try Store.notes()
         let rows = "{\"id\":1e18,\"rating\":0.\(Self.repeated("0", 100_000))1}\n{\"id\":1.0,\"rating\":1\(Self.repeated("0", 300))}"
         try store.importing("Note", rows)
@@ -93,7 +94,7 @@ import Testing
         #expect(try store.graph.json("Note/2").contains("\"id\":1,\"title\":\"\",\"rating\":1e+300,"))
     }
 
-    @Test func `objects nest as deeply as the limit says`() throws {
+    @Test func `objects nest down to the limit and no deeper`() throws {
         func nested(_ depth: Int) -> String {
             (1...depth).map { "{\"id\":\($0),\"related\":[" }.joined() + Self.repeated("]}", depth)
         }
@@ -122,7 +123,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `a million keys, and twenty thousand members, are an object`() throws {
+    func `an object may have a million keys or twenty thousand members`() throws {
         let store = try Store.notes()
         let keys = (0..<1_000_000).map { ",\"k\($0)\":0" }.joined()
         let report = try store.importing("Note", "{\"id\":1\(keys)}")
@@ -134,7 +135,7 @@ import Testing
         #expect(store.graph.objectCount == 20_000 && store.graph.linkCount == 19_999)
     }
 
-    @Test func `more columns and fields than a schema can have are refused`() throws {
+    @Test func `rows with too many columns or fields are refused`() throws {
         let columns = (0..<CSVRecordScan.fieldCountMax).map { "c\($0)" }.joined(separator: ",")
         #expect(try refusal(Array("id,\(columns)\n".utf8), .csv).1?.place?.line == 1)
         let commas = [UInt8](repeating: UInt8(ascii: ","), count: 300_000)
@@ -144,7 +145,7 @@ import Testing
         #expect(wide?.code == .malformed && wide?.line == 2)
     }
 
-    @Test func `a bad row among many is left out, however bad`() throws {
+    @Test func `a bad row among good ones is skipped, however malformed it is`() throws {
         let store = try Store.notes()
         let bad = ["{\"id\":", "\u{0}", "]", "{\"a\":\"\\ud800\"}", Self.repeated("[", 1000), "\"", "1e999", "null", "{\"id\":{}}"]
         let rows = bad.enumerated().flatMap { ["{\"id\":\($0.offset)}", $0.element] }.joined(separator: "\n")

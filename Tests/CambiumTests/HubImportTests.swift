@@ -12,7 +12,7 @@ import Testing
         return 1..<1 + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? 4)
     }()
 
-    @Test func `random rows linked to hubs come to the same by the log`() throws {
+    @Test func `random rows linked to hubs result in the same graph after a replay`() throws {
         for seed in Self.seeds {
             var run = try HubRun(seed: seed)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }

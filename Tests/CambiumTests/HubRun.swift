@@ -17,7 +17,7 @@ struct HubRun {
 
     init(seed: UInt64) throws {
         random = SplitMix64(seed: seed)
-        store = try Store.create(volume, schema: Schema(Self.definition), durability: .synced, surroundings: fixedSurroundings())
+        store = try Store.create(volume, schema: Schema(Self.definition), durability: .synced, environment: fixedEnvironment())
         let rows = (0..<memberCount).map { number in
             let links = Self.relationships.map { "\"\($0)\":\(Self.value($0, hub: 0))" }
             return "{\"id\":\(number),\(links.joined(separator: ","))}"
@@ -46,8 +46,10 @@ struct HubRun {
             let after = try objects()
             let changedCount = before.count { after[$0.key] != $0.value }
             let updatedCount = report.entities.values.reduce(0) { $0 + $1.updated }
-            if updatedCount != changedCount { throw Finding("import \(number) updated \(changedCount), not \(updatedCount): \(rows)") }
-            if try replayedDigest() != store.graph.digest() { throw Finding("import \(number) is replayed as something else: \(rows)") }
+            if updatedCount != changedCount {
+                throw Finding("import \(number) changed \(changedCount) objects and reported \(updatedCount): \(rows)")
+            }
+            if try replayedDigest() != store.graph.digest() { throw Finding("a replay of import \(number) has another digest: \(rows)") }
         }
     }
 

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [nil, 100, 256, 300] as [Int?])
-    func `the log is the same byte for byte, whoever reads the rows`(batch: Int?) throws {
+    func `the log has the same bytes whether or not a second thread reads the rows`(batch: Int?) throws {
         let bad = rows([400: #"{"id":"x"}"#, 401: "{bad", 700: #"{"title":"no id"}"#])
         let volumes = try [true, false].map { ahead in
             let volume = MemoryVolume()
@@ -51,7 +51,7 @@ import Testing
         #expect(volumes[0] == volumes[1])
     }
 
-    @Test func `the first bad row is told, though others were read before it was met`() throws {
+    @Test func `the first bad row is reported, even if later rows were read ahead`() throws {
         let store = try Store.notes()
         var reached = ImportReport()
         let bad = rows([300: #"{"id":300,"related":[{"title":"no id"}]}"#, 301: "{bad", 302: #"{"id":"x"}"#])
@@ -60,7 +60,7 @@ import Testing
         #expect(reached.errors.map(\.code) == [.missingIdentity] && store.graph.objectCount == 0)
     }
 
-    @Test(arguments: [true, false]) func `what ends the input comes behind the errors of the rows before`(hasBadRow: Bool) throws {
+    @Test(arguments: [true, false]) func `an error of an earlier row takes precedence over a failure of the input`(hasBadRow: Bool) throws {
         let store = try Store.notes()
         let bytes = rows(hasBadRow ? [600: #"{"id":"x"}"#] : [:])
         let failing = ImportSource(name: "rows", isRepeatable: true) {
@@ -92,7 +92,7 @@ import Testing
         deinit { readers.living.subtract(1, ordering: .relaxed) }
     }
 
-    @Test func `nobody reads on when an import has failed`() throws {
+    @Test func `no reader remains after an import has failed`() throws {
         let store = try Store.notes()
         let line = Array((#"{"id":1}"# + "\n").utf8)
         let readers = Readers()
@@ -112,7 +112,7 @@ import Testing
         try store.write { _ = try $0.insert("Note", ["id": .int(1)]) }
     }
 
-    @Test func `rows that break rules seen afterwards are left out, and the others are read again`() throws {
+    @Test func `rows that break a rule found at the end are skipped, and the other rows are read again`() throws {
         var definition = Notes.schema.definition
         definition.entities[0].unique = [["title"]]
         let store = try Store.inMemory(schema: try Schema(definition))
@@ -122,7 +122,7 @@ import Testing
         #expect(report.counts.inserted == Self.count - 2)
     }
 
-    @Test func `a document that is larger than all that may be under way travels with small ones`() throws {
+    @Test func `a document larger than the limit for rows in flight is imported among small ones`() throws {
         let store = try Store.notes()
         let ids = (1...20_000).map { "\"x\($0)\"" }.joined(separator: ",")
         let large = rows([300: #"{"id":300,"items":[\#(ids)]}"#, 301: #"{"id":301,"title":"\#(String(repeating: "x", count: 9 << 20))"}"#])
@@ -145,9 +145,10 @@ import Testing
         return try Schema(definition)
     }
 
-    @Test(arguments: [LogTuning.standard, .tiny]) func `what a second thread encodes replays to the same graph`(tuning: LogTuning) throws {
+    @Test(arguments: [LogTuning.standard, .tiny])
+    func `ops that a second thread encodes replay to the same graph`(tuning: LogTuning) throws {
         let volume = MemoryVolume()
-        let store = try Store.create(volume, schema: try chain(), durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        let store = try Store.create(volume, schema: try chain(), durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         var row = #"{"id":1}"#
         for _ in 1..<OpEncoding.opCountMin { row = #"{"id":1,"next":\#(row)}"# }
         #expect(try store.importing("E0", row).entities.count == OpEncoding.opCountMin)
@@ -155,7 +156,7 @@ import Testing
         #expect(store.graph.linkCount == OpEncoding.opCountMin - 1)
     }
 
-    @Test func `objects that are there as sub-entities are read as what they are, at any depth`() throws {
+    @Test func `rows of an entity update existing objects of its sub-entities at any depth`() throws {
         let schema = try Schema(
             SchemaDefinition {
                 EntityDefinition("Part", identity: ["id"]) {

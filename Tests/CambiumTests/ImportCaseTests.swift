@@ -23,13 +23,13 @@ struct ImportCase: CustomTestStringConvertible {
 }
 
 @Suite struct ImportCaseTests {
-    @Test func `there are cases`() { #expect(ImportCase.all.count > 60) }
+    @Test func `the directory has more than 60 import cases`() { #expect(ImportCase.all.count > 60) }
 
-    @Test(arguments: ImportCase.all) func `a case comes out as its file says`(file: ImportCase) throws {
+    @Test(arguments: ImportCase.all) func `an import case has the result that its file states`(file: ImportCase) throws {
         let description = try file.read()
         let schema = try Schema(try SchemaDefinition(json: Array(try #require(description["schema"]).text.utf8)))
         let volume = MemoryVolume()
-        let store = try Store.create(volume, schema: schema, durability: .synced, surroundings: fixedSurroundings())
+        let store = try Store.create(volume, schema: schema, durability: .synced, environment: fixedEnvironment())
         let entity = try store.schema.required(description["entity"]?.string ?? "")
         for row in description["before"]?.elements ?? [] {
             let other = row["_entity"]?.string
@@ -59,7 +59,7 @@ struct ImportCase: CustomTestStringConvertible {
         var reached = ImportReport()
         do {
             _ = try body { reached = $0 }
-            Issue.record("The import has to fail.")
+            Issue.record("The import must fail.")
         } catch let thrown as CambiumError {
             guard let row = error["row"] else { return #expect(thrown.code.rawValue == error["code"]?.string) }
             let failure = try #require(reached.errors.last)
@@ -99,7 +99,7 @@ extension ImportOptions {
             case "unknown": unknown = try #require(UnknownKey(rawValue: text))
             case "onError": onError = try #require(RowError(rawValue: text))
             case "effect": effect = text == "dryRun" ? .dryRun : .commit
-            default: Issue.record("There is no option '\(member.key)'.")
+            default: Issue.record("The case has the unknown option '\(member.key)'.")
             }
         }
     }

@@ -42,7 +42,7 @@ import Testing
             })
     }
 
-    @Test func `the mapping gives the objects that the page shows`() throws {
+    @Test func `the mapping results in the objects that the page shows`() throws {
         let store = try Store.inMemory(schema: try schema())
         let mapping = try ImportMapping(json: Array(block("mapping").utf8))
         let report = try store.importing("Person", try block("rows")) { $0.mapping = mapping }
@@ -52,7 +52,7 @@ import Testing
         #expect(again.transaction == nil)
     }
 
-    @Test func `every function does what its row says`() throws {
+    @Test func `every function has the result that its row states`() throws {
         let rows = try rows(of: "| function | input | output | |")
         #expect(rows.count == 9)
         for row in rows {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `every date is read as its row says`() throws {
+    @Test func `every date is read as its row states`() throws {
         let rows = try rows(of: "| format | value | date |")
         #expect(rows.count == 10)
         for row in rows {
@@ -127,7 +127,7 @@ import Testing
         #expect(compiled.contains(lines(shown).joined(separator: "\n")))
     }
 
-    @Test func `the mapping of the page writes rows that it reads as the same`() throws {
+    @Test func `rows that the mapping of the page writes are read back unchanged`() throws {
         let store = try Store.inMemory(schema: try schema())
         let mapping = try ImportMapping(json: Array(block("mapping").utf8))
         try store.importing("Person", try block("rows")) { $0.mapping = mapping }

@@ -24,7 +24,7 @@ import Testing
         #expect(try store.graph.json("Note/1").contains(#""id":7,"title":"t""#))
     }
 
-    @Test func `finish changes what a row made, in the same transaction, and what it did is in the log`() throws {
+    @Test func `finish changes the object of a row in the same transaction, and its changes are in the log`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         let hooks = ImportHooks(finish: { transaction, id, row in
@@ -38,7 +38,7 @@ import Testing
         #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
     }
 
-    @Test func `finish is not called for an object that is left alone`() throws {
+    @Test func `finish is not called for a skipped object`() throws {
         let store = try Store.notes()
         try store.importing("Note", #"{"id":1}"#)
         let hooks = ImportHooks(finish: { transaction, id, _ in try transaction.set(id, "title", to: .string("met")) })
@@ -47,7 +47,7 @@ import Testing
         #expect(try store.graph.json("Note/2").contains(#""title":"met""#))
     }
 
-    @Test(arguments: [true, false]) func `what a hook throws makes the row a bad one`(isPrepare: Bool) throws {
+    @Test(arguments: [true, false]) func `a row whose hook throws is a bad row`(isPrepare: Bool) throws {
         let store = try Store.notes()
         @Sendable func refuse(_ row: JSONValue) throws {
             if row["id"] == .number("2") { throw CambiumError(.invalidInput, "no twos") }
@@ -58,7 +58,7 @@ import Testing
         #expect(throws: CambiumError.self) { try run(store, rows, hooks, reached: { reached = $0 }) }
         #expect(reached.errors.map(\.code) == [.hookFailed] && store.graph.objectCount == 0)
         let report = try run(store, rows, hooks) { $0.onError = .skip }
-        #expect(report.errors.map(\.row) == [2] && report.errors[0].message == "refused by the program: no twos")
+        #expect(report.errors.map(\.row) == [2] && report.errors[0].message == "the program's hook refused the row: no twos")
         #expect(store.graph.objectCount == 2)
     }
 
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `rules that a hook breaks are those of its row`() throws {
+    @Test func `a rule that a hook breaks is an error of its row`() throws {
         let store = try Store.notes()
         let hooks = ImportHooks(finish: { transaction, id, row in
             if row["id"] == .number("2") { try transaction.set(id, "id", to: .int(1)) }
@@ -84,7 +84,7 @@ import Testing
         #expect(report.counts.inserted == 2)
     }
 
-    @Test func `the report has the object of each row, and the distinct ones`() throws {
+    @Test func `the report lists the object of each row, and each distinct object once`() throws {
         let store = try Store.notes()
         try store.importing("Note", #"{"id":9}"#)
         let report = try store.importing("Note", #"[{"id":1},{"id":"x"},{"id":9},{"id":1}]"#) {
@@ -96,7 +96,7 @@ import Testing
         #expect(try store.importing("Note", #"{"id":1}"#).rowObjects.isEmpty)
     }
 
-    @Test func `a set of options has the name of a library`() {
+    @Test func `each preset of options behaves like the library that names it`() {
         #expect(ImportOptions.vokoder.missing == .clear && ImportOptions.vokoder.null == .clear && ImportOptions.vokoder.mismatch == .null)
         let keeping = ImportOptions.vokoderKeepingNulls
         #expect(keeping.missing == .keep && keeping.null == .keep && keeping.mismatch == .keep)

@@ -21,7 +21,7 @@ import Testing
         #expect(writer.text == text)
     }
 
-    @Test func `a nested mapping has the delimiter of the top, and a text is short for a path`() throws {
+    @Test func `a nested mapping inherits the delimiter of the top, and a string is short for a path`() throws {
         let mapping = try mapping(#"{"delimiter":"/","nested":{"B":{"attributes":{"a":"x/y"}}}}"#)
         #expect(mapping.nested["B"] == ObjectMapping(delimiter: "/", attributes: ["a": "x/y"]))
     }
@@ -40,12 +40,12 @@ import Testing
         (#"{"relationships":{"r":{"dates":["iso8601"]}}}"#, "/relationships/r/dates"),
         (#"{"nested":{"B":{"nested":{}}}}"#, "/nested/B/nested"), (#"{"entityFrom":{"map":{}}}"#, "/entityFrom"),
     ])
-    func `a mistake is told with the file and its pointer`(text: String, pointer: String) throws {
+    func `a mistake is reported with the file and its pointer`(text: String, pointer: String) throws {
         let error = #expect(throws: CambiumError.self) { try mapping(text) }
         #expect(error?.code == .invalidInput && error?.place?.file == "m.json" && error?.place?.pointer == pointer)
     }
 
-    @Test func `what is no JSON is told with its line and column`() throws {
+    @Test func `text that is not JSON is reported with its line and column`() throws {
         let error = #expect(throws: CambiumError.self) { try mapping("{\n\"a\" 1}") }
         #expect(error?.place == .init(file: "m.json", line: 2, column: 5))
     }
@@ -63,7 +63,7 @@ import Testing
         (#"{"identity":["nope"]}"#, "/identity"), (#"{"entityFrom":{"key":"t","map":{"A":"Nope"}}}"#, "/entityFrom/map/A"),
         (#"{"nested":{"Tag":{"entityFrom":{"key":""}}}}"#, "/nested/Tag/entityFrom/key"),
     ])
-    func `what the schema does not have is told before the first row`(text: String, pointer: String) throws {
+    func `a mapping that does not fit the schema is refused before the first row`(text: String, pointer: String) throws {
         let store = try Store.notes()
         let error = #expect(throws: CambiumError.self) {
             try store.importing("Note", #"{"id":1}"#) { $0.mapping = try? mapping(text) }  // The error proves that it was read.
@@ -72,7 +72,7 @@ import Testing
         #expect(store.graph.objectCount == 0)
     }
 
-    @Test func `a mapping that says nothing leaves the way of rows as it is`() throws {
+    @Test func `a mapping without effect does not change how rows are read`() throws {
         let note = try Notes.schema.required("Note")
         for text in ["{}", #"{"attributes":{"title":"title"}}"#, #"{"entityFrom":{"key":"t"}}"#, #"{"identity":["id"]}"#] {
             let resolver = try MappingResolver(try mapping(text), importing: note, Notes.schema)
@@ -82,7 +82,7 @@ import Testing
         #expect(try resolver.resolve(note).mapping?.readings.isEmpty == true)
     }
 
-    @Test func `paths are cut at delimiters that are not escaped`() {
+    @Test func `paths are split at unescaped delimiters`() {
         func keys(_ path: String, _ delimiter: String = ".") -> [String]? {
             PropertyPath(path, delimiter: delimiter, escape: "\\").map { $0.keys + [$0.literal] }
         }

@@ -53,7 +53,8 @@ import Testing
         }
     }
 
-    @Test(arguments: UInt64(1)...20) func `in any order, in any batches, twice`(seed: UInt64) throws {
+    @Test(arguments: UInt64(1)...20)
+    func `rows in any order and any batches result in the same graph, and a second import changes nothing`(seed: UInt64) throws {
         var generator = SplitMix64(seed: seed)
         let count = Int.random(in: 2...25, using: &generator)
         var rows: [(entity: String, text: String)] = []

@@ -18,7 +18,7 @@ import Testing
         #"[{"id":1,"rating":0.1,"created":"2026-01-31T12:00:00.125Z"},{"id":1,"rating":1e3}]"#,
         #"{"id":7,"items":["a","b"]} {"id":8,"items":["c"]}"#,
     ])
-    func `the same again changes nothing and writes nothing`(rows: String) throws {
+    func `importing the same rows again changes nothing and writes nothing`(rows: String) throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try store.importing("Note", rows)
@@ -38,7 +38,7 @@ import Testing
         #expect(try store.graph.json("Item/1") == #"{"_id":"Item/1","_stub":true,"key":"k1","count":null,"note":"Note/1","tags":[]}"#)
     }
 
-    @Test func `a stub is one until a row fills it, and only then is what is mandatory wanted`() throws {
+    @Test func `a stub lasts until a row fills it, and only that row must have the mandatory values`() throws {
         let definition = SchemaDefinition {
             EntityDefinition("A", identity: ["id"]) {
                 AttributeDefinition("id", .int64)
@@ -56,7 +56,7 @@ import Testing
         #expect(try store.graph.json("A/2") == #"{"_id":"A/2","id":2,"name":"y","size":5,"next":null}"#)
     }
 
-    @Test func `an object that is met several times is one object`() throws {
+    @Test func `several rows with the same identity are one object`() throws {
         let store = try Store.notes()
         let report = try store.importing("Note", #"[{"id":1,"related":[2,2]},{"id":2,"title":"b"},{"id":1,"title":"z"}]"#)
         #expect(report.counts.inserted == 2 && report.counts.repeated == 1 && report.counts.stubs == 0)
@@ -79,7 +79,9 @@ import Testing
         (#"{"id":1,"created":"2026-13-01T00:00:00Z"}"#, .typeMismatch, "/created"), (#"{"id":1,"memos":[5]}"#, .typeMismatch, "/memos/0"),
         (#"{"id":1,"id":2}"#, .malformed, ""), (#"{"id":1,}"#, .malformed, ""), (#"{"id":99999999999999999999}"#, .typeMismatch, "/id"),
     ])
-    func `a bad row stops the import and tells where it is wrong`(row: String, code: ImportReport.RowError.Code, pointer: String) throws {
+    func `a bad row stops the import and its error states the position`(
+        row: String, code: ImportReport.RowError.Code, pointer: String
+    ) throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         let before = volume.contents
@@ -88,7 +90,7 @@ import Testing
         #expect(volume.contents == before && store.graph.objectCount == 0)
     }
 
-    @Test func `bad rows can be left out whole, and the rest is imported`() throws {
+    @Test func `bad rows can be skipped whole, and the rest is imported`() throws {
         let store = try Store.notes()
         let rows = ["{\"id\":1}", "{\"id\":2,\"items\":[\"a\",{\"count\":1}]}", "{bad", "{\"id\":3}"].joined(separator: "\n")
         let report = try store.importing("Note", rows) { $0.onError = .skip }
@@ -96,7 +98,7 @@ import Testing
         #expect(store.graph.objectCount == 2)
     }
 
-    @Test func `rows that break a rule which is seen afterwards are left out as well`() throws {
+    @Test func `rows that break a rule found at the end are skipped as well`() throws {
         let definition = SchemaDefinition {
             EntityDefinition("Parent", identity: ["id"]) {
                 AttributeDefinition("id", .int64)
@@ -117,7 +119,7 @@ import Testing
         #expect(store.refusal("Parent", #"{"id":9,"mail":"a"}"#)?.code == .duplicate)
     }
 
-    @Test func `the options do what they say`() throws {
+    @Test func `every option has its documented effect`() throws {
         func imported(_ row: String, _ change: (inout ImportOptions) -> Void) throws -> String {
             let store = try Store.notes()
             try store.importing("Note", #"{"id":1,"title":"t","rating":2.5,"items":["a"]}"#)
@@ -136,7 +138,7 @@ import Testing
         #expect(try imported(#"{"id":1,"title":"u"}"#) { $0.effect = .dryRun }.contains(#""title":"t""#))
     }
 
-    @Test func `keys that map to nothing are counted, or refused`() throws {
+    @Test func `keys that map to no property are counted or refused`() throws {
         let store = try Store.notes()
         let report = try store.importing("Note", #"[{"id":1,"x":1,"items":[{"key":"a","y":[]}]},{"id":2,"x":1}]"#)
         #expect(report.unknownKeys == ["x": 2, "y": 1])
@@ -145,7 +147,7 @@ import Testing
         #expect(store.refusal("Note", #"{"id":1,"items":["nope"]}"#) { $0.references = .error }?.code == .unknownReference)
     }
 
-    @Test func `batches are transactions of their own`() throws {
+    @Test func `each batch is a separate transaction`() throws {
         let store = try Store.notes()
         let rows = (1...10).map { "{\"id\":\($0)}" }.joined(separator: "\n")
         let report = try store.importing("Note", rows) { $0.batchRowCount = 3 }
@@ -154,7 +156,7 @@ import Testing
         #expect(store.graph.objectCount == 12)
     }
 
-    @Test func `sub-entities are found through their parent, and told apart by a key`() throws {
+    @Test func `sub-entities are found through their parent and distinguished by a key`() throws {
         var definition = SchemaDefinition {
             EntityDefinition("Animal", identity: ["name"]) { AttributeDefinition("name", .string) }
             EntityDefinition("Dog", parent: "Animal") { AttributeDefinition("breed", .string, .optional) }
@@ -172,7 +174,7 @@ import Testing
         #expect(store.refusal("Animal", #"{"name":"Kim"}"#)?.code == .unknownEntity)
     }
 
-    @Test func `identities of several attributes, and their nulls`() throws {
+    @Test func `an identity of several attributes needs a value for each of them`() throws {
         let definition = SchemaDefinition {
             EntityDefinition("Card", identity: ["suit", "value"]) {
                 AttributeDefinition("suit", .string)

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a store has a secret, and needs none to be opened`(hasCheckpoint: Bool) throws {
+    func `a new store has an index secret, but opens without one`(hasCheckpoint: Bool) throws {
         let volume = MemoryVolume()
         let store = try Store.create(volume, schema: Self.schema(), durability: .synced)
         let thing = try #require(store.schema.entity("Thing"))
@@ -30,7 +30,7 @@ import Testing
         try again.close()
     }
 
-    @Test func `importing minus zero finds zero`() throws {
+    @Test func `an import of minus zero finds zero`() throws {
         let store = try Store.inMemory(schema: Self.schema())
         let thing = try #require(store.schema.entity("Thing"))
         func run(_ rows: String) throws -> [Int] {

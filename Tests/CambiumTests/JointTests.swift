@@ -13,7 +13,7 @@ import Testing
 
     /// Makes three rounds of three transactions and a checkpoint in one segment, and two transactions after them.
     private func made(_ volume: any Volume = MemoryVolume(), tuning: LogTuning = .standard) throws -> Store {
-        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         for round in 0..<3 {
             for number in 0..<3 { try add(store, round * 10 + number) }
             try store.checkpoint()
@@ -24,7 +24,7 @@ import Testing
 
     private func segments(_ volume: any Volume) throws -> [UInt64] { try LogReader.segments(volume).map(\.rawValue) }
 
-    private func root(_ volume: any Volume, _ number: UInt64) throws -> RootRecord {
+    private func root(_ volume: any Volume, _ number: UInt64) throws -> CheckpointRecord {
         let store = try StoreSettings.read(volume).store
         return try #require(try PageFile.root(volume, store: store, TransactionNumber(rawValue: number))).record
     }
@@ -46,13 +46,13 @@ import Testing
         #expect(ByteReader.peek(joint, at: 1) == root.logPosition.checksum)
         var reader = ByteReader(joint[7...])
         #expect(try reader.read(UInt64.self) == 2 && reader.read(Int64.self) == root.time)
-        let record = try #require(volume.contents[RootRecord.path(root.transaction)])
+        let record = try #require(volume.contents[CheckpointRecord.path(root.transaction)])
         var place = ByteReader(record[52...])
         #expect(try place.read(UInt32.self) == root.logPosition.checksum)
         #expect(try place.read(UInt64.self) == UInt64(root.logPosition.jointOffset))
     }
 
-    @Test func `checkpoints of one transaction share a joint, and one at the beginning of a segment needs none`() throws {
+    @Test func `checkpoints of one transaction share a joint, and one at the beginning of a segment needs no joint`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         for number in 0..<600 { try add(store, number) }
@@ -84,7 +84,7 @@ import Testing
         return [image]
     }
 
-    @Test func `what follows a joint is read without what stands before it`() throws {
+    @Test func `frames after a joint are readable without the frames before it`() throws {
         let records = try scan(
             image {
                 $0.append(3)
@@ -97,7 +97,7 @@ import Testing
         #expect(records.map { $0.metadata.actor } == (1...6).map { "actor \($0 % 2)" })
     }
 
-    @Test func `a joint that says something else than the frames before it is corruption`() throws {
+    @Test func `a joint that contradicts the frames before it is corruption`() throws {
         let forgeries: [(inout SegmentImage) -> Void] = [
             { $0.appendJoint(transaction: 4) }, { $0.appendJoint(transaction: 2) }, { $0.appendJoint(transaction: .max) },
             { $0.appendJoint(time: SegmentImage.time) }, { $0.appendJoint(time: .max) }, { $0.appendJoint(time: .min) },
@@ -123,7 +123,7 @@ import Testing
         #expect(code { _ = try scan([first]) } == .damaged)
     }
 
-    @Test func `a checkpoint whose position does not fit the log is damage, not data`() throws {
+    @Test func `a checkpoint whose position does not fit the log is corrupt`() throws {
         let volume = MemoryVolume()
         try made(volume).close()
         let sound = try root(volume, 10)
@@ -138,20 +138,20 @@ import Testing
             var forged = sound
             forged.logPosition = position
             let copy = MemoryVolume(contents: volume.contents)
-            try copy.replace(RootRecord.path(forged.transaction), forged.encode().record)
+            try copy.replace(CheckpointRecord.path(forged.transaction), forged.encode().record)
             #expect(code { _ = try ReadOnlyStore(copy) } == .damaged && code { _ = try Store.reopened(copy) } == .damaged, "\(position)")
             #expect(try !Verification(copy).isSound, "\(position)")
         }
         #expect(throws: DecodingError.self) {
             var forged = sound
             forged.logPosition = LogPosition(jointOffset: 1 << 48 + 1, checksum: 0)
-            _ = try RecordedRoot(forged.encode().record, store: forged.store)
+            _ = try RecordedCheckpoint(forged.encode().record, store: forged.store)
         }
     }
 
     // MARK: Readers
 
-    @Test func `readers begin at the joint of a checkpoint, and followers go on over joints`() throws {
+    @Test func `readers begin at the joint of a checkpoint, and followers continue past joints`() throws {
         let volume = MemoryVolume()
         let store = try made(volume)
         let follower = try StoreFollower(volume)
@@ -171,13 +171,13 @@ import Testing
         #expect(try segments(volume) == [1] && Verification(volume).findings == [])
     }
 
-    @Test func `a store that is opened at a joint goes on there, whether it was closed or not`() throws {
+    @Test func `a store opened at a joint continues there, whether or not it was closed`() throws {
         for isClosed in [true, false] {
             let volume = MemoryVolume()
             let store = try made(volume)
             try store.checkpoint()
             if isClosed { try store.close() } else { store.abandon() }
-            let again = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3))
+            let again = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3))
             #expect(again.recovery.transactionCount == 0 && again.recovery.checkpoint.rawValue == 12)
             #expect(try again.checkpoint().byteCount == 0)
             try add(again, 500)
@@ -188,10 +188,10 @@ import Testing
         }
     }
 
-    @Test func `a backup leaves out a checkpoint whose joint came after the end of the copy`() throws {
+    @Test func `a backup omits a checkpoint whose joint lies beyond the end of the copy`() throws {
         for listing in 0..<6 {
             let volume = WatchedVolume()
-            let store = try Store.create(volume.memory, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings())
+            let store = try Store.create(volume.memory, schema: Notes.schema, durability: .synced, environment: fixedEnvironment())
             for number in 0..<5 { try add(store, number) }
             let reader = try LogReader(volume)
             volume.beforeListing.withLock { $0 = Array(repeating: {}, count: listing) + [{ _ = try store.checkpoint() }] }
@@ -207,10 +207,10 @@ import Testing
 
     // MARK: Sealed segments
 
-    @Test func `a sealed segment lists its joints, and checkpoints inside of it are begun with`() throws {
+    @Test func `a sealed segment lists its joints, and readers begin with checkpoints inside it`() throws {
         let volume = MemoryVolume()
         let store = try made(volume)
-        let early = try RootRecord.list(volume)
+        let early = try CheckpointRecord.list(volume)
         try store.committer.log?.endSegment(with: store.graph.transaction)
         try add(store, 600)
         try #require(store.committer.sealing).whileNoneIsSealed { sealer, _ in _ = try sealer.seal(TransactionNumber(rawValue: 1)) }

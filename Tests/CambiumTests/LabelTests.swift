@@ -15,7 +15,7 @@ import Testing
         try ReadOnlyStore(volume, point: .label(label)).graph.objectCount
     }
 
-    @Test func `a label names a moment, which stays readable by it`() throws {
+    @Test func `a label names a moment, which stays readable by the label`() throws {
         let (volume, store) = try made()
         #expect(try store.label("two", TransactionNumber(rawValue: 3)).rawValue == 3)
         #expect(try store.label("now").rawValue == 6)
@@ -30,7 +30,7 @@ import Testing
         #expect(try Verification(volume).digest == again.graph.digest())
     }
 
-    @Test func `a label is not taken from its moment unless that is asked for`() throws {
+    @Test func `a label moves to another moment only on request`() throws {
         let (volume, store) = try made()
         try store.label("a", TransactionNumber(rawValue: 2))
         #expect(code { try store.label("a", TransactionNumber(rawValue: 4)) } == .ruleViolated)
@@ -40,7 +40,7 @@ import Testing
         #expect(try count(volume, "a") == 3)
     }
 
-    @Test func `what cannot be a label or a moment is refused`() throws {
+    @Test func `an invalid label and a moment that does not exist are refused`() throws {
         let (volume, store) = try made()
         for name in ["", "a\nb", String(repeating: "x", count: 256)] { #expect(code { try store.label(name) } == .invalidInput) }
         #expect(code { try store.label("later", TransactionNumber(rawValue: 6)) } == .notFound)

@@ -9,7 +9,7 @@ import Testing
 
     /// Makes a store in which the ops of a transaction of more than a few objects have their own file.
     private func store(_ volume: any Volume, _ durability: Durability = .synced) throws -> Store {
-        try Store.create(volume, schema: Notes.schema, durability: durability, surroundings: fixedSurroundings(), tuning: .tiny)
+        try Store.create(volume, schema: Notes.schema, durability: durability, environment: fixedEnvironment(), tuning: .tiny)
     }
 
     private func insert(_ numbers: Range<Int>, _ transaction: inout WriteTransaction) throws {
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `a large import lies in a file of its own, named by a small frame`() throws {
+    func `the ops of a large import lie in a separate file that a small frame names`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         let rows = (0..<60_000).map { number in
@@ -55,25 +55,25 @@ import Testing
         try TransactionLog(volume).forEach { entries.append($0) }
         #expect(try entries[1].byteCount == report.logByteCount && entries[1].ops().count == 8)
         let target = MemoryVolume()
-        let repair = try Repair(volume, to: target, surroundings: fixedSurroundings())
+        let repair = try Repair(volume, to: target, environment: fixedEnvironment())
         #expect(repair.findings.isEmpty && repair.root == verification.root)
         #expect(try Store.reopened(target).graph.digest() == store.graph.digest())
     }
 
     @Test(arguments: [Durability.synced, .buffered(every: .seconds(60))])
-    func `nothing is seen of a large transaction before it is committed, nor left of one that was given up`(durability: Durability) throws {
-        struct GivenUp: Error {}
+    func `a large transaction is invisible before its commit, and an abandoned one leaves nothing`(durability: Durability) throws {
+        struct Withdrawn: Error {}
         let volume = MemoryVolume()
         let store = try store(volume, durability)
         let before = store.graph.export
-        #expect(throws: GivenUp.self) {
+        #expect(throws: Withdrawn.self) {
             try store.write { transaction in
                 try insert(0..<100, &transaction)
                 #expect(try names(volume) == ["00000000000000000002.pending"])
                 #expect(store.graph.export == before)
                 #expect(try ReadOnlyStore(volume).graph.export == before)
                 #expect(try Verification(volume).isSound)
-                throw GivenUp()
+                throw Withdrawn()
             }
         }
         #expect(try names(volume).isEmpty && store.graph.export == before)
@@ -90,7 +90,7 @@ import Testing
         #expect(try names(volume) == ["00000000000000000002.ops"] && store.graph.objectCount == 100)
     }
 
-    @Test func `a disk that is full at any moment of a large transaction leaves nothing of it, and the store goes on`() throws {
+    @Test func `a disk that is full at any operation of a large transaction leaves all of it or nothing`() throws {
         func begun() throws -> (FaultyVolume, Store) {
             let volume = FaultyVolume()
             return (volume, try store(volume))
@@ -127,7 +127,7 @@ import Testing
         #expect(failureCount > 8 && poisonedCount == 1)
     }
 
-    @Test func `a file of ops that is damaged, cut, missing or another one is never believed`() throws {
+    @Test func `a file of ops that is corrupt, truncated, missing or extended is never accepted`() throws {
         let files = try files()
         let bytes = try #require(files[Self.file])
         var broken: [[UInt8]?] = [nil]
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `what an interrupted transaction left behind is removed, and what a frame names is not`() throws {
+    @Test func `leftovers of an interrupted transaction are removed, and files that a frame names are kept`() throws {
         var files = try files()
         let bytes = try #require(files[Self.file])
         files["log/00000000000000000003.pending"] = Array(bytes.prefix(150))

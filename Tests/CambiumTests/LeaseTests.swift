@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct LeaseTests {
     private func made(_ clock: StillClock = StillClock(), count: Int = 500) throws -> Store {
-        let store = try Store.inMemory(schema: Notes.schema, surroundings: clock.surroundings())
+        let store = try Store.inMemory(schema: Notes.schema, environment: clock.environment())
         try store.write { transaction in
             for number in 0..<count { try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")]) }
         }
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `what readers pin is counted, and freed when they let go`() throws {
+    @Test func `memory that readers pin is counted, and freed when they release their graphs`() throws {
         let store = try made()
         try change(store)
         let (before, pages) = (store.memory, store.memory.pageByteCount)
@@ -44,7 +44,7 @@ import Testing
         #expect(store.memory.pinnedVersionCount == 0 && store.memory.pinnedByteCount == 0 && store.memory.pageByteCount == pages)
     }
 
-    @Test func `a lease that was expired is told, and what it pinned is freed`() throws {
+    @Test func `reading through an expired lease fails, and the memory that it pinned is freed`() throws {
         let clock = StillClock()
         let store = try made(clock)
         try change(store)
@@ -66,7 +66,7 @@ import Testing
         #expect(store.memory.pinnedVersionCount == 0 && store.memory.pageByteCount == pages)
     }
 
-    @Test func `a lease ends when its time is over, with what is read or written next`() throws {
+    @Test func `a lease expires at its end time, and the next transaction releases its version`() throws {
         let clock = StillClock()
         let store = try made(clock)
         let leases = (1...3).map { store.lease(for: .seconds($0 * 10)) }
@@ -86,7 +86,7 @@ import Testing
         #expect(store.lease(for: .zero).isExpired)
     }
 
-    @Test func `who reads when a lease expires goes on reading what he reads`() throws {
+    @Test func `a read that is under way when its lease expires still sees its graph`() throws {
         let store = try made()
         let lease = store.lease()
         let digest = store.graph.digest()
@@ -99,7 +99,7 @@ import Testing
         #expect(store.memory.pinnedVersionCount == 0)
     }
 
-    @Test func `leases that are given back or let go of leave nothing`() throws {
+    @Test func `leases that are ended or dropped leave nothing`() throws {
         let store = try made(count: 3)
         for round in 0..<300 {
             let lease = store.lease(for: .seconds(1000))
@@ -110,7 +110,7 @@ import Testing
         #expect(pins.leaseCount == 0 && pins.versionCount == 0 && pins.byteCount == 0 && pins.oldestLeaseTime == nil)
     }
 
-    @Test func `leases expire under readers on many threads, and each sees one graph or is told`() throws {
+    @Test func `leases expire under readers on many threads, and each reader sees one graph or gets an error`() throws {
         let store = try made(count: 50)
         try change(store)
         let readCount = Atomic(0)

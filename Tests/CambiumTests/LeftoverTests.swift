@@ -15,7 +15,7 @@ import Testing
     }
 
     private func open(_ volume: any Volume, _ round: Int) throws -> Store {
-        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: UInt64(round)))
+        try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: UInt64(round)))
     }
 
     private func pageFiles(_ contents: [String: [UInt8]]) -> [String] { contents.keys.filter { $0.hasPrefix("pages-") } }
@@ -31,7 +31,7 @@ import Testing
         return first..<end
     }
 
-    @Test func `processes whose checkpoints fail one after the other leave one file of pages`() throws {
+    @Test func `processes whose checkpoints fail one after another leave at most one file of pages`() throws {
         var contents = try made()
         let checkpoint = try operations(contents) { _ = try $0.checkpoint() }
         for (round, operation) in checkpoint.enumerated() {
@@ -67,7 +67,7 @@ import Testing
         #expect(failedCount >= 3)
     }
 
-    @Test func `a checkpoint removes what processes that died were replacing`() throws {
+    @Test func `a checkpoint removes the temporary files of dead processes`() throws {
         var contents = try made()
         for path in ["store.json.new", "ARCHIVE.new", "roots/00000000000000000003.root.new"] { contents[path] = [1, 2, 3] }
         let volume = MemoryVolume(contents: contents)

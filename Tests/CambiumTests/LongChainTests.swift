@@ -21,7 +21,7 @@ import Testing
     /// Makes a chain of links that each own the next one, by ops of two kinds.
     private func made(_ volume: MemoryVolume) throws -> (store: Store, first: ObjectID) {
         let store = try Store.create(
-            volume, schema: try #require(Self.schema), durability: .buffered(every: .seconds(3600)), surroundings: fixedSurroundings())
+            volume, schema: try #require(Self.schema), durability: .buffered(every: .seconds(3600)), environment: fixedEnvironment())
         let link = try store.schema.required("Link")
         let next = try #require(link.relationship("next"))
         func blocks(_ count: Int) -> [(serials: SerialRuns, targets: [UInt64])] {

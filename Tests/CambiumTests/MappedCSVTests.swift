@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a column that is named like another attribute is a text for the mapping`() throws {
+    @Test func `a column named like another attribute is text for the mapping`() throws {
         let mapping = Self.mapping(["stringValue": "int64Value", "int32Value": "stringValue", "int64Value": "int64Value"])
         let object = try imported("nr,int64Value,stringValue\n1,09,5\n", mapping)
         #expect(object.contains("\"int32Value\":5,\"int64Value\":9") && object.contains("\"stringValue\":\"09\""))
@@ -66,7 +66,7 @@ import Testing
         #expect(error?.code == .typeMismatch && error?.pointer == "/x" && error?.message.contains("nine") == true)
     }
 
-    @Test func `relationships that a mapping reads are identities and lists of them`() throws {
+    @Test func `relationship cells that a mapping reads are identities or lists of identities`() throws {
         let store = try Self.store()
         let mapping = Self.mapping([:], ["next": "after", "previous": "before"])
         try store.importing("Thing", csv: "nr,after,before\n1,02,3;4\n5,,\n") { $0.mapping = mapping }
@@ -85,7 +85,7 @@ import Testing
         #expect(object.contains("\"dateValue\":\"1970-01-02T00:00:00Z\""))
     }
 
-    @Test func `JSON texts stay texts`() throws {
+    @Test func `a JSON string is not converted to a number`() throws {
         let store = try Self.store()
         let mapping = Self.mapping(["int64Value": "x"])
         #expect(store.refusal("Thing", "{\"nr\":1,\"x\":\"9\"}") { $0.mapping = mapping }?.code == .typeMismatch)

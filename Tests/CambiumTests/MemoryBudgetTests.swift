@@ -19,11 +19,11 @@ import Testing
 
     private func create(_ volume: any Volume, _ memory: MemoryBudget, tuning: LogTuning = .standard) throws -> Store {
         try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(seed: 1), tuning: tuning, memory: memory)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(seed: 1), tuning: tuning, memory: memory)
     }
 
     private func open(_ volume: any Volume, tuning: LogTuning = .standard) throws -> Store {
-        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 2), tuning: tuning, memory: budget)
+        try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 2), tuning: tuning, memory: budget)
     }
 
     /// Adds notes. 10,000 notes take about 0.9 MB of pages.
@@ -40,7 +40,7 @@ import Testing
 
     /// Returns the same graph, made in memory without a budget.
     private func expected(_ ranges: Range<Int>...) throws -> Graph {
-        let store = try Store.inMemory(schema: Notes.schema, surroundings: fixedSurroundings(seed: 1))
+        let store = try Store.inMemory(schema: Notes.schema, environment: fixedEnvironment(seed: 1))
         for range in ranges { try add(store, range) }
         return store.graph
     }
@@ -55,7 +55,7 @@ import Testing
         #expect(store.memory.pageByteCount > 2 * budget.byteCount)
     }
 
-    @Test func `one transaction of several times the budget stays within it, is kept, and opens again`() throws {
+    @Test func `one transaction of several times the budget stays within the budget and survives reopening`() throws {
         defer { clean() }
         let store = try create(try volume(), budget)
         try add(store, 0..<10_000)
@@ -68,7 +68,7 @@ import Testing
         try again.close()
     }
 
-    @Test func `memory that is stored is given up when it is short, and what follows uses it`() throws {
+    @Test func `stored pages release their memory when it is short, and later transactions use it`() throws {
         defer { clean() }
         let store = try create(try volume(), budget)
         for round in 0..<10 {
@@ -80,23 +80,23 @@ import Testing
         try store.close()
     }
 
-    @Test func `short memory makes a checkpoint by itself`() throws {
+    @Test func `a shortage of memory triggers a checkpoint`() throws {
         defer { clean() }
         var tuning = LogTuning.standard
         (tuning.checkpointByteCount, tuning.closingCheckpointByteCount) = (.max, .max)
         let store = try create(try volume(), budget, tuning: tuning)
         var number = 0
         // A background thread makes the checkpoint while the writer continues, when such a thread is available.
-        while try number < 400 || (RootRecord.list(volume()).isEmpty && number < 4000) {
+        while try number < 400 || (CheckpointRecord.list(volume()).isEmpty && number < 4000) {
             try add(store, number * 40..<(number + 1) * 40)
             number += 1
         }
-        #expect(try !RootRecord.list(try volume()).isEmpty)
+        #expect(try !CheckpointRecord.list(try volume()).isEmpty)
         try store.close()
         #expect(budget.usedByteCount <= budget.byteCount)
     }
 
-    @Test func `readers see what they saw while files take the place of memory`() throws {
+    @Test func `readers see unchanged graphs while files replace memory`() throws {
         defer { clean() }
         let store = try create(try volume(), budget)
         try add(store, 0..<2500)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted), arguments: [0, 256 << 10, 1 << 30])
-    func `the graph of a store that was closed stays what it is, whoever writes next`(byteCount: Int) throws {
+    func `the graph of a closed store stays unchanged while later processes write`(byteCount: Int) throws {
         defer { clean() }
         let memory = MemoryBudget(byteCount: byteCount)
         let graph: Graph
@@ -146,7 +146,7 @@ import Testing
         #expect(graph.digest() == digest && graph.export == export && graph.invariantFindings() == [])
     }
 
-    @Test func `a transaction that fails leaves nothing, however much of it was in files`() throws {
+    @Test func `a failed transaction leaves nothing, however many of its pages were in files`() throws {
         defer { clean() }
         struct Refusal: Error {}
         let store = try create(try volume(), budget)
@@ -167,7 +167,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `a replay of a whole log, a past moment and a verification share the budget`() throws {
+    @Test func `a replay of a whole log and a view of an earlier moment stay within the budget`() throws {
         defer { clean() }
         var tuning = LogTuning.standard
         tuning.checkpointByteCount = .max
@@ -185,7 +185,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count { $0.hasPrefix("pages-") } == 1)
     }
 
-    @Test func `a disk without room has pages in memory after all`() throws {
+    @Test func `a store on a full disk keeps its pages in memory beyond the budget`() throws {
         defer { clean() }
         var calls = SystemCalls.system
         calls.posix_fallocate = { _, _, _ in ENOSPC }
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `what a disk refused of a checkpoint is written again by the next one`() throws {
+    @Test func `the next checkpoint writes again the pages that a disk refused`() throws {
         // Other users take the whole budget, so pages are in files. The store's own pages are not the cause of the shortage.
         let budget = MemoryBudget(byteCount: 1 << 40)
         budget.take(1 << 40)
@@ -233,7 +233,7 @@ import Testing
         #expect(operation > 8 && openedCount > 20, "\(operation) operations, opened \(openedCount) times")
     }
 
-    @Test func `what is closed gives the budget back`() throws {
+    @Test func `a closed store returns its memory to the budget`() throws {
         defer { clean() }
         do {
             let store = try create(try volume(), budget)
@@ -244,12 +244,12 @@ import Testing
     }
 
     @Test(arguments: [("1048576", 1 << 20), ("512K", 512 << 10), ("3M", 3 << 20), ("2G", 2 << 30), ("0", 0)])
-    func `a number of bytes has its unit behind it`(text: String, byteCount: Int) {
+    func `a number of bytes may end with a unit`(text: String, byteCount: Int) {
         #expect(MemoryBudget.byteCount(text) == byteCount)
     }
 
     @Test(arguments: ["", "M", "-1", "1T", "9999999999G", "1.5M"])
-    func `what is no number of bytes is told`(text: String) {
+    func `text that is not a number of bytes is refused`(text: String) {
         #expect(MemoryBudget.byteCount(text) == nil)
     }
 }

@@ -33,7 +33,7 @@ import Testing
         var tuning = LogTuning.tiny
         tuning.largeByteCount = 1000
         let store = try Store.create(
-            MemoryVolume(), schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            MemoryVolume(), schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         let before = store.metrics.loggedByteCount
         try store.write { transaction in
             for number in 0..<1000 { try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("\(number * 7919)")]) }
@@ -41,7 +41,7 @@ import Testing
         #expect(store.metrics.loggedByteCount > before + 4000)
     }
 
-    @Test func `the time of the closure does not count, and that of the rest does`() throws {
+    @Test func `the longest hold excludes the closure of a write and includes the rest of the commit`() throws {
         let store = try Store.notes()
         let clock = ContinuousClock()
         let begin = clock.now
@@ -56,7 +56,7 @@ import Testing
         #expect(commit > .zero && commit <= whole - .milliseconds(99))
     }
 
-    @Test func `a closure that throws counts as nothing`() throws {
+    @Test func `a closure that throws is not counted`() throws {
         struct Withdrawn: Error {}
         let store = try Store.notes()
         let (before, ticks) = (store.metrics, store.committer.writing.longestTicks(.commit))
@@ -65,7 +65,7 @@ import Testing
         #expect(store.committer.writing.longestTicks(.commit) == ticks)
     }
 
-    @Test func `each use of the lock has its longest hold, and the longest one comes first`() throws {
+    @Test func `each use of the lock has its longest hold, and the longest of them comes first`() throws {
         let store = try Store.notes()
         try add(store, 0..<3)
         try store.checkpoint()
@@ -80,7 +80,7 @@ import Testing
         #expect(store.metrics.longestHold?.use == holds.first?.use)
     }
 
-    @Test func `checkpoints are counted, and those that there was nothing for are not`() throws {
+    @Test func `checkpoints are counted unless they have nothing to store`() throws {
         let store = try Store.notes()
         try add(store, 0..<3)
         try store.checkpoint()
@@ -90,16 +90,16 @@ import Testing
         #expect(metrics.checkpointDuration > .zero && metrics.checkpointDuration == metrics.longestCheckpointDuration)
     }
 
-    @Test func `a checkpoint that fails is counted as such`() throws {
+    @Test func `a failed checkpoint is counted as failed`() throws {
         let disk = FaultyVolume()
-        let store = try Store.create(disk, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings())
+        let store = try Store.create(disk, schema: Notes.schema, durability: .synced, environment: fixedEnvironment())
         try add(store, 0..<3)
         disk.fail(at: disk.operationCount + 3, with: 28)
         #expect(throws: CambiumError.self) { try store.checkpoint() }
         #expect(store.metrics.failedCheckpointCount == 1 && store.metrics.checkpointCount == 0)
     }
 
-    @Test func `versions that somebody holds are pinned, with the pages that only they reach`() throws {
+    @Test func `versions that a reader holds are pinned, with the pages that only they reach`() throws {
         let store = try Store.notes(durability: .buffered(every: .seconds(60)))
         try add(store, 0..<200)
         var graph: Graph? = store.graph
@@ -116,19 +116,19 @@ import Testing
         #expect(store.metrics.pageByteCount == store.memory.pageByteCount && store.metrics.heapByteCount > 0)
     }
 
-    @Test func `chunks of a checkpoint are a file's until they are written anew`() throws {
+    @Test func `chunks of an opened checkpoint are counted as mapped bytes`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<100)
         #expect(store.metrics.mappedByteCount == 0)
         try store.checkpoint()
         try store.close()
-        let again = try Store.open(volume, durability: nil, surroundings: fixedSurroundings())
+        let again = try Store.open(volume, durability: nil, environment: fixedEnvironment())
         #expect(again.metrics.mappedByteCount >= 65_536 && again.metrics.pageByteCount > 0)
         try again.close()
     }
 
-    @Test func `threads that wait for the lock are counted, and never those that have it`() throws {
+    @Test func `threads that wait for the lock are counted, but not the thread that holds it`() throws {
         let store = try Store.notes()
         let threads = TwoThreads()
         let errors = threads.run(

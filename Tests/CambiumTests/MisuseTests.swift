@@ -20,7 +20,7 @@ import Testing
         ("close", { try $0.close() }),
     ]
 
-    @Test func `a call that waits for the writer throws inside the closure of a write, which goes on`() throws {
+    @Test func `a call that waits for the writer throws inside the closure of a write, and the write continues`() throws {
         let store = try Store.notes()
         for (number, (name, call)) in Self.calls.enumerated() {
             try store.write { transaction in
@@ -37,7 +37,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `a write that was cancelled before it began does not begin`() async throws {
+    @Test func `a write that is cancelled before it begins never begins`() async throws {
         let store = try Store.notes()
         let (isBusy, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let first = Task {

@@ -17,9 +17,9 @@ import Testing
     private func history(compacts: Bool) throws -> (states: [[String: [UInt8]]], digests: Set<GraphDigest>, last: GraphDigest) {
         let volume = MemoryVolume()
         var tuning = LogTuning.tiny
-        tuning.newestRootCount = 1
+        tuning.newestCheckpointCount = 1
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         var (states, digests): ([[String: [UInt8]]], Set<GraphDigest>) = ([volume.contents], [store.graph.digest()])
         for number in 0..<24 {
             try add(store, number)
@@ -35,53 +35,53 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a file that is replaced by an older copy of itself is passed over or told, and nothing is made up`(compacts: Bool) throws {
+    func `a file replaced by an older copy of itself is skipped or reported, and no data is invented`(compacts: Bool) throws {
         let (states, _, last) = try history(compacts: compacts)
         let final = try #require(states.last)
-        var (soundCount, toldCount) = (0, 0)
+        var (soundCount, reportedCount) = (0, 0)
         for path in final.keys.sorted() where path != "LOCK" {
             for older in Set(states.compactMap { $0[path] }) where older != final[path] {
                 var contents = final
                 contents[path] = older
                 do {
-                    let store = try Store.open(MemoryVolume(contents: contents), durability: nil, surroundings: fixedSurroundings(seed: 4))
+                    let store = try Store.open(MemoryVolume(contents: contents), durability: nil, environment: fixedEnvironment(seed: 4))
                     #expect(store.graph.digest() == last && store.graph.invariantFindings() == [], "\(path) of \(older.count) bytes")
                     soundCount += 1
                 } catch let error as CambiumError where error.code == .damaged {
-                    toldCount += 1
+                    reportedCount += 1
                 }
             }
         }
-        #expect(soundCount > 0 && toldCount > 0, "\(soundCount) and \(toldCount)")
+        #expect(soundCount > 0 && reportedCount > 0, "\(soundCount) and \(reportedCount)")
     }
 
     /// Returns the files of a closed store with the HEAD of an earlier closing.
     private func withOlderHead() throws -> (contents: [String: [UInt8]], last: GraphDigest) {
         let volume = MemoryVolume()
-        var store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+        var store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
         for number in 0..<5 { try add(store, number) }
         try store.close()
         let head = volume.contents["HEAD"]
-        store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 1), tuning: .tiny)
+        store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 1), tuning: .tiny)
         for number in 5..<20 { try add(store, number) }
         try store.close()
         return (volume.contents.merging(["HEAD": head ?? []]) { $1 }, store.graph.digest())
     }
 
-    @Test func `a HEAD that is older than a log that verifies is told, and nothing is lost`() throws {
+    @Test func `a HEAD that is older than a valid log is reported, and nothing is lost`() throws {
         let (contents, last) = try withOlderHead()
         let volume = MemoryVolume(contents: contents)
         let read = try ReadOnlyStore(volume)
         #expect(read.graph.digest() == last && read.recovery.notes.count == 1 && read.recovery.notes[0].contains("HEAD is older"))
         #expect(try Verification(volume).isSound && Verification(volume).findings == read.recovery.notes)
-        let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 2), tuning: .tiny)
+        let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 2), tuning: .tiny)
         #expect(store.graph.digest() == last && store.recovery.notes == read.recovery.notes)
         try add(store, 20)
         try store.close()
         #expect(try Store.reopened(volume).recovery.notes == [])
     }
 
-    @Test func `a log that is cut behind an older HEAD is refused`() throws {
+    @Test func `a log that is truncated beyond an older HEAD is refused`() throws {
         let (contents, _) = try withOlderHead()
         let path = try #require(contents.keys.filter { $0.hasSuffix(".log") }.max())
         var cut = contents
@@ -89,10 +89,10 @@ import Testing
         #expect(code { _ = try Store.reopened(MemoryVolume(contents: cut)) } == .damaged)
     }
 
-    @Test func `without what is derived from it, the log comes to the same graph, labels and requests`() throws {
+    @Test func `the log alone restores the same graph, labels and requests`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
         for number in 0..<20 {
             try add(store, number)
             if number % 6 == 5 { try store.checkpoint() }
@@ -111,7 +111,7 @@ import Testing
         try store.close()
         let contents = volume.contents.filter { !$0.key.hasPrefix("roots/") && !$0.key.hasPrefix("pages-") }
         let again = try Store.open(
-            MemoryVolume(contents: contents), durability: nil, surroundings: fixedSurroundings(seed: 4), tuning: .tiny)
+            MemoryVolume(contents: contents), durability: nil, environment: fixedEnvironment(seed: 4), tuning: .tiny)
         #expect(again.recovery.checkpoint == .none && again.recovery.notes == [])
         #expect(again.graph.digest() == store.graph.digest() && again.graph.export == store.graph.export)
         #expect(again.graph.labels == store.graph.labels && again.graph.labels.count == 1)

@@ -37,7 +37,7 @@ import Testing
     ) throws -> (volume: MemoryVolume, digest: GraphDigest) {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         for number in 0..<4 { try add(store, number, differing, at: place) }
         try store.checkpoint()
         for number in 4..<11 { try add(store, number, differing, at: place) }
@@ -52,7 +52,9 @@ import Testing
     }
 
     @Test(arguments: Difference.allCases, [false, true])
-    func `a transaction of another history in the middle of the log is found by the tree`(difference: Difference, isSealed: Bool) throws {
+    func `the Merkle tree reveals a transaction of another history in the middle of the log`(
+        difference: Difference, isSealed: Bool
+    ) throws {
         let (own, digest) = try made(nil, isSealed: isSealed)
         let (other, otherDigest) = try made(difference, isSealed: isSealed)
         #expect(try Verification(own).findings == [] && Verification(other).findings == [] && digest == otherDigest)
@@ -68,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a transaction of another history after the newest checkpoint is found by HEAD`(isSealed: Bool) throws {
+    func `HEAD reveals a transaction of another history after the newest checkpoint`(isSealed: Bool) throws {
         let (own, _) = try made(nil, isSealed: isSealed, at: 11)
         let (other, _) = try made(.actor, isSealed: isSealed, at: 11)
         var contents = own.contents
@@ -81,7 +83,7 @@ import Testing
         #expect(store.recovery.notes == [])
     }
 
-    @Test func `HEAD has the tree of the whole log, or that of the newest checkpoint if more would have to be read`() throws {
+    @Test func `HEAD has the tree of the whole log, or of the newest checkpoint if the rest of the log is too long`() throws {
         for (byteCountMax, expected) in [(128 << 10, 13), (10, 12)] {
             var tuning = Self.tuning
             tuning.closingTreeByteCountMax = byteCountMax
@@ -109,7 +111,7 @@ import Testing
             try tree.append(record)
             trees[record.number] = tree.tree
         }
-        let roots = try RootRecord.list(volume)
+        let roots = try CheckpointRecord.list(volume)
         #expect(roots.count >= countMin)
         for number in roots {
             #expect(try PageFile.tree(volume, store: reader.settings.store, number) == trees[number], "\(number)")
@@ -118,14 +120,14 @@ import Testing
     }
 
     private func create(_ volume: any Volume) throws -> Store {
-        try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+        try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
     }
 
     private func reopen(_ volume: any Volume) throws -> Store {
-        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3), tuning: .tiny)
+        try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3), tuning: .tiny)
     }
 
-    @Test func `each checkpoint has the tree over the log, over segments, files of ops, openings and a crash`() throws {
+    @Test func `each checkpoint has the tree of the log across segments, files of ops, openings and a crash`() throws {
         let volume = MemoryVolume()
         var store = try create(volume)
         for round in 0..<6 {
@@ -171,10 +173,10 @@ import Testing
         let segment = LogFileName.path(try LogReader.segments(volume)[1], .segment)
         contents[segment]?[100] ^= 1
         let repaired = MemoryVolume()
-        let repair = try Repair(MemoryVolume(contents: contents), to: repaired, surroundings: fixedSurroundings(seed: 7))
+        let repair = try Repair(MemoryVolume(contents: contents), to: repaired, environment: fixedEnvironment(seed: 7))
         #expect(!repair.missing.isEmpty && repair.transactionCount == 16)
         let early = MemoryVolume()
-        _ = try Backup(volume, to: early, last: TransactionNumber(rawValue: 6), surroundings: fixedSurroundings(seed: 8))
+        _ = try Backup(volume, to: early, last: TransactionNumber(rawValue: 6), environment: fixedEnvironment(seed: 8))
         for (copy, count) in [(repaired, 15), (early, 5)] {
             let again = try reopen(copy)
             #expect(again.graph.objectCount == count)
@@ -184,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `a log that cannot be read leaves a checkpoint without a tree, and is reported`() throws {
+    @Test func `an unreadable log leaves a checkpoint without a tree, and is reported`() throws {
         let volume = MemoryVolume()
         let store = try create(volume)
         for number in 0..<10 { try add(store, number, nil) }
@@ -192,10 +194,10 @@ import Testing
         try store.close()
         var contents = volume.contents
         // The checkpoint has no tree, like one of an earlier format, and a segment before it is corrupt.
-        let number = try #require(try RootRecord.list(volume).first)
+        let number = try #require(try CheckpointRecord.list(volume).first)
         var root = try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number)).record
         root.tree = nil
-        contents[RootRecord.path(number)] = root.encode().record
+        contents[CheckpointRecord.path(number)] = root.encode().record
         let segment = LogFileName.path(try LogReader.segments(volume)[1], .segment)
         contents[segment]?[100] ^= 1
         let corrupt = MemoryVolume(contents: contents)
@@ -203,19 +205,19 @@ import Testing
         try add(again, 20, nil)
         try again.checkpoint()
         try again.close()
-        let newest = try #require(try RootRecord.list(corrupt).first)
+        let newest = try #require(try CheckpointRecord.list(corrupt).first)
         #expect(try newest > number && PageFile.tree(corrupt, store: root.store, newest) == nil)
         #expect(try !Verification(corrupt).isSound && reopen(corrupt).graph.objectCount == 11)
     }
 
-    @Test func `a forged tree of a checkpoint is found`() throws {
+    @Test func `a forged tree of a checkpoint is reported`() throws {
         let (volume, _) = try made(nil, isSealed: false)
         let number = TransactionNumber(rawValue: 12)
         var root = try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number)).record
         var subtrees = try #require(root.tree).subtrees
         subtrees[0][5] ^= 1
         root.tree = MerkleTree(leafCount: 12, subtrees: subtrees)
-        try volume.replace(RootRecord.path(number), root.encode().record)
+        try volume.replace(CheckpointRecord.path(number), root.encode().record)
         #expect(try Verification(volume).findings.count == 1 && ReadOnlyStore(volume).recovery.checkpoint == number)
         #expect(MerkleTree(leafCount: 13, subtrees: subtrees) == nil && MerkleTree(leafCount: 12, subtrees: [[], []]) == nil)
     }

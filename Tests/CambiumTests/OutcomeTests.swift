@@ -26,7 +26,7 @@ import Testing
         try Store.open(MemoryVolume(contents: volume.contents), durability: nil)
     }
 
-    @Test func `a sync that fails leaves the outcome unknown, and the next opening finds the transaction`() throws {
+    @Test func `a failed sync leaves the outcome unknown, and the next opening finds the transaction`() throws {
         let (volume, store) = try broken()
         volume.fail(at: volume.operationCount + 1, with: EIO)
         #expect(code { try insert(store, 2, author) } == .outcomeUnknown)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [EIO, ENOSPC])
-    func `a frame that the disk refused is unknown unless it was cut off again`(number: Int32) throws {
+    func `the outcome of a refused frame is unknown unless the frame was cut off again`(number: Int32) throws {
         let (volume, store) = try broken(.buffered(every: .seconds(3600)))
         volume.fail(at: volume.operationCount, with: number)
         #expect(code { try insert(store, 2, author) } == (number == EIO ? .outcomeUnknown : .ioFailure))
@@ -52,7 +52,7 @@ import Testing
         #expect(again.graph.objectCount == 2)
     }
 
-    @Test func `a transaction that was never written when a sync failed is not done`() throws {
+    @Test func `a transaction that was not yet written when a sync failed is not applied`() throws {
         let volume = GatedVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         volume.isShut.store(true, ordering: .relaxed)
@@ -70,7 +70,7 @@ import Testing
         #expect(again.graph.objectCount == 1)
     }
 
-    @Test func `closing reports that what was buffered may not be durable`() throws {
+    @Test func `closing reports that buffered transactions may not be durable`() throws {
         let (volume, store) = try broken(.buffered(every: .seconds(3600)))
         volume.fail(at: volume.operationCount, with: EIO)
         #expect(code { try store.close() } == .outcomeUnknown)
@@ -78,7 +78,7 @@ import Testing
         #expect(code { try sound.close() } == nil)
     }
 
-    @Test func `a task that waits for a sync that fails is told that the outcome is unknown`() async throws {
+    @Test func `a task that awaits a failing sync gets an error with an unknown outcome`() async throws {
         let volume = GatedVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         volume.isShut.store(true, ordering: .relaxed)

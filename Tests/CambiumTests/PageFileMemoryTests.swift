@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [nil, 7 as UInt64])
-    func `a chunk that is mapped again leaves those alone that were mapped with it`(pageFile: UInt64?) throws {
+    func `mapping a chunk again leaves the chunks that were mapped with it unchanged`(pageFile: UInt64?) throws {
         try inDirectory { volume in
             let memory = PageFileMemory(volume, pageFile)
             for chunk in 4..<8 { try #require(memory.memory(ofChunk: chunk)).storeBytes(of: chunk, as: Int.self) }
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `what is released step by step leaves out the chunks that are opened meanwhile`() throws {
+    @Test func `a stepwise release omits chunks that a writer opens between the steps`() throws {
         try inDirectory { volume in
             let space = PageSpace(budget: MemoryBudget(byteCount: 64 << 20))
             space.storage = PageFileMemory(volume, 7)
@@ -98,7 +98,7 @@ import Testing
         return String(decoding: text, as: UTF8.self).split(separator: "\n")
     }
 
-    @Test func `a file of pages is one mapping, whatever chunks of it are used`() throws {
+    @Test func `a file of pages is one mapping, whichever of its chunks are used`() throws {
         try inDirectory { volume in
             let space = PageSpace(budget: MemoryBudget(byteCount: 0))
             space.storage = PageFileMemory(volume, 7, chunkCount: 600)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `files take the place of scattered memory as long as the system has mappings for it`() throws {
+    @Test func `files replace scattered memory as long as the mapping budget allows it`() throws {
         try inDirectory { volume in
             let space = PageSpace(budget: MemoryBudget(byteCount: 64 << 20))
             space.storage = PageFileMemory(volume, 7)
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `chunks that are emptied and used again have one address in the window and one on the heap`() throws {
+    @Test func `chunks that are emptied and reused have one address in the window and one in the heap`() throws {
         try inDirectory { volume in
             let budget = MemoryBudget(byteCount: 64 << 20)
             let space = PageSpace(budget: budget)
@@ -149,7 +149,7 @@ import Testing
                 let empty = Array([0, 30, 90][round % 3]..<count)
                 if round % 4 == 0 { try replace(empty, of: space, in: volume) }
                 space.releaseAll(space.setEmpty(empty))
-                budget.giveBack(taken)
+                budget.release(taken)
                 taken = round % 4 < 2 ? budget.leftByteCount : 0
                 budget.take(taken)
                 use(space, count, round)

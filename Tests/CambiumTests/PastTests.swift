@@ -21,7 +21,7 @@ import Testing
     ) throws -> (store: Store, volume: MemoryVolume, digests: [GraphDigest]) {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         var digests = [store.graph.digest()]
         for number in 1..<count {
             try add(store, number)
@@ -40,11 +40,11 @@ import Testing
     private func moment(_ number: Int) -> Point { .transaction(TransactionNumber(rawValue: UInt64(number))) }
 
     @Test(arguments: 0..<6 as Range<UInt64>)
-    func `what the past is shown as does not depend on what was asked before`(seed: UInt64) throws {
+    func `a view of an earlier moment does not depend on the moments that were read before`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let (store, volume, digests) = try made(60)
         let times = try times(volume)
-        let past = PastGraphs(volume, viewCountMax: Int(seed) % 4, byteCountMax: .max)
+        let past = EarlierGraphs(volume, viewCountMax: Int(seed) % 4, byteCountMax: .max)
         for _ in 0..<150 {
             let number = Int.random(in: 1...60, using: &random)
             let point =
@@ -56,7 +56,7 @@ import Testing
         #expect(past.memory.viewCount == Int(seed) % 4)
     }
 
-    @Test func `a later moment is gone on to from the one that was shown before`() throws {
+    @Test func `a view of a later moment continues from the view of an earlier one`() throws {
         let (store, _, digests) = try made(100, checkpointEvery: 90)
         let past = try #require(store.past)
         let before = try store.graph(at: moment(20))
@@ -72,7 +72,7 @@ import Testing
         #expect(try store.graph(at: moment(92)).digest() == digests[91] && past.replayedCount == 36)
     }
 
-    @Test func `a moment is replayed no further than up to it`() throws {
+    @Test func `the replay for a moment stops at that moment`() throws {
         let (store, volume, digests) = try made(60, checkpointEvery: 1000)
         try store.close()
         var contents = volume.contents
@@ -83,19 +83,19 @@ import Testing
         #expect(code { _ = try ReadOnlyStore(MemoryVolume(contents: contents)) } != nil)
     }
 
-    @Test func `a later moment reads no more of a large open segment than leads to it`() throws {
+    @Test func `a view of a later moment reads only the part of a large open segment that leads to it`() throws {
         var tuning = LogTuning.standard
         tuning.checkpointsInBackground = false
         let volume = WatchedVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         var random = SplitMix64(seed: 1)
         for number in 1...1000 {
             // Compression halves these bytes.
             let title = (0..<500).map { _ in String(random.next(), radix: 16) }.joined()
             try store.write { _ = try $0.insert("Note", ["id": .int(Int64(number)), "title": .string(title)]) }
         }
-        func readByteCount(_ past: PastGraphs, _ number: Int) throws -> Int {
+        func readByteCount(_ past: EarlierGraphs, _ number: Int) throws -> Int {
             let before = volume.readByteCount.load(ordering: .relaxed)
             #expect(try past.graph(at: moment(number)).objectCount == number - 1)
             return volume.readByteCount.load(ordering: .relaxed) - before
@@ -103,16 +103,16 @@ import Testing
         let logByteCount = store.metrics.loggedByteCount
         #expect(logByteCount > 4 * FrameReader.windowByteCount)
         let small = 64 << 10
-        let past = PastGraphs(volume)
+        let past = EarlierGraphs(volume)
         #expect(try readByteCount(past, 10) <= FrameReader.windowByteCount + small)
         _ = try readByteCount(past, 500)
         for number in 501...510 { #expect(try readByteCount(past, number) <= 2 * FrameReader.windowByteCount + small) }
         try store.close()
     }
 
-    @Test func `moments that are not there are told`() throws {
+    @Test func `a moment that does not exist is refused`() throws {
         let (store, volume, _) = try made(10)
-        let past = PastGraphs(volume)
+        let past = EarlierGraphs(volume)
         for number in [0, 11, 1000] {
             #expect(code { _ = try store.graph(at: moment(number)) } == .notFound)
             #expect(code { _ = try past.graph(at: moment(number)) } == .notFound)
@@ -130,10 +130,10 @@ import Testing
         #expect(code { _ = try memory.graph(at: moment(1)) } == .invalidInput)
     }
 
-    @Test func `a moment that was retired is refused, even if it was shown before`() throws {
+    @Test func `a retired moment is refused, even if it was shown before`() throws {
         let (store, volume, digests) = try made(60)
         // Another process reads these graphs and receives no notice of the compaction.
-        let past = PastGraphs(volume)
+        let past = EarlierGraphs(volume)
         let shown = try (past.graph(at: moment(14)), past.graph(at: moment(25)), store.graph(at: moment(14)))
         _ = try past.graph(at: moment(44))
         try store.compact(.since(moment(41)))
@@ -148,24 +148,24 @@ import Testing
         #expect(shown.0.digest() == digests[13] && shown.1.digest() == digests[24] && shown.2.digest() == digests[13])
     }
 
-    @Test func `no more is kept of the past than was asked for`() throws {
+    @Test func `earlier graphs are kept only within the given limits`() throws {
         let (_, volume, digests) = try made(60)
-        let past = PastGraphs(volume, viewCountMax: 3, byteCountMax: .max)
+        let past = EarlierGraphs(volume, viewCountMax: 3, byteCountMax: .max)
         for number in [55, 44, 33, 22, 12] { _ = try past.graph(at: moment(number)) }
         #expect(past.memory.viewCount == 3)
         let one = past.memory.byteCount / 3
-        let few = PastGraphs(volume, viewCountMax: 3, byteCountMax: one + one / 2)
+        let few = EarlierGraphs(volume, viewCountMax: 3, byteCountMax: one + one / 2)
         for number in [55, 44, 33] { #expect(try few.graph(at: moment(number)).digest() == digests[number - 1]) }
         #expect(few.memory.viewCount == 1 && few.memory.byteCount <= one + one / 2)
-        let none = PastGraphs(volume, byteCountMax: 0)
+        let none = EarlierGraphs(volume, byteCountMax: 0)
         #expect(try none.graph(at: moment(33)).digest() == digests[32] && none.memory.viewCount == 0)
         past.forget()
         #expect(past.memory.viewCount == 0 && past.memory.byteCount == 0)
     }
 
-    @Test func `many threads ask for moments while others write, make checkpoints and compact`() throws {
+    @Test func `many threads read moments while another writes, makes checkpoints and compacts`() throws {
         let (store, volume, digests) = try made(80, checkpointEvery: 20)
-        let past = PastGraphs(volume)
+        let past = EarlierGraphs(volume)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             var random = SplitMix64(seed: UInt64(thread))
             for round in 0..<30 {

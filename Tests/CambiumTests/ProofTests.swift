@@ -34,7 +34,9 @@ import Testing
         let settings = StoreSettings(store: [UInt8](repeating: 5, count: 16), creationTime: 0, durability: .synced)
         try LogWriter.create(volume, settings, saltSeed: [UInt8](repeating: 6, count: 16))
         let reader = try LogReader(volume)
-        let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false, tuning: tuning) { [UInt8](repeating: 7, count: 16) }
+        let writer = try LogWriter(reader, try reader.scan { _ in }, preallocates: false, tuning: tuning) {
+            [UInt8](repeating: 7, count: 16)
+        }
         for (number, entry) in entries.enumerated() {
             try writer.stage(entry.metadata, EncodedOps(entry.payload), salt: entry.salt)
             if number % frameCount == 0 { try writer.write() }
@@ -50,21 +52,21 @@ import Testing
         return HexText.encode(tree.root)
     }
 
-    @Test func `the root is that of the transactions, however they lie in frames, segments and stores`() throws {
+    @Test func `the Merkle root depends only on the transactions, not on frames, segments or stores`() throws {
         let (entries, root) = try entries()
         #expect(entries.count == 11)
         for count in [1, 2, 3, .max] { #expect(try forged(entries, frameCount: count) == root) }
         #expect(try forged(entries, frameCount: 1, tuning: .tiny) == root)
     }
 
-    @Test func `a transaction in the middle that is rewritten, dropped, added or moved changes the root`() throws {
+    @Test func `rewriting, dropping, adding or moving a transaction changes the Merkle root`() throws {
         let (entries, root) = try entries()
         var roots: Set<String> = [root]
         var count = 1
         func expectAnother(_ what: String, _ forgedEntries: [Entry]) throws {
             let other = try forged(forgedEntries)
             count += 1
-            #expect(roots.insert(other).inserted, "\(what) has a root that was there before")
+            #expect(roots.insert(other).inserted, "\(what) has the root of another log")
         }
         for place in entries.indices {
             let changes: [(String, (inout Entry) -> Void)] = [
@@ -78,15 +80,15 @@ import Testing
                 if what == "no actor", entries[place].metadata.actor == nil { continue }
                 try expectAnother("\(what) of \(place + 1)", forged)
             }
-            var (dropped, doubled, moved, later) = (entries, entries, entries, entries)
+            var (dropped, repeated, moved, later) = (entries, entries, entries, entries)
             dropped.remove(at: place)
             try expectAnother("\(place + 1) dropped", dropped)
             if place < entries.count - 1 {
-                doubled.insert(entries[place], at: place)
-                try expectAnother("\(place + 1) doubled", doubled)
+                repeated.insert(entries[place], at: place)
+                try expectAnother("\(place + 1) repeated", repeated)
                 // The times stay in order, as a log requires.
                 (moved[place].payload, moved[place + 1].payload) = (entries[place + 1].payload, entries[place].payload)
-                try expectAnother("the ops of \(place + 1) and the next exchanged", moved)
+                try expectAnother("the ops of \(place + 1) and the next swapped", moved)
                 later[place].metadata.time = entries[place + 1].metadata.time
                 try expectAnother("\(place + 1) at another time", later)
             }

@@ -37,7 +37,7 @@ import Testing
 
     private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    @Test func `the examples of the README are what is compiled here`() throws {
+    @Test func `the examples of the README are compiled here`() throws {
         let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
         let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         func trimmed(_ text: some StringProtocol) -> String {
@@ -60,7 +60,7 @@ import Testing
         #expect(graph.objectCount == 2 && graph.linkCount == 1)
     }
 
-    @Test func `the schema of the README is one`() throws {
+    @Test func `the schema of the README is valid`() throws {
         let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
         let block = try #require(readme.split(separator: "```json\n").dropFirst().first?.split(separator: "```").first)
         let schema = try Schema(try SchemaDefinition(json: Array(block.utf8)))

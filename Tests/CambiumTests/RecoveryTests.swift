@@ -28,7 +28,7 @@ import Testing
         return MemoryVolume(contents: files)
     }
 
-    @Test func `a log that is cut anywhere loses what was not known durable at most`() throws {
+    @Test func `a log that is truncated anywhere loses only transactions that were not known to be durable`() throws {
         // The store syncs nothing after its creation, so each transaction after the first may be lost. No part of a lost one may remain.
         let (files, exports) = try small(.buffered(every: .seconds(3600)))
         let byteCount = try #require(files[Self.segment]).count
@@ -44,7 +44,7 @@ import Testing
         #expect(seen.count == Set(exports).count)
     }
 
-    @Test func `a log that is cut below what was known durable is refused`() throws {
+    @Test func `a log that is truncated before its known durable end is refused`() throws {
         let (files, exports) = try small(closes: true)
         let byteCount = try #require(files[Self.segment]).count
         for count in max(0, byteCount - 4096)..<byteCount {
@@ -56,7 +56,7 @@ import Testing
         #expect(try Store.open(cut(files, to: byteCount), durability: nil).graph.export == exports.last)
     }
 
-    @Test func `what was acknowledged as synced is never taken for a torn tail`() throws {
+    @Test func `a transaction acknowledged as synced is never mistaken for a torn tail`() throws {
         // HEAD lags. Each frame states how far the log was durable when the frame was written, so all frames except the last are covered.
         let (files, _) = try small()
         let bytes = try #require(files[Self.segment])
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `flipping any bit of any byte of a small store is detected`() throws {
+    @Test func `a flipped bit in any byte of a small store is detected`() throws {
         let (files, _) = try small(closes: true)
         for (path, bytes) in files where path != "LOCK" {
             for offset in bytes.indices {
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `writing goes on behind a torn tail, in a segment of its own`() throws {
+    @Test func `writing continues after a torn tail in a new segment`() throws {
         let (files, exports) = try small(.buffered(every: .seconds(3600)))
         let volume = cut(files, to: try #require(files[Self.segment]).count - 3)
         let store = try Store.open(volume, durability: .synced)
@@ -113,14 +113,14 @@ import Testing
     }
 
     @Test(arguments: ["store.json", "HEAD", segment])
-    func `a file that is missing is told`(path: String) throws {
+    func `a missing file is reported`(path: String) throws {
         var files = try small(closes: true).files
         files[path] = nil
         let verification = try? Verification(MemoryVolume(contents: files))
         #expect(verification.map { !$0.isSound } ?? true)
     }
 
-    @Test func `files of another store are told`() throws {
+    @Test func `files of another store are reported`() throws {
         var files = try small(closes: true).files
         let other = MemoryVolume()
         try Store.create(other, schema: Notes.schema, durability: .synced).close()
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `a log of several segments is read in order, and none of them may be missing`() throws {
+    @Test func `a log of several segments does not verify if one of them is missing`() throws {
         let volume = MemoryVolume()
         for round in 0..<3 {
             let store = try round == 0 ? Store.notes(volume) : Store.open(volume, durability: .buffered(every: .seconds(3600)))

@@ -40,7 +40,7 @@ import Testing
         #expect(code { try store.close() } == .outcomeUnknown)
     }
 
-    @Test func `a commit that is not synced is followed by the failure of the next one that is`() throws {
+    @Test func `an unsynced commit succeeds without its segment, and the next synced commit fails`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume, durability: .buffered(every: .seconds(36_000)))
         try insert(store, 1)
@@ -50,7 +50,7 @@ import Testing
         #expect(code { try insert(store, 4) } == .notWritable)
     }
 
-    @Test func `a segment that is removed or replaced under a writer fails its next sync`() throws {
+    @Test func `a writer whose segment is removed or replaced fails at its next sync`() throws {
         for replacement in [nil, [1, 2, 3]] as [[UInt8]?] {
             let volume = FaultyVolume()
             let store = try Store.create(volume, schema: Notes.schema, durability: .synced)

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `the checkpoint after a truncated segment stands for the changes that are lost`() throws {
+    @Test func `the checkpoint after a truncated segment replaces the lost changes`() throws {
         var store = try CorruptStore()
         let count = store.envelopes.count
         for (place, segment) in store.segments.dropLast().enumerated() {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `whatever byte of the log is corrupt, only the changes up to the next checkpoint are missing`() throws {
+    @Test func `a corrupt byte anywhere in the log costs only the changes up to the next checkpoint`() throws {
         var store = try CorruptStore(roundCount: 3)
         var missingCounts: Set<Int> = []
         for segment in store.segments {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `checkpoints that are corrupt are not used`() throws {
+    @Test func `corrupt checkpoints are not used`() throws {
         var store = try CorruptStore()
         store.files[store.segments[0]]?[120] ^= 1
         let first = try #require(store.files.keys.filter { $0.hasPrefix("roots/") }.min())
@@ -78,7 +78,7 @@ import Testing
         #expect(rest.missing.last?.upperBound == number(store.envelopes.count) && rest.transactionCount < store.envelopes.count)
     }
 
-    @Test func `without settings, segments or the first of them, what is left names the store`() throws {
+    @Test func `a repair identifies the store without its settings, its first segment or all segments`() throws {
         var store = try CorruptStore()
         store.files["store.json"] = nil
         #expect(try store.repaired()?.store.graph.digest() == store.graph.digest())
@@ -88,14 +88,14 @@ import Testing
         #expect(try store.repaired()?.store.graph.digest() == store.graph.digest())
     }
 
-    @Test func `what was retired comes from the archive, and from the checkpoint without one`() throws {
+    @Test func `retired transactions come from the archive, or from the checkpoint without an archive`() throws {
         let (volume, archive, root) = try Archiving.compacted()
         let digest = try ReadOnlyStore(volume).graph.digest()
         let target = MemoryVolume()
-        let whole = try Repair(try ArchivedVolume(volume, archive: archive), to: target, surroundings: fixedSurroundings(seed: 5))
+        let whole = try Repair(try ArchivedVolume(volume, archive: archive), to: target, environment: fixedEnvironment(seed: 5))
         #expect(whole.findings.isEmpty && whole.missing.isEmpty && whole.root == root)
         let other = MemoryVolume()
-        let rest = try Repair(volume, to: other, surroundings: fixedSurroundings(seed: 5))
+        let rest = try Repair(volume, to: other, environment: fixedEnvironment(seed: 5))
         #expect(rest.missing == [number(1)...number(41)] && rest.findings.contains { $0.contains("retired") })
         #expect(try ReadOnlyStore(other).graph.digest() == digest)
         var messages: [String?] = []
@@ -103,7 +103,7 @@ import Testing
         #expect(messages[5] == "adds 4")
     }
 
-    @Test func `a repair beside short-lived writers reports nothing in a sound store`() throws {
+    @Test func `a repair of a sound store reports nothing while short-lived processes write`() throws {
         let volume = MemoryVolume()
         try Archiving.made(volume, count: 10).close()
         let isDone = Guarded(false)
@@ -119,13 +119,13 @@ import Testing
         }
         thread.start()
         for _ in 0..<20 {
-            let repair = try Repair(volume, to: MemoryVolume(), surroundings: fixedSurroundings(seed: 5))
+            let repair = try Repair(volume, to: MemoryVolume(), environment: fixedEnvironment(seed: 5))
             #expect(repair.findings.isEmpty && repair.missing.isEmpty)
         }
         isDone.withLock { $0 = true }
     }
 
-    @Test func `a repair beside a writer that never rests reports nothing in a sound store`() throws {
+    @Test func `a repair of a sound store reports nothing while a writer never pauses`() throws {
         let volume = WatchedVolume()
         let store = try Archiving.made(volume, count: 10)
         let count = Guarded(10)
@@ -137,7 +137,7 @@ import Testing
             try Archiving.add(store, number)
         }
         volume.beforeListing.withLock { $0 = Array(repeating: write, count: 400) }
-        let repair = try Repair(volume, to: MemoryVolume(), surroundings: fixedSurroundings(seed: 5))
+        let repair = try Repair(volume, to: MemoryVolume(), environment: fixedEnvironment(seed: 5))
         #expect(repair.findings.isEmpty && repair.missing.isEmpty && count.withLock { $0 } > 12)
         try store.close()
     }

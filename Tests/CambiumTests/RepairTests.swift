@@ -23,12 +23,12 @@ import Testing
     private func repaired(_ files: [String: [UInt8]]) throws -> (repair: Repair, target: MemoryVolume) {
         let old = MemoryVolume(contents: files)
         let target = MemoryVolume()
-        let repair = try Repair(old, to: target, surroundings: fixedSurroundings())
+        let repair = try Repair(old, to: target, environment: fixedEnvironment())
         #expect(old.contents == files)
         return (repair, target)
     }
 
-    @Test func `a store that is sound is copied whole, and its tree has the same root`() throws {
+    @Test func `a sound store is copied whole, and its tree has the same root`() throws {
         let (files, exports, root) = try files()
         let (repair, target) = try repaired(files)
         #expect(repair.findings.isEmpty && repair.transactionCount == 7 && repair.root == root && repair.objectCount == 6)
@@ -37,7 +37,7 @@ import Testing
         #expect(verification.isSound && verification.findings.isEmpty && verification.root == root)
     }
 
-    @Test func `everything before a damaged byte is saved, wherever it is`() throws {
+    @Test func `every transaction before a corrupt byte is saved, wherever the byte is`() throws {
         let (files, exports, _) = try files()
         let bytes = try #require(files[Self.segment])
         var counts: Set<Int> = []
@@ -59,7 +59,7 @@ import Testing
         #expect(counts.count >= 5)
     }
 
-    @Test func `settings that cannot be read are told by the segments`() throws {
+    @Test func `unreadable settings are restored from the segments`() throws {
         var (files, exports, root) = try files()
         files["store.json"]?[20] ^= 1
         #expect(code { _ = try LogReader(MemoryVolume(contents: files)) } == .damaged)
@@ -68,7 +68,7 @@ import Testing
         #expect(try Store.reopened(target).graph.export == exports.last)
         files[Self.segment]?[0] ^= 1
         let empty = MemoryVolume()
-        #expect(code { _ = try Repair(MemoryVolume(contents: files), to: empty, surroundings: fixedSurroundings()) } == .damaged)
+        #expect(code { _ = try Repair(MemoryVolume(contents: files), to: empty, environment: fixedEnvironment()) } == .damaged)
         #expect(empty.contents.isEmpty)
         // The files of a failed repair are not a store, and they do not hinder the next repair.
         let failing = MemoryVolume()
@@ -76,10 +76,10 @@ import Testing
         torn[Self.segment]?[Format.Segment.headerByteCount + 8] ^= 1
         torn["store.json"]?[20] ^= 1
         torn[Self.segment]?[0] ^= 1
-        #expect(code { _ = try Repair(MemoryVolume(contents: torn), to: failing, surroundings: fixedSurroundings()) } == .damaged)
+        #expect(code { _ = try Repair(MemoryVolume(contents: torn), to: failing, environment: fixedEnvironment()) } == .damaged)
         #expect(try !failing.exists("store.json"))
         torn[Self.segment] = try self.files().files[Self.segment]
         torn["store.json"] = try self.files().files["store.json"]
-        #expect(try Repair(MemoryVolume(contents: torn), to: failing, surroundings: fixedSurroundings()).findings.isEmpty)
+        #expect(try Repair(MemoryVolume(contents: torn), to: failing, environment: fixedEnvironment()).findings.isEmpty)
     }
 }

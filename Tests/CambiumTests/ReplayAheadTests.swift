@@ -10,7 +10,7 @@ import Testing
     private func made(tuning: LogTuning) throws -> (volume: MemoryVolume, digest: GraphDigest) {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         var random = SplitMix64(seed: 3)
         var rows = "["
         for number in 0..<3000 {
@@ -36,14 +36,14 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func `a large transaction is decoded ahead and comes to the same graph`(kind: Int) throws {
+    func `a large transaction is decoded ahead and results in the same graph`(kind: Int) throws {
         let (volume, digest) = try made(tuning: Self.tunings[kind])
         #expect(try large(volume).byteCount > 256 << 10)
-        let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3), tuning: Self.tunings[kind])
+        let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3), tuning: Self.tunings[kind])
         #expect(store.graph.digest() == digest && store.graph.objectCount == 3020 && store.recovery.transactionCount == 22)
     }
 
-    @Test func `damage that is met while ops are decoded ahead is told, wherever it is`() throws {
+    @Test func `corruption in ops that are decoded ahead is reported, wherever it is`() throws {
         let (volume, _) = try made(tuning: Self.tunings[1])
         let path = try #require(volume.contents.keys.first { $0.hasSuffix(".ops") })
         let byteCount = try #require(volume.contents[path]?.count)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `an op that cannot be applied ends the decoding of those behind it`() throws {
+    @Test func `an op that cannot be applied ends the decoding of the ops after it`() throws {
         for tuning in Self.tunings {
             let record = try large(made(tuning: tuning).volume)
             let timeline = Timeline()

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a request that changed nothing is remembered, by later processes too`(isStored: Bool) throws {
+    func `a request that changed nothing is remembered, even by later processes`(isStored: Bool) throws {
         let (volume, store, id) = try made()
         let first = try set(store, id, "A", Author(requestID: "q"))
         #expect(first.transaction?.rawValue == 3 && !first.hasChanges)
@@ -40,7 +40,7 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `a request that changed nothing is a transaction without ops, and one without a request is none`() throws {
+    @Test func `a write that changes nothing is a transaction without ops only if it has a request`() throws {
         let (volume, store, id) = try made()
         let digest = store.graph.digest()
         #expect(try set(store, id, "A").transaction == nil)
@@ -56,17 +56,17 @@ import Testing
     @Test func `transactions without ops are sealed, compacted, applied and shown like others`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
         for number in 0..<30 {
             try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }
             try store.write(Author(requestID: "q\(number)", requestDigest: RequestHasher.digest(of: ["\(number)"]))) { _ in }
         }
         let target = MemoryVolume()
         try store.close()
-        _ = try Store.apply(from: volume, to: target, surroundings: fixedSurroundings(seed: 2), tuning: .tiny)
-        let again = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3), tuning: .tiny)
+        _ = try Store.apply(from: volume, to: target, environment: fixedEnvironment(seed: 2), tuning: .tiny)
+        let again = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3), tuning: .tiny)
         #expect(try again.compact(.since(.latest)).segmentCount > 3)
-        for found in [again, try Store.open(target, durability: nil, surroundings: fixedSurroundings(seed: 4), tuning: .tiny)] {
+        for found in [again, try Store.open(target, durability: nil, environment: fixedEnvironment(seed: 4), tuning: .tiny)] {
             #expect(repetition { try found.write(Author(requestID: "q3")) { _ in } }?.rawValue == 9)
             let other = Author(requestID: "q3", requestDigest: RequestHasher.digest(of: ["other"]))
             #expect(code { try found.write(other) { _ in } } == .conflict)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a request id that comes again with another content is a conflict`(isStored: Bool) throws {
+    func `repeating a request id with other content is a conflict`(isStored: Bool) throws {
         let (volume, store, id) = try made()
         func author(_ content: String?) -> Author {
             Author(requestID: "q", requestDigest: content.map { RequestHasher.digest(of: ["set", $0]) })
@@ -90,7 +90,7 @@ import Testing
         #expect(try title(again, id) == .string("B") && again.graph.transaction.rawValue == 3)
     }
 
-    @Test func `an import that changes nothing notes its request once, and nothing without one`() throws {
+    @Test func `an import that changes nothing records its request once, and nothing without a request`() throws {
         let (volume, store, _) = try made()
         let note = try store.schema.required("Note")
         func importing(_ request: String?, _ effect: ImportOptions.Effect = .commit) throws -> ImportReport {
@@ -107,7 +107,7 @@ import Testing
         #expect(repetition { _ = try importing("q") } == first.transaction && volume.contents == noted)
     }
 
-    @Test func `parts of a request that are cut elsewhere have another digest`() {
+    @Test func `the digest of a request depends on where its parts end`() {
         let digests = [["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""], ["c", "ab"]].map { RequestHasher.digest(of: $0) }
         #expect(Set(digests).count == digests.count && digests[0] == RequestHasher.digest(of: ["ab", "c"]))
         #expect(digests.allSatisfy { RequestDigest($0.bytes) == $0 } && RequestDigest([1, 2, 3]) == nil)

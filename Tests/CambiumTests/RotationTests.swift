@@ -65,7 +65,8 @@ import Testing
         return codes.withLock { $0 }
     }
 
-    @Test(arguments: durabilities) func `others commit while a segment is begun, and nothing is lost`(durability: Durability) throws {
+    @Test(arguments: durabilities)
+    func `other transactions commit while a segment begins, and nothing is lost`(durability: Durability) throws {
         let rotating = try Rotating(durability)
         let store = rotating.store
         let count = store.graph.objectCount
@@ -83,7 +84,7 @@ import Testing
         #expect(try Store.open(rotating.volume.memory, durability: nil).graph.objectCount == count + 6)
     }
 
-    @Test(arguments: durabilities) func `a disk without space for a segment fails who waits for it, and nothing else`(
+    @Test(arguments: durabilities) func `a disk without space for a segment fails only the transactions that wait for it`(
         durability: Durability
     ) throws {
         let rotating = try Rotating(durability)
@@ -103,7 +104,7 @@ import Testing
         #expect(try Store.open(rotating.volume.memory, durability: nil).graph.objectCount == count + 1)
     }
 
-    @Test(arguments: durabilities) func `if the full segment cannot be synced, nothing more is written`(durability: Durability) throws {
+    @Test(arguments: durabilities) func `nothing more is written if the full segment cannot be synced`(durability: Durability) throws {
         let rotating = try Rotating(durability)
         let store = rotating.store
         let count = store.graph.objectCount

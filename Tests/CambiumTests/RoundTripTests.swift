@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ExportOptions.Format.allCases)
-    func `export, import, export is the same bytes, and importing again is nothing`(format: ExportOptions.Format) throws {
+    func `a second export after an import has the same bytes, and a second import changes nothing`(format: ExportOptions.Format) throws {
         var objectCount = 0
         for seed in Self.seeds {
             var made = RandomIdentityGraph(seed: seed)
@@ -60,7 +60,7 @@ import Testing
         #expect(objectCount > Self.seeds.count * 4)
     }
 
-    @Test func `rows in any order, in any batches, come to the same graph`() throws {
+    @Test func `rows in any order and any batches result in the same graph`() throws {
         for seed in Self.seeds {
             var made = RandomIdentityGraph(seed: seed)
             var random = SplitMix64(seed: seed)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `an object with all that it leads to is a file of its own`() throws {
+    @Test func `an export with included objects can be imported on its own`() throws {
         for seed in Self.seeds {
             var made = RandomIdentityGraph(seed: seed)
             let graph = try made.store().graph
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: ExportOptions.KeyPaths.allCases)
-    func `export by a mapping, import by it, export by it is the same bytes`(keyPaths: ExportOptions.KeyPaths) throws {
+    func `a second export after an import by the same mapping has the same bytes`(keyPaths: ExportOptions.KeyPaths) throws {
         var rowCount = 0
         for seed in Self.seeds {
             var made = RandomIdentityGraph(seed: seed)

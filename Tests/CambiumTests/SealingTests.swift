@@ -19,7 +19,7 @@ import Testing
     private func made() throws -> (volume: MemoryVolume, store: Store, root: String) {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .buffered(every: .seconds(60)), surroundings: fixedSurroundings(), tuning: Self.tuning
+            volume, schema: Notes.schema, durability: .buffered(every: .seconds(60)), environment: fixedEnvironment(), tuning: Self.tuning
         )
         for number in 0..<150 {
             let author = Author(actor: "actor \(number % 3)", message: number % 4 == 0 ? "message \(number % 8)" : nil)
@@ -39,7 +39,7 @@ import Testing
 
     private func sealer(_ volume: MemoryVolume) throws -> (SegmentSealer, LogWriter) {
         let reader = try LogReader(volume)
-        let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false, tuning: Self.tuning) { [UInt8](0..<16) }
+        let writer = try LogWriter(reader, try reader.scan { _ in }, preallocates: false, tuning: Self.tuning) { [UInt8](0..<16) }
         return (SegmentSealer(writer), writer)
     }
 
@@ -61,7 +61,7 @@ import Testing
         return records
     }
 
-    @Test func `a sealed segment tells the same in fewer bytes`() throws {
+    @Test func `a sealed segment has the same transactions in fewer bytes`() throws {
         let (volume, store, root) = try made()
         let all = try segments(volume)
         #expect(all.count > 2)
@@ -94,7 +94,7 @@ import Testing
         #expect(try records(volume, from: 152).isEmpty)
     }
 
-    @Test func `what a sealed segment says is verified, byte for byte`() throws {
+    @Test func `every byte of a sealed segment is verified`() throws {
         let (volume, _, root) = try made()
         let all = try segments(volume)
         let path = LogFileName.path(all[1], .segment)
@@ -108,9 +108,9 @@ import Testing
             return (try? records(MemoryVolume(contents: files)))?.count == 151
         }
         for offset in bytes.indices {
-            var damaged = bytes
-            damaged[offset] ^= 1 << UInt8(offset % 8)
-            #expect(!isSound(damaged), "byte \(offset)")
+            var corrupt = bytes
+            corrupt[offset] ^= 1 << UInt8(offset % 8)
+            #expect(!isSound(corrupt), "byte \(offset)")
             if offset % 7 == 0 { #expect(!isSound(Array(bytes.prefix(offset))), "cut to \(offset) bytes") }
         }
         #expect(!isSound(nil) && !isSound(bytes + [0]) && isSound(bytes))
@@ -119,7 +119,7 @@ import Testing
         #expect(try Verification(MemoryVolume(contents: files)).root == root)
     }
 
-    @Test func `a repair goes on behind an index that is damaged, and stops at a frame that is`() throws {
+    @Test func `a repair reads past a corrupt index and stops at a corrupt frame`() throws {
         let (volume, store, root) = try made()
         let all = try segments(volume)
         _ = try seal(volume, try segments(volume).dropLast())
@@ -130,14 +130,14 @@ import Testing
             var files = volume.contents
             files[path]?[offset] ^= 4
             let target = MemoryVolume()
-            let repair = try Repair(MemoryVolume(contents: files), to: target, surroundings: fixedSurroundings())
+            let repair = try Repair(MemoryVolume(contents: files), to: target, environment: fixedEnvironment())
             #expect(repair.root == root && repair.transactionCount == 151 && repair.findings.count == 1, "byte \(offset)")
             if offset % 16 == 0 { #expect(try Store.reopened(target).graph.digest() == store.graph.digest()) }
         }
         for offset in stride(from: Format.Segment.headerByteCount + 600, to: indexOffset, by: 50) {
             var files = volume.contents
             files[path]?[offset] ^= 4
-            let repair = try Repair(MemoryVolume(contents: files), to: MemoryVolume(), surroundings: fixedSurroundings())
+            let repair = try Repair(MemoryVolume(contents: files), to: MemoryVolume(), environment: fixedEnvironment())
             #expect(repair.transactionCount < all[1].rawValue && !repair.findings.isEmpty, "byte \(offset)")
         }
     }
@@ -147,7 +147,7 @@ import Testing
         let segment = try segments(made)[1]
         func sealed(_ volume: FaultyVolume) throws {
             let reader = try LogReader(volume)
-            let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false, tuning: Self.tuning) { [UInt8](0..<16) }
+            let writer = try LogWriter(reader, try reader.scan { _ in }, preallocates: false, tuning: Self.tuning) { [UInt8](0..<16) }
             try SegmentSealer(writer).seal(segment)
         }
         let measured = FaultyVolume(contents: made.contents)
@@ -169,7 +169,7 @@ import Testing
         #expect(sealedCount > 0)
     }
 
-    @Test func `full segments are sealed behind the back of who writes, and by the next opening`() throws {
+    @Test func `full segments are sealed in the background or by the next opening`() throws {
         var tuning = Self.tuning
         tuning.sealsInBackground = true
         let volume = MemoryVolume()

@@ -119,12 +119,12 @@ private struct Simulation {
     }
 
     private mutating func opened() throws -> Store {
-        let surroundings = fixedSurroundings(seed: random.next())
+        let environment = fixedEnvironment(seed: random.next())
         if try StoreSettings.isPresent(volume) {
-            let store = try Store.open(volume, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
+            let store = try Store.open(volume, durability: durability, environment: environment, tuning: tuning, memory: memory)
             let state = store.graph.state
             guard possible.contains(state) else {
-                throw Finding("a process opened a state that never was: \(state)")
+                throw Finding("a process opened a state that never existed: \(state)")
             }
             // Everything that an opening shows is durable.
             possible = [state]
@@ -134,7 +134,7 @@ private struct Simulation {
         let made = try replica().graph.state
         possible = [Self.none, made]
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
+            volume, schema: Notes.schema, durability: durability, environment: environment, tuning: tuning, memory: memory)
         // A store exists once its schema is durable, whatever durability its later transactions have.
         possible = [made]
         return store
@@ -149,18 +149,18 @@ private struct Simulation {
         let after = try replica().graph.state
         let isWritten: Bool
         do { isWritten = try change.apply(to: store) } catch {
-            if after != before, store.graph.state == after { throw Finding("a commit failed, and readers see it") }
+            if after != before, store.graph.state == after { throw Finding("readers see a failed commit") }
             applied.removeLast()
             // The bytes may still be on the disk if the process ended as well.
             possible.append(after)
             let isGone = (error as? CambiumError)?.code == .notWritable
             if isGone || volume.isDead { throw error }
             if store.graph.state != (try replica().graph.state) {
-                throw Finding("after a commit that failed the store is not as before")
+                throw Finding("a failed commit changed the store")
             }
             return
         }
-        if store.graph.state != after { throw Finding("a commit led to something else") }
+        if store.graph.state != after { throw Finding("a commit led to another state than expected") }
         // A transaction that changes nothing writes nothing. It does not replace bytes that a failed commit may have left on the disk.
         if !isWritten { return }
         if durability == .synced { possible = [after] } else { possible.append(after) }
@@ -199,7 +199,7 @@ private struct Simulation {
             _ = try change.apply(to: store)
             if store.graph.state == state { count = index + 1 }
         }
-        if count < 0 { throw CambiumError(.notFound, "The state is one that was begun and never said to be there.") }
+        if count < 0 { throw CambiumError(.notFound, "The state belongs to a transaction that began and was never acknowledged.") }
         applied.removeLast(applied.count - count)
     }
 
@@ -214,10 +214,10 @@ private struct Simulation {
                 continue
             }
             do {
-                let store = try Store.open(disk, durability: durability, surroundings: fixedSurroundings(seed: 5), tuning: tuning)
+                let store = try Store.open(disk, durability: durability, environment: fixedEnvironment(seed: 5), tuning: tuning)
                 let state = store.graph.state
                 guard possible.contains(state) else {
-                    throw Finding("a disk came to \(state), which is none of \(possible)")
+                    throw Finding("a disk opened in the state \(state), which is not one of \(possible)")
                 }
                 try store.close()
                 let verification = try Verification(disk)
@@ -238,7 +238,7 @@ extension Graph {
 
 @Suite struct SimulationTests {
     /// `CAMBIUM_SEED` is the first seed, and `CAMBIUM_SIMULATIONS` is the number of seeds.
-    @Test func `no fault at any moment loses what was acknowledged or leaves what never was`() throws {
+    @Test func `no fault loses an acknowledged transaction or leaves a state that never existed`() throws {
         let environment = ProcessInfo.processInfo.environment
         let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
         let count = environment["CAMBIUM_SIMULATIONS"].flatMap(UInt64.init) ?? 10
@@ -248,7 +248,7 @@ extension Graph {
             do { try simulation.run() } catch { Issue.record("seed \(seed): \(error)") }
             crashCount += simulation.crashCount
         }
-        print("\(count) simulations from seed \(first), \(crashCount) losses of power")
+        print("\(count) simulations from seed \(first), \(crashCount) power failures")
         #expect(crashCount >= Int(count))
     }
 }

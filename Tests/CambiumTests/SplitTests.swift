@@ -25,7 +25,7 @@ import Testing
     /// Makes a segment with 13 transactions and a checkpoint of the seventh, and another segment with three transactions.
     private func made(_ volume: any Volume = MemoryVolume()) throws -> Store {
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: Self.tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: Self.tuning)
         for number in 0..<12 {
             try add(store, number)
             if number == 5 { try store.checkpoint() }
@@ -36,7 +36,7 @@ import Testing
     }
 
     private func reopen(_ volume: any Volume) throws -> Store {
-        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 3), tuning: Self.tuning)
+        try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3), tuning: Self.tuning)
     }
 
     private func kinds(_ volume: any Volume) throws -> [UInt64: Format.FileKind] {
@@ -53,14 +53,14 @@ import Testing
         return found
     }
 
-    @Test func `a compaction splits the segment at the checkpoint, and retires the first part only`() throws {
+    @Test func `a compaction splits the segment at the checkpoint and retires only the first part`() throws {
         let volume = MemoryVolume()
         let store = try made(volume)
         let (root, envelopes) = (try Verification(volume).root, try envelopes(volume))
-        let told = try store.compact(.since(.transaction(TransactionNumber(rawValue: 9))), isDryRun: true)
+        let planned = try store.compact(.since(.transaction(TransactionNumber(rawValue: 9))), isDryRun: true)
         let done = try store.compact(.since(.transaction(TransactionNumber(rawValue: 9))))
         #expect(done.retiredEnd == anchor && done.firstMoment == anchor && done.segmentCount == 1)
-        #expect(told.segmentCount == 1 && told.retiredEnd == anchor)
+        #expect(planned.segmentCount == 1 && planned.retiredEnd == anchor)
         #expect(try kinds(volume) == [1: .retired, 8: .sealed, 14: .open])
         #expect(try Verification(volume).findings == [] && Verification(volume).root == root && self.envelopes(volume) == envelopes)
         for number: UInt64 in [7, 8, 13, 14] {
@@ -77,7 +77,7 @@ import Testing
     @Test func `the segment that is written to is ended before it is split`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: Self.tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: Self.tuning)
         for number in 0..<10 {
             try add(store, number)
             if number == 5 { try store.checkpoint() }
@@ -89,7 +89,7 @@ import Testing
         #expect(try Verification(volume).findings == [] && reopen(volume).graph.export == store.graph.export)
     }
 
-    @Test func `a crash at any operation of a compaction that splits leaves the store as before or as after`() throws {
+    @Test func `a crash at any operation of a compaction that splits leaves the store as before or after it`() throws {
         let whole = FaultyVolume()
         let first = try made(whole)
         let begun = whole.operationCount
@@ -162,7 +162,7 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
-    @Test func `a segment that is not the same in the one that covers it stays, and nothing is retired`() throws {
+    @Test func `a segment that differs from the one that covers it stays, and nothing is retired`() throws {
         let (volume, _, covered) = try interrupted()
         var other = SegmentImage(first: 8, store: try StoreSettings.read(volume).store)
         other.append(6)
@@ -175,7 +175,7 @@ import Testing
         #expect(try before.keys.allSatisfy { try forged.exists($0) } && kinds(forged)[1] == .sealed && kinds(forged)[8] == .open)
     }
 
-    @Test func `a segment of which only a part is covered is corruption`() throws {
+    @Test func `a partly covered segment is reported as corruption`() throws {
         let (volume, _, covered) = try interrupted()
         let third = try #require(volume.contents.keys.filter { $0.hasSuffix(".log") }.max())
         var contents = volume.contents

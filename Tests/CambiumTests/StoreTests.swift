@@ -21,7 +21,7 @@ import Testing
         return store
     }
 
-    @Test func `a store that was closed is the same when it is opened again`() throws {
+    @Test func `a closed store is the same after it is opened again`() throws {
         let volume = MemoryVolume()
         let store = try filled(volume)
         try store.close()
@@ -32,18 +32,18 @@ import Testing
         #expect(reopened.recovery.notes.isEmpty)
     }
 
-    @Test func `a store that was not closed has everything that was acknowledged`() throws {
+    @Test func `a store that was not closed has every acknowledged transaction`() throws {
         let volume = MemoryVolume()
         let store = try filled(volume)
         #expect(try Store.reopened(volume).graph.export == store.graph.export)
     }
 
-    @Test func `what a store comes to is the same in every build and with every page size`() throws {
+    @Test func `the digest of a store is the same in every build and with every page size`() throws {
         let store = try filled(MemoryVolume())
         #expect(store.graph.digest().description == "c2c040a599f8599e411e9caabf9dc023")
     }
 
-    @Test func `a transaction that throws leaves nothing behind`() throws {
+    @Test func `a transaction that throws changes nothing`() throws {
         let volume = MemoryVolume()
         let store = try filled(volume)
         let before = (store.graph.export, volume.contents)
@@ -69,7 +69,7 @@ import Testing
         #expect(volume.contents == before)
     }
 
-    @Test func `every broken rule of a transaction is in one error`() throws {
+    @Test func `one error lists every rule that a transaction breaks`() throws {
         let store = try filled(MemoryVolume())
         let error = #expect(throws: CambiumError.self) {
             try store.write { transaction in
@@ -118,7 +118,7 @@ import Testing
         #expect(store.graph.objectCount == 400)
     }
 
-    @Test func `a store that was closed can be read and not written`() throws {
+    @Test func `a closed store can be read but not written`() throws {
         let store = try filled(MemoryVolume())
         try store.close()
         #expect(code { try store.write { try $0.insert("Note", ["id": .int(9)]) } } == .notWritable)
@@ -133,17 +133,17 @@ import Testing
         #expect(code { try Store.open(volume, durability: nil).close() } == nil)
     }
 
-    @Test func `a store that this process has open already is told apart from one that another process has`() throws {
+    @Test func `the error for a locked store states that this process has the store open`() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }  // The operating system removes leftovers.
         let store = try Store.create(at: path, schema: Notes.schema)
         let refusal = #expect(throws: CambiumError.self) { _ = try Store.open(at: path) }
-        #expect(refusal?.code == .locked && refusal?.message.contains("This process has the store open") == true)
+        #expect(refusal?.code == .locked && refusal?.message.contains("This process already has the store open") == true)
         try store.close()
         try Store.open(at: path).close()
     }
 
-    @Test func `what is asked of a transaction cannot be less than the store promises`() throws {
+    @Test func `a transaction cannot ask for less durability than the store promises`() throws {
         let store = try Store.notes()
         #expect(code { try store.write(durability: .buffered(every: .seconds(1))) { _ in } } == .invalidInput)
         let buffered = try Store.notes(durability: .buffered(every: .seconds(60)))
@@ -160,7 +160,7 @@ import Testing
         #expect(code { _ = try Store.reopened(volume) } == .damaged)
     }
 
-    @Test func `the past is read up to a transaction or a time`() throws {
+    @Test func `a graph is read as of an earlier transaction or time`() throws {
         let volume = MemoryVolume()
         let store = try filled(volume)
         let number = store.graph.transaction

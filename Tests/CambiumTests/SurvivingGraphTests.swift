@@ -20,7 +20,7 @@ import Testing
 
     private func open(_ volume: any Volume, _ memory: MemoryBudget = .standard) throws -> Store {
         var tuning = LogTuning.standard
-        (tuning.newestRootCount, tuning.checkpointsInBackground) = (1, false)
+        (tuning.newestCheckpointCount, tuning.checkpointsInBackground) = (1, false)
         let store = try Store.open(volume, durability: nil, tuning: tuning, memory: memory)
         try store.setCheckpointPolicy(CheckpointPolicy(countMax: 1, compression: try store.checkpointPolicy().compression))
         return store
@@ -52,7 +52,7 @@ import Testing
     private func leases(_ volume: any Volume) throws -> [String] { try volume.list("roots").filter { $0.hasSuffix(".lease") } }
 
     @Test(arguments: [0, 256 << 10, 1 << 30], [CheckpointPolicy.Compression.none, .lz4])
-    func `a graph of a closed store does not change, whoever writes to the store next`(
+    func `a graph of a closed store does not change when another opening writes to the store`(
         byteCount: Int, compression: CheckpointPolicy.Compression
     ) throws {
         defer { clean() }
@@ -65,15 +65,14 @@ import Testing
             graphs.append((store.graph, store.graph.digest(), store.graph.export))
             try rewrite(store, "round \(round)")
             graphs.append((store.graph, store.graph.digest(), store.graph.export))
-            #expect(try RootRecord.list(volume()).count == 1)
+            #expect(try CheckpointRecord.list(volume()).count == 1)
             try store.close()
             for (graph, digest, export) in graphs { #expect(graph.digest() == digest && graph.export == export, "round \(round)") }
         }
         #expect(try Verification(try volume()).isSound)
     }
 
-    @Test func `a store that is closed can be opened while its graph is held, and a graph that was never touched can be read then`() throws
-    {
+    @Test func `a closed store can be opened while its graph is held, and an untouched graph can still be read`() throws {
         let volume = FaultyVolume()
         try makeStore(volume)
         let expected = try ReadOnlyStore(volume).graph.digest()
@@ -112,7 +111,7 @@ import Testing
         try next.close()
     }
 
-    @Test func `what is left of the lease of a process that died is removed, and its chunks are used again`() throws {
+    @Test func `the lease of a dead process is removed, and its chunks are used again`() throws {
         let volume = MemoryVolume()
         try makeStore(volume)
         let store = try open(volume)
@@ -123,19 +122,19 @@ import Testing
         #expect(try leases(after) == [] && next.recovery.notes == [])
     }
 
-    @Test func `a store that was closed uses no chunk again and drops no checkpoint, whatever was under way`() throws {
+    @Test func `a closed store uses no chunk again and drops no checkpoint, even if a call was under way`() throws {
         let volume = MemoryVolume()
         try makeStore(volume)
         let store = try open(volume)
         try rewrite(store, "closed")
         let checkpointer = try #require(store.committer.checkpointer)
         try store.close()
-        #expect(code { try checkpointer.reclaimChunks(whileNobodyWrites: store.committer.whileNobodyWrites) } == .notWritable)
+        #expect(code { try checkpointer.reclaimChunks(whileNoThreadWrites: store.committer.whileNoThreadWrites) } == .notWritable)
         #expect(code { try checkpointer.whileNoneIsMade {} } == .notWritable)
         #expect(code { try store.checkpoint() } == .notWritable)
     }
 
-    @Test func `a lease that does not verify protects every chunk that there was`() throws {
+    @Test func `a lease that does not verify protects every existing chunk`() throws {
         let volume = MemoryVolume()
         try makeStore(volume)
         let store = try open(volume)
@@ -150,7 +149,7 @@ import Testing
         try next.close()
     }
 
-    @Test func `a store whose lease cannot be written stays locked until its last graph has gone`() throws {
+    @Test func `a store whose lease cannot be written stays locked until its last graph is released`() throws {
         let volume = LeaselessVolume()
         try makeStore(volume)
         var graph: Graph?

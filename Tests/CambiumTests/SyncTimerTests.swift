@@ -27,12 +27,12 @@ import Testing
     private let volume = GatedVolume()
 
     private func made() throws -> Store {
-        var surroundings = clock.surroundings()
-        surroundings.makeTimer = { [timer] action in
+        var environment = clock.environment()
+        environment.makeTimer = { [timer] action in
             timer.action.withLock { $0 = action }
             return timer
         }
-        return try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(10)), surroundings: surroundings)
+        return try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(10)), environment: environment)
     }
 
     private func insert(_ store: Store, _ number: Int) throws {
@@ -62,7 +62,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `nothing is due while nothing is unsynced, nor after closing`() throws {
+    @Test func `no sync is due while everything is synced, nor after closing`() throws {
         let store = try made()
         try settle(store)
         #expect(timer.due == nil)
@@ -80,7 +80,7 @@ import Testing
         timer.fire()
     }
 
-    @Test func `a store that is let go of ends its timer`() throws {
+    @Test func `a store that is released ends its timer`() throws {
         do {
             let store = try made()
             try settle(store)
@@ -91,14 +91,14 @@ import Testing
         timer.fire()
     }
 
-    @Test func `a store that promises to sync each time, or never, has no timer`() throws {
-        var surroundings = clock.surroundings()
-        surroundings.makeTimer = { [timer] _ in
+    @Test func `a store that syncs every commit or no commit has no timer`() throws {
+        var environment = clock.environment()
+        environment.makeTimer = { [timer] _ in
             Issue.record("A timer was made.")
             return timer
         }
-        let synced = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: surroundings)
-        let memory = try Store.inMemory(schema: Notes.schema, surroundings: surroundings)
+        let synced = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: environment)
+        let memory = try Store.inMemory(schema: Notes.schema, environment: environment)
         for store in [synced, memory] {
             try insert(store, 1)
             try store.close()

@@ -9,12 +9,12 @@ import Testing
     private let clock = StillClock()
 
     private func made(_ volume: any Volume) throws -> Store {
-        try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: clock.surroundings())
+        try Store.create(volume, schema: Notes.schema, durability: .synced, environment: clock.environment())
     }
 
     /// Returns the number of segments and the number of checkpoints.
     private func counts(_ volume: any Volume) throws -> (segments: Int, roots: Int) {
-        (try LogReader.files(volume).segmentCount, try RootRecord.list(volume).count)
+        (try LogReader.files(volume).segmentCount, try CheckpointRecord.list(volume).count)
     }
 
     @Test func `transactions of 30 bytes, five minutes apart, make no files`() throws {
@@ -29,12 +29,12 @@ import Testing
         #expect(try counts(volume) == (1, 0) && Verification(volume).findings == [])
     }
 
-    @Test func `however often a process is started, it goes on in the same segment`() throws {
+    @Test func `a process that is restarted often continues in the same segment`() throws {
         let volume = MemoryVolume()
         try made(volume).close()
         for round in 0..<60 {
             clock.advance(301)
-            let store = try Store.open(volume, durability: nil, surroundings: clock.surroundings(seed: UInt64(round)))
+            let store = try Store.open(volume, durability: nil, environment: clock.environment(seed: UInt64(round)))
             try store.write { try $0.insert("Tag", ["name": .string("tag \(round)")]) }
             if round % 3 == 0 { try store.checkpoint() }
             if round % 2 == 0 { try store.close() } else { store.abandon() }
@@ -44,7 +44,7 @@ import Testing
         #expect(try Verification(volume).findings == [] && ReadOnlyStore(volume).graph.objectCount == 60)
     }
 
-    @Test func `checkpoints of a trickle stay within their number, and make no segments`() throws {
+    @Test func `checkpoints of a trickle of commits stay within the policy and make no segments`() throws {
         let volume = MemoryVolume()
         let store = try made(volume)
         try store.setCheckpointPolicy(CheckpointPolicy(countMax: 8))
@@ -57,7 +57,7 @@ import Testing
         try store.close()
         let found = try counts(volume)
         #expect(found.segments == 1 && found.roots <= 8, "\(found)")
-        let again = try Store.open(volume, durability: nil, surroundings: clock.surroundings(seed: 7))
+        let again = try Store.open(volume, durability: nil, environment: clock.environment(seed: 7))
         #expect(again.recovery.transactionCount < 8 && again.graph.export == store.graph.export)
         for number in stride(from: 10, through: 240, by: 23) {
             let moment = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: UInt64(number))))

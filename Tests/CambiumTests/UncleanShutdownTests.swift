@@ -11,7 +11,7 @@ import Testing
 
     private func made(_ tuning: LogTuning) throws -> [String: [UInt8]] {
         let volume = MemoryVolume()
-        try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning).close()
+        try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning).close()
         return volume.contents
     }
 
@@ -23,7 +23,7 @@ import Testing
             for round in 0..<Self.roundCount {
                 let volume = MemoryVolume(contents: contents)
                 let store = try Store.open(
-                    volume, durability: .synced, surroundings: fixedSurroundings(seed: UInt64(round)), tuning: tuning)
+                    volume, durability: .synced, environment: fixedEnvironment(seed: UInt64(round)), tuning: tuning)
                 store.abandon()
                 if isTorn, let last = volume.contents.keys.filter({ $0.hasSuffix(".log") }).max() {
                     try volume.open(last, .update).write([9, 9, 9], at: try #require(volume.contents[last]).count)
@@ -45,7 +45,7 @@ import Testing
     private static let byteCountMaxOfCommit = 400
 
     @Test(arguments: [(Durability.synced, 300), (.buffered(every: .seconds(3600)), 60)])
-    func `processes that die one after the other leave what they committed and little more`(
+    func `processes that die one after the other leave their commits and little more`(
         durability: Durability, roundCount: Int
     ) throws {
         for (tuning, roundCount) in [(LogTuning.standard, roundCount), (.tiny, 60)] {
@@ -54,7 +54,7 @@ import Testing
             for round in 0..<roundCount {
                 let volume = FaultyVolume(contents: contents)
                 let store = try Store.open(
-                    volume, durability: durability, surroundings: fixedSurroundings(seed: UInt64(round)), tuning: tuning)
+                    volume, durability: durability, environment: fixedEnvironment(seed: UInt64(round)), tuning: tuning)
                 try store.write { try $0.insert("Note", ["id": .int(Int64(round))]) }
                 // Some processes die in the middle of another commit, and some of its files are incomplete.
                 if round % 3 == 0 { volume.crash(at: volume.operationCount + round % 7) }

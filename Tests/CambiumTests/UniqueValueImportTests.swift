@@ -15,7 +15,7 @@ import Testing
             }
         }
         definition.entities[0].unique = [["mail"], ["seat", "row"]]
-        let store = try Store.create(volume, schema: try Schema(definition), durability: .synced, surroundings: fixedSurroundings())
+        let store = try Store.create(volume, schema: try Schema(definition), durability: .synced, environment: fixedEnvironment())
         try store.importing(
             "Person", "{\"id\":1,\"mail\":\"a\",\"seat\":1,\"row\":1}\n{\"id\":2,\"mail\":\"b\",\"seat\":2,\"row\":1}\n{\"id\":3}")
         return store
@@ -42,7 +42,7 @@ import Testing
         #expect(try store.importing("Person", Self.swap).transaction == nil)
     }
 
-    @Test func `a swap in CSV and by a mapping works, too`() throws {
+    @Test func `a swap in CSV or with a mapping works`() throws {
         let store = try Self.store()
         try store.importing("Person", csv: "id,mail\n1,b\n2,a\n")
         #expect(try mails(store) == ["b", "a", nil])
@@ -57,7 +57,7 @@ import Testing
         "{\"id\":1,\"mail\":\"b\"}\n{\"id\":2,\"mail\":\"c\"}\n{\"id\":3,\"mail\":\"a\"}",
         "{\"id\":1,\"mail\":\"b\"}\n{\"id\":1,\"mail\":\"a\"}",
     ])
-    func `a unique value moves to an object that comes earlier`(rows: String) throws {
+    func `a unique value moves to an object of an earlier row`(rows: String) throws {
         let store = try Self.store()
         let report = try store.importing("Person", rows) { $0.onError = .skip }
         #expect(report.errors.isEmpty)
@@ -71,7 +71,7 @@ import Testing
         ("{\"id\":3,\"mail\":\"a\"}\n{\"id\":4,\"mail\":\"a\"}\n{\"id\":1,\"mail\":\"c\"}", 2, "Person/3"),
         ("{\"id\":1,\"mail\":\"b\"}\n{\"id\":2,\"mail\":\"c\"}\n{\"id\":2,\"mail\":\"b\"}", 3, "Person/1"),
     ])
-    func `the row that takes a unique value for good is refused, and no other`(rows: String, row: Int, keeper: String) throws {
+    func `only the row that ends up with a taken unique value is refused`(rows: String, row: Int, keeper: String) throws {
         let stopped = try Self.store().refusal("Person", rows)
         #expect(stopped?.row == row && stopped?.code == .duplicate && stopped?.message.contains(keeper) == true)
         let store = try Self.store()
@@ -81,7 +81,7 @@ import Testing
         #expect(report.rowCount == rows.split(separator: "\n").count)
     }
 
-    @Test func `a row that is refused frees the values that it took`() throws {
+    @Test func `a refused row frees the values that it took`() throws {
         let store = try Self.store()
         let rows = "{\"id\":4,\"mail\":\"a\",\"seat\":9,\"row\":9}\n{\"id\":5,\"seat\":9,\"row\":9}\n{\"id\":6,\"mail\":\"b\"}"
         let report = try store.importing("Person", rows) { $0.onError = .skip }
@@ -90,7 +90,7 @@ import Testing
         #expect(first == 2)
     }
 
-    @Test func `values of many rows move on by one object, and the last one collides`() throws {
+    @Test func `values of many rows shift by one object, and the last one collides`() throws {
         let store = try Self.store()
         let ids = 10..<6000
         func rows(_ step: Int) -> [String] { ids.map { "{\"id\":\($0),\"mail\":\"m\($0 + step)\"}" } }
@@ -102,13 +102,13 @@ import Testing
         #expect(store.graph.invariantFindings().isEmpty)
     }
 
-    @Test func `a swap in two transactions is refused, and a dry run refuses what an import would`() throws {
+    @Test func `a swap in two transactions is refused, and a dry run refuses the same rows as an import`() throws {
         #expect(try Self.store().refusal("Person", Self.swap) { $0.batchRowCount = 1 }?.row == 1)
         #expect(try Self.store().refusal("Person", "{\"id\":3,\"mail\":\"a\"}") { $0.effect = .dryRun }?.row == 1)
         #expect(try Self.store().importing("Person", Self.swap) { $0.effect = .dryRun }.counts.updated == 2)
     }
 
-    @Test func `an absent object leaves its value to a row`() throws {
+    @Test func `a row takes the value of an absent object`() throws {
         let store = try Self.store()
         let report = try store.importing("Person", "{\"id\":2}\n{\"id\":3,\"mail\":\"a\"}") { $0.absent = .delete }
         #expect(report.counts.deleted == 1)

@@ -44,7 +44,7 @@ import Testing
             reserved: memory.reservedByteCount)
     }
 
-    @Test func `however many checkpoints were made, size and accounting are as after a few`() throws {
+    @Test func `size and accounting do not grow with the number of checkpoints`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try store.setCheckpointPolicy(CheckpointPolicy(countMax: 6))
@@ -66,7 +66,7 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `processes that die after checkpoints leave pages of a size that does not grow`() throws {
+    @Test func `pages do not grow when processes die after checkpoints`() throws {
         var contents: [String: [UInt8]] = [:]
         do {
             let volume = MemoryVolume()
@@ -79,7 +79,7 @@ import Testing
         var sizes: [Int] = []
         for round in 0..<60 {
             let volume = FaultyVolume(contents: contents)
-            let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: UInt64(round)))
+            let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: UInt64(round)))
             let changed = try id(store, round)
             try store.write { try $0.set(changed, "title", to: .string("round \(round)")) }
             try store.checkpoint()
@@ -95,9 +95,9 @@ import Testing
         #expect(try Verification(MemoryVolume(contents: contents)).isSound)
     }
 
-    @Test func `a checkpoint under way holds no version, and writers go on and take no more memory than without`() throws {
+    @Test func `a running checkpoint holds no version, and writers continue without more memory`() throws {
         let volume = WatchedVolume()
-        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings())
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment())
         try store.write { transaction in for number in 0..<2000 { try insert(&transaction, number) } }
         let ids = try (0..<50).map { try id(store, $0) }
         @Sendable func change(_ round: Int) throws {
@@ -131,7 +131,7 @@ import Testing
     /// Returns the number of bytes that are read to open a store and to find one object.
     private func readByteCount(_ contents: [String: [UInt8]]) throws -> Int {
         let volume = WatchedVolume(contents: contents)
-        let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 7))
+        let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 7))
         let graph = store.graph
         let note = try store.schema.required("Note")
         #expect(graph.find(note, identity: [.int(7)]) != nil && store.recovery.transactionCount == 0)
@@ -182,10 +182,10 @@ import Testing
 
     // MARK: Retention
 
-    @Test func `after each policy the disk has what it keeps, and not more`() throws {
+    @Test func `after each compaction the disk has only what the retention keeps`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
         for number in 0..<200 {
             try store.write { try insert(&$0, number, title: String(repeating: "title \(number) ", count: 10)) }
             if number % 20 == 19 { try store.checkpoint() }
@@ -207,7 +207,7 @@ import Testing
             let size = sizes()
             let begun = compaction.logByteCount - (last.log - size.log)
             #expect((0...Format.Segment.headerByteCount).contains(begun) && compaction.logByteCount > 0, "\(retention): \(begun)")
-            #expect(try RootRecord.list(volume).allSatisfy { $0 >= compaction.firstMoment })
+            #expect(try CheckpointRecord.list(volume).allSatisfy { $0 >= compaction.firstMoment })
             last = size
         }
         // Of each transaction only the envelope remains, which takes about 60 bytes.
@@ -217,8 +217,8 @@ import Testing
 
     // MARK: Churn
 
-    @Test func `generations that die leave nothing behind`() throws {
-        let store = try Store.inMemory(schema: Notes.schema, surroundings: fixedSurroundings())
+    @Test func `deleted generations of objects free their pages`() throws {
+        let store = try Store.inMemory(schema: Notes.schema, environment: fixedEnvironment())
         let note = try store.schema.required("Note")
         var sizes: [Int] = []
         for generation in 0..<40 {

@@ -29,19 +29,19 @@ import Testing
 
     /// A value of 4 MiB or more has its own file.
     @Test(.enabled(if: LongTests.areWanted), arguments: [0, 1, 4095, 4096, 4097, 1 << 20, 5 << 20, 64 << 20])
-    func `a value of any size is there whole or not at all, whichever operation was the last`(byteCount: Int) throws {
+    func `a value of any size is stored whole or not at all, whichever operation was the last`(byteCount: Int) throws {
         let empty = MemoryVolume()
-        try Store.create(empty, schema: try #require(Self.schema), durability: .synced, surroundings: fixedSurroundings()).close()
+        try Store.create(empty, schema: try #require(Self.schema), durability: .synced, environment: fixedEnvironment()).close()
         let content = noise(byteCount)
         func write(_ volume: FaultyVolume) throws {
-            let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 3))
+            let store = try Store.open(volume, durability: .synced, environment: fixedEnvironment(seed: 3))
             defer { store.abandon() }
             try store.write { try $0.insert("Blob", ["content": .data(content)]) }
         }
         let measured = FaultyVolume(contents: empty.contents)
         try write(measured)
         let first = FaultyVolume(contents: empty.contents)
-        _ = try Store.open(first, durability: .synced, surroundings: fixedSurroundings(seed: 3))
+        _ = try Store.open(first, durability: .synced, environment: fixedEnvironment(seed: 3))
         #expect(measured.operationCount - first.operationCount >= 2)
         var seen: Set<Int> = []
         for operation in first.operationCount...measured.operationCount {

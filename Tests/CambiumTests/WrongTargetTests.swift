@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [("Item", "note", "Tag"), ("Item", "tags", "Note"), ("Note", "memos", "Item"), ("Note", "related", "Tag")])
-    func `a target of another entity is refused alike by every call`(owner: String, name: String, wrong: String) throws {
+    func `every call refuses a target of another entity with the same error`(owner: String, name: String, wrong: String) throws {
         let relationship = try Notes.schema.required(owner).requiredRelationship(name)
         let (owner, digest) = (try id(owner, 1), try filled().graph.digest())
         let store = try filled()
@@ -56,7 +56,7 @@ import Testing
         #expect(store.graph.digest() == digest)
     }
 
-    @Test func `a relationship of another entity is refused, also if the object has one of its number`() throws {
+    @Test func `a relationship of another entity is refused, even if the object has one with its number`() throws {
         let store = try filled()
         let item = try Notes.schema.required("Item")
         let (tags, items) = (try item.requiredRelationship("tags"), try Notes.schema.required("Tag").requiredRelationship("items"))
@@ -74,13 +74,13 @@ import Testing
         #expect(store.graph.digest() == digest)
     }
 
-    @Test func `an attribute of another entity is refused, also if the object has one of its number and name`() throws {
+    @Test func `an attribute of another entity is refused, even if the object has one with its number and name`() throws {
         let schema = try Schema(
             SchemaDefinition {
                 EntityDefinition("Dog") { AttributeDefinition("name", .string, .optional) }
                 EntityDefinition("Cat") { AttributeDefinition("name", .string, .optional) }
             })
-        let store = try Store.create(MemoryVolume(), schema: schema, durability: .synced, surroundings: fixedSurroundings())
+        let store = try Store.create(MemoryVolume(), schema: schema, durability: .synced, environment: fixedEnvironment())
         let (dog, name) = (try schema.required("Dog"), try schema.required("Cat").requiredAttribute("name"))
         try store.write { transaction in
             let made = try transaction.insert(dog)
@@ -108,9 +108,9 @@ import Testing
         (#"{"name":"a","enemy":{"name":"a"}}"#, .duplicate),
         (#"{"name":"b","enemy":"old"}"#, .ruleViolated),
     ])
-    func `a row does not link what it makes to a relationship of another entity`(row: String, code: ImportReport.RowError.Code) throws {
+    func `a row does not link a new object to a relationship of another entity`(row: String, code: ImportReport.RowError.Code) throws {
         let schema = try #require(Self.animals)
-        let store = try Store.create(MemoryVolume(), schema: schema, durability: .synced, surroundings: fixedSurroundings())
+        let store = try Store.create(MemoryVolume(), schema: schema, durability: .synced, environment: fixedEnvironment())
         try store.importing("Cat", #"{"name":"old"}"#)
         #expect(store.refusal("Cat", row)?.code == code)
         #expect(store.graph.objectCount == 1)
@@ -118,7 +118,7 @@ import Testing
         #expect(store.graph.objectCount == 4 && store.graph.invariantFindings() == [])
     }
 
-    @Test func `objects of one row that are recognised by different attributes are different objects`() throws {
+    @Test func `objects of one row with different identity attributes are different objects`() throws {
         let schema = try Schema(
             SchemaDefinition {
                 EntityDefinition("Part")
@@ -128,7 +128,7 @@ import Testing
                 }
                 EntityDefinition("Tyre", parent: "Part", identity: ["brand"]) { AttributeDefinition("brand", .string) }
             })
-        let store = try Store.create(MemoryVolume(), schema: schema, durability: .synced, surroundings: fixedSurroundings())
+        let store = try Store.create(MemoryVolume(), schema: schema, durability: .synced, environment: fixedEnvironment())
         try store.importing("Wheel", #"{"size":"a","tyre":"a"}"#)
         #expect(try store.graph.count(of: schema.required("Wheel")) == 1 && store.graph.count(of: schema.required("Tyre")) == 1)
         #expect(store.graph.invariantFindings() == [])

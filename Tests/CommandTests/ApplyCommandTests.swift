@@ -23,7 +23,7 @@ import Testing
         try place.run("log", store, "--ops", "--json").output.replacing(#/"bytes":[0-9]+/#, with: "")
     }
 
-    @Test func `the changes of a store are applied to a new one, once`() throws {
+    @Test func `the changes of a store are applied to a new store only once`() throws {
         let place = try source()
         let first = try #require(try place.run("apply", "notes", "copy", "--json").json.first)
         #expect(first["applied"] as? Int == 3 && first["present"] as? Int == 0 && first["transaction"] as? Int == 3)
@@ -33,12 +33,12 @@ import Testing
         let again = try #require(try place.run("apply", "notes", "copy", "--json").json.first)
         #expect(again["applied"] as? Int == 0 && again["present"] as? Int == 3)
         #expect(try place.run("set", "notes", "Note/1", "title=x").code == 0)
-        let told = try place.run("apply", "notes", "copy")
-        #expect(told.code == 0 && told.output.hasPrefix("copy: 1 transaction applied, 3 there before\n"), "\(told.output)")
+        let printed = try place.run("apply", "notes", "copy")
+        #expect(printed.code == 0 && printed.output.hasPrefix("copy: 1 transaction applied, 3 already present\n"), "\(printed.output)")
         #expect(try place.run("export", "copy").output == place.run("export", "notes").output)
     }
 
-    @Test func `a store that was made with the same schema takes them too`() throws {
+    @Test func `a new store with the same schema takes the changes, too`() throws {
         let place = try source()
         #expect(try place.run("init", "copy", "--schema", "schema.json").code == 0)
         let report = try #require(try place.run("apply", "notes", "copy", "--json").json.first)
@@ -47,14 +47,14 @@ import Testing
         #expect(try place.run("apply", "notes", "copy", "--json").json.first?["applied"] as? Int == 0)
     }
 
-    @Test func `what cannot be applied is told by the exit code`() throws {
+    @Test func `an apply that is refused exits with the code of its reason`() throws {
         let place = try source()
         #expect(try place.run("apply", "nowhere", "copy").code == 66)
         #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "copy").path))
         #expect(try place.run("apply", "notes", "copy").code == 0)
         #expect(try place.run("insert", "copy", "Note", "id=900").code == 0)
         let refused = try place.run("apply", "notes", "copy")
-        #expect(refused.code == 1 && refused.errors.contains("it was changed otherwise"), "\(refused.errors)")
+        #expect(refused.code == 1 && refused.errors.contains("The target was changed in another way"), "\(refused.errors)")
         try FileManager.default.createDirectory(at: place.directory.appending(path: "other"), withIntermediateDirectories: false)
         try place.write("x", to: "other/file")
         #expect(try place.run("apply", "notes", "other").code == 73)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `killed while it works, and run again, it comes to the same`() throws {
+    func `an apply that is killed and run again leads to the same store`() throws {
         let place = try source()
         let rows = Self.rows[20...].joined(separator: "\n")
         #expect(try place.run("import", "notes", "Note", "-", "--batch", "2", input: rows).code == 0)

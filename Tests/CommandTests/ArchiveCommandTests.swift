@@ -15,17 +15,17 @@ import Testing
         try place.run("find", store, "Note", "--count", "--json", "--at", moment).json.first?["count"] as? Int
     }
 
-    @Test func `what is retired goes into the archive, and a restore brings it back`() throws {
+    @Test func `retired segments go into the archive, and a restore brings them back`() throws {
         let place = try made()
         let root = try #require(try place.run("verify", "notes", "--json").json.first?["root"] as? String)
         let shown = try place.run("history", "notes", "Note/1").output
         let compact = ["compact", "notes", "--retain", "since:8", "--archive", "kept", "--json"]
-        let told = try #require(try place.run(executable: Workplace.binary, compact + ["--dry-run"]).json.first)
+        let planned = try #require(try place.run(executable: Workplace.binary, compact + ["--dry-run"]).json.first)
         #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "kept").path))
         let done = try #require(try place.run(executable: Workplace.binary, compact).json.first)
-        #expect(told["segmentsArchived"] as? Int == 1 && done["segmentsArchived"] as? Int == 1)
+        #expect(planned["segmentsArchived"] as? Int == 1 && done["segmentsArchived"] as? Int == 1)
         // The segment is split, so the size of its sealed part is not known in advance.
-        for outcome in [told, done] { #expect(outcome["bytesArchived"] as? Int ?? 0 > 0) }
+        for outcome in [planned, done] { #expect(outcome["bytesArchived"] as? Int ?? 0 > 0) }
         #expect((done["missing"] as? [Any])?.isEmpty == true && done["retired"] as? Int == 7 && done["segments"] as? Int == 1)
         #expect(try place.run("restore", "notes", "plain").code == 0 && place.run("show", "plain", "Note/1", "--at", "3").code == 66)
         #expect(try place.run("restore", "notes", "whole", "--archive", "kept", "--json").json.first?["transaction"] as? Int == 10)
@@ -36,15 +36,15 @@ import Testing
         #expect(try place.run("find", "early", "Note", "--count", "--json").json.first?["count"] as? Int == 3)
     }
 
-    @Test func `a moment that was retired is told with the place of its archive`() throws {
+    @Test func `the error for a retired moment names the archive`() throws {
         let place = try made()
         #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "kept").output.contains("into kept."))
-        let told = try place.run("show", "notes", "Note/1", "--at", "3")
-        #expect(told.code == 66 && told.errors.contains("'\(place.directory.path)/kept'") && told.errors.contains("restore"))
+        let archived = try place.run("show", "notes", "Note/1", "--at", "3")
+        #expect(archived.code == 66 && archived.errors.contains("'\(place.directory.path)/kept'") && archived.errors.contains("restore"))
         let other = try made()
         #expect(try other.run("compact", "notes", "--retain", "since:8").code == 0)
-        let untold = try other.run("show", "notes", "Note/1", "--at", "3")
-        #expect(untold.code == 66 && !untold.errors.contains("archive"))
+        let unarchived = try other.run("show", "notes", "Note/1", "--at", "3")
+        #expect(unarchived.code == 66 && !unarchived.errors.contains("archive"))
         #expect(try other.run("compact", "notes", "--retain", "since:10", "--archive", "kept").output.contains("transactions 1 to 7"))
     }
 
@@ -102,7 +102,7 @@ import Testing
         #expect(try files(place) == before)
     }
 
-    @Test func `a compaction that fails leaves no archive that has nothing`() throws {
+    @Test func `a compaction that fails leaves no empty archive`() throws {
         let place = try made()
         try place.makeDirectory("empty")
         var bytes = try Array(place.bytes(of: "notes/log/00000000000000000001.log"))
@@ -115,7 +115,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.path("empty")).isEmpty)
     }
 
-    @Test func `what is no archive of the store is refused`() throws {
+    @Test func `a directory that is not an archive of the store is refused`() throws {
         let place = try made()
         #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "notes").code == 73)
         #expect(try place.run("compact", "notes", "--retain", "since:8", "--archive", "notes/log").code == 73)

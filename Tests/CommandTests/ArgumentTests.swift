@@ -23,14 +23,14 @@ import Testing
         #expect(try after == before && place.bytes(of: "notes/log/00000000000000000001.log") == log)
     }
 
-    @Test func `variables of the environment that are not UTF-8 are refused`() throws {
+    @Test func `environment variables that are not UTF-8 are refused`() throws {
         let place = try Workplace.withStore()
         #expect(try run(place, "CAMBIUM_MEMORY=$bad \"$0\" insert notes Note id=1").code == 65)
         let demo = try run(place, "TMPDIR=$bad \"$0\" demo")
         #expect(demo.code == 64 && demo.errors.contains("TMPDIR is not UTF-8") && demo.output.isEmpty)
     }
 
-    @Test func `transaction 0 is before the first one, and no moment`() throws {
+    @Test func `transaction 0 is not a moment`() throws {
         let place = try Workplace.withStore()
         for arguments in [
             ["show", "notes", "Note/1", "--at", "0"], ["label", "notes", "x", "0"], ["restore", "notes", "copy", "--at", "0"],

@@ -12,7 +12,7 @@ import Testing
         try place.run(executable: Workplace.binary, ["find", "notes", "Note", "--count", "--json"] + options).json.first?["count"] as? Int
     }
 
-    @Test func `a checkpoint is made once, counted, and what follows it is shown`() throws {
+    @Test func `a checkpoint is made once and counted, and later transactions are shown`() throws {
         let place = try made()
         let first = try #require(try place.run("checkpoint", "notes", "--json").json.first)
         #expect(first["transaction"] as? Int == 7 && (first["bytes"] as? Int ?? 0) > 65_536 && first["dropped"] as? Int == 0)
@@ -25,7 +25,7 @@ import Testing
         #expect(try place.run("verify", "notes", "--json").json.first?["ok"] as? Bool == true)
     }
 
-    @Test func `how many checkpoints are kept can be said, and stays said`() throws {
+    @Test func `the number of kept checkpoints can be set, and the setting stays`() throws {
         let place = try made()
         for number in 7...12 {
             #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t").code == 0)
@@ -43,7 +43,7 @@ import Testing
         #expect(statistics["checkpointsRead"] as? Int == 0)
     }
 
-    @Test func `damaged pages are never shown`() throws {
+    @Test func `corrupt pages are never shown`() throws {
         let place = try made()
         #expect(try place.run("checkpoint", "notes").code == 0)
         let pages = try #require(
@@ -71,12 +71,12 @@ import Testing
         #expect(try place.run("label", "notes", "later", "99").code == 66 && place.run("label", "notes", "").code == 65)
     }
 
-    @Test func `compaction tells what is gone before and after it is`() throws {
+    @Test func `a compaction and its dry run report the retired transactions`() throws {
         let place = try made()
         #expect(try place.run("checkpoint", "notes").code == 0)
         for number in 7...9 { #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t").code == 0) }
-        let told = try #require(try place.run("compact", "notes", "--retain", "since:8", "--dry-run", "--json").json.first)
-        #expect(told["retired"] as? Int == 7 && told["firstMoment"] as? Int == 7 && told["dryRun"] as? Bool == true)
+        let planned = try #require(try place.run("compact", "notes", "--retain", "since:8", "--dry-run", "--json").json.first)
+        #expect(planned["retired"] as? Int == 7 && planned["firstMoment"] as? Int == 7 && planned["dryRun"] as? Bool == true)
         #expect(try count(place, "--at", "3") == 2)
         let early = try #require(try place.run("compact", "notes", "--retain", "since:2001-01-01T00:00:00Z", "--json").json.first)
         #expect(early["retired"] as? Int == 0 && early["segments"] as? Int == 0 && early["firstMoment"] as? Int == 1)
@@ -91,7 +91,7 @@ import Testing
         #expect(try place.run("compact", "notes", "--retain", "some").code == 64 && place.run("compact", "notes").code == 64)
     }
 
-    @Test func `a backup is restored, all of it or to a moment`() throws {
+    @Test func `a backup is restored whole or to a moment`() throws {
         let place = try made()
         let backup = try #require(try place.run("backup", "notes", "copy", "--json").json.first)
         #expect(backup["transaction"] as? Int == 7)
@@ -105,7 +105,7 @@ import Testing
         #expect(try place.run("restore", "notes", "other", "--at", "99").code == 66)
     }
 
-    @Test func `the log of a store whose compaction was interrupted is listed`() throws {
+    @Test func `the log of a store with an interrupted compaction is listed`() throws {
         let place = try made()
         for number in 7...9 {
             #expect(try place.run("checkpoint", "notes").code == 0)

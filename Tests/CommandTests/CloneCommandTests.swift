@@ -50,7 +50,7 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: place.directory.path).filter { !$0.hasPrefix(".") }.sorted()
     }
 
-    @Test func `a clone tells its root, how much it copied and what that costs`() throws {
+    @Test func `a clone reports its root, the number of its objects and its bytes of log`() throws {
         let place = try place()
         let outcome = try place.run("clone", "notes", "Note/1")
         #expect(outcome.code == 0 && outcome.errors.isEmpty)
@@ -64,7 +64,7 @@ import Testing
         #expect(try place.run("verify", "notes").code == 0)
     }
 
-    @Test func `in JSON, for programs`() throws {
+    @Test func `a clone reports its result to programs as JSON`() throws {
         let place = try place()
         let outcome = try place.run("clone", "notes", "Note/1", "--json")
         let bytes = try #require(try outcome.json.first?["logBytes"] as? Int)
@@ -74,19 +74,19 @@ import Testing
         #expect(bytes > 0 && bytes <= 256)
     }
 
-    @Test func `several objects are copied by one transaction, in the order given`() throws {
+    @Test func `one transaction copies several objects in the given order`() throws {
         let place = try place()
         let output = try place.run("clone", "notes", "Note/2", "Part/1", "Note/1", "--json", "--exclude", "items").output
         #expect(output.hasPrefix(#"{"transaction":4,"root":"Note/4","roots":["Note/4","Part/3","Note/3"],"objects":3,"#), "\(output)")
-        let told = try place.run("clone", "notes", "Part/1", "Part/2", "Part/1").output
-        #expect(told.hasPrefix("Part/4, Part/5: 2 objects in transaction 5, "), "\(told)")
+        let printed = try place.run("clone", "notes", "Part/1", "Part/2", "Part/1").output
+        #expect(printed.hasPrefix("Part/4, Part/5: 2 objects in transaction 5, "), "\(printed)")
     }
 
-    @Test func `a plan counts and writes nothing`() throws {
+    @Test func `a plan counts the objects and writes nothing`() throws {
         let place = try place()
         let before = try place.bytes(of: Self.log)
-        let told = try place.run("clone", "notes", "Note/1", "--plan")
-        #expect(told.output == "5 objects would be copied; nothing was written\n  Note: 1\n  Item: 2\n  Part: 2\n")
+        let printed = try place.run("clone", "notes", "Note/1", "--plan")
+        #expect(printed.output == "5 objects would be copied; nothing was written\n  Note: 1\n  Item: 2\n  Part: 2\n")
         let json = try place.run("clone", "notes", "Note/1", "--plan", "--json", "--depth", "1").output
         #expect(json == #"{"transaction":null,"root":null,"objects":3,"byEntity":{"Note":1,"Item":2},"logBytes":0}"# + "\n")
         #expect(try place.run("clone", "notes", "Note/1", "--plan", "--max-objects", "2").code == 65)
@@ -112,7 +112,7 @@ import Testing
         #expect(try files(place) == ["map.json", "notes", "schema.json"])
     }
 
-    @Test func `a map takes the place of a file that is there`() throws {
+    @Test func `a map replaces an existing file`() throws {
         let place = try place()
         try place.write("old", to: "map.json")
         #expect(try place.run("clone", "notes", "Note/2", "--map", "map.json").code == 0)
@@ -120,7 +120,7 @@ import Testing
         #expect(try files(place) == ["map.json", "notes", "schema.json"])
     }
 
-    @Test func `a map that cannot be made leaves the store as it was`() throws {
+    @Test func `a map that cannot be created leaves the store as it was`() throws {
         let place = try place()
         let before = try place.bytes(of: Self.log)
         let outcome = try place.run("clone", "notes", "Note/1", "--map", "nowhere/map.json")
@@ -139,7 +139,7 @@ import Testing
         #expect(try files(place) == ["notes", "schema.json", "taken"])
     }
 
-    @Test func `a clone that is refused leaves no map and no part of one, and a file that was there as it was`() throws {
+    @Test func `a refused clone leaves no map and no part of one, and an existing file as it was`() throws {
         let place = try place()
         try place.write("old", to: "map.json")
         let before = try place.bytes(of: Self.log)
@@ -154,7 +154,7 @@ import Testing
 
     // MARK: Options
 
-    @Test func `exclusions, at every level or at the root`() throws {
+    @Test func `relationships are excluded at every level or at the root`() throws {
         let place = try place()
         let excluded = try place.run("clone", "notes", "Note/1", "--exclude", "parts,Note.tags", "--json")
         #expect(try excluded.json.first?["objects"] as? Int == 3)
@@ -163,7 +163,7 @@ import Testing
         #expect(try atRoot.json.first?["objects"] as? Int == 1)
     }
 
-    @Test func `copy and share against the rule of the inverse`() throws {
+    @Test func `copy and share override the rule of the inverse`() throws {
         let place = try place()
         let shared = try place.run("clone", "notes", "Note/1", "--share", "Item.parts", "--json")
         #expect(try shared.json.first?["objects"] as? Int == 3)
@@ -173,7 +173,7 @@ import Testing
         #expect(try place.run("clone", "notes", "Note/1", "--share", "parts", "--copy", "parts").code == 64)
     }
 
-    @Test func `depth and the greatest number of objects`() throws {
+    @Test func `the depth and the number of objects can be limited`() throws {
         let place = try place()
         #expect(try place.run("clone", "notes", "Note/1", "--depth", "0", "--json").json.first?["objects"] as? Int == 1)
         #expect(try place.run("clone", "notes", "Note/1", "--max-objects", "5").code == 0)
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `values for the copies of the objects given`() throws {
+    @Test func `the copies of the given objects have the given values`() throws {
         let place = try place()
         let id = "00000000-0000-4000-8000-00000000000a"
         #expect(try place.run("clone", "notes", "Note/1", "--set", "title=new", "--set", "rank:=7", "--set", "id=\(id)").code == 0)
@@ -195,7 +195,7 @@ import Testing
         #expect(try place.run("clone", "notes", "Note/1", "--set", "items=Item/1").code == 64)
     }
 
-    @Test func `other names for the keys of userInfo`() throws {
+    @Test func `the keys of userInfo can have other names`() throws {
         let place = try place()
         #expect(try place.run("clone", "notes", "Note/1", "--key", "exclude=leaveOut").code == 0)
         #expect(try object("Note/3", in: place)["rank"] as? Int == 0)
@@ -207,7 +207,7 @@ import Testing
 
     // MARK: Requests, errors and the log
 
-    @Test func `a request that comes again is answered as the first time, and not done again`() throws {
+    @Test func `a repeated clone request returns the first result and changes nothing`() throws {
         let place = try place()
         let first = try place.run("clone", "notes", "Note/1", "Note/2", "--request", "r", "--json").output
         let bytes = try place.bytes(of: Self.log)
@@ -215,10 +215,10 @@ import Testing
         #expect(again.code == 0 && first.contains(#""roots":["Note/3","Note/4"]"#))
         #expect(again.output == first.replacing("}\n", with: #","repeated":true}"# + "\n"))
         #expect(try place.run("clone", "notes", "Note/1", "--request", "r").code == 1, "another request has the id")
-        let told = try place.run("clone", "notes", "Note/1", "Note/2", "--request", "r").output
-        #expect(told.hasPrefix("Note/3, Note/4: 6 objects in transaction 4: the request was applied then, and not again\n"))
+        let printed = try place.run("clone", "notes", "Note/1", "Note/2", "--request", "r").output
+        #expect(printed.hasPrefix("Note/3, Note/4: 6 objects in transaction 4: the request was applied then, and is not repeated\n"))
         try expectUnchanged(place, bytes)
-        #expect(try files(place) == ["notes", "schema.json"], "a map tells of copies that were made")
+        #expect(try files(place) == ["notes", "schema.json"], "a repeated request writes no map")
     }
 
     @Test(arguments: [
@@ -227,7 +227,7 @@ import Testing
         ([], 64),
         (["Note/1", "Item/99"], 66), (["Item/1", "--frob"], 64), (["Item/1", "--set", "title=x"], 64),
     ])
-    func `what goes wrong is told with the exit code of its kind, and nothing is written`(arguments: [String], code: Int) throws {
+    func `a clone that fails exits with the code of its error and writes nothing`(arguments: [String], code: Int) throws {
         let place = try place()
         let before = try place.bytes(of: Self.log)
         let outcome = try place.run(executable: Workplace.binary, ["clone", "notes"] + arguments)
@@ -240,7 +240,7 @@ import Testing
         #""a": {"type": "uuid", "userInfo": {"rebuild": "soon"}}"#, #""a": {"type": "uuid", "userInfo": {"followParent": "nope"}}"#,
         #""a": {"type": "uuid", "userInfo": {"withoutParent": "keep"}}"#,
     ])
-    func `a schema with rules that cannot be followed makes no store`(attribute: String) throws {
+    func `a schema with invalid clone rules creates no store`(attribute: String) throws {
         let place = try Workplace()
         try place.write("{ \"entities\": { \"A\": { \"attributes\": { \(attribute) } } } }", to: "bad.json")
         let outcome = try place.run("init", "store", "--schema", "bad.json")
@@ -248,7 +248,7 @@ import Testing
         #expect(try files(place) == ["bad.json"])
     }
 
-    @Test func `the log tells of a clone in one op`() throws {
+    @Test func `the log shows a clone as one op`() throws {
         let place = try place()
         #expect(try place.run("clone", "notes", "Note/1", "--actor", "jane", "--message", "copy").code == 0)
         let lines = try place.run("log", "notes", "--ops", "--from", "4").output.split(separator: "\n")

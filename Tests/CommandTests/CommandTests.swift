@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct CommandTests {
-    @Test func `a store is made, filled, linked, shown, changed and emptied`() throws {
+    @Test func `a store is created, filled, linked, shown, changed and emptied`() throws {
         let place = try Workplace.withStore()
         let inserted = try place.run("insert", "notes", "Note", "id=1", "title=Paris", "--json", "--actor", "jane")
         #expect(try inserted.json.first?["id"] as? String == "Note/1")
@@ -23,7 +23,7 @@ import Testing
         #expect(try place.run("verify", "notes", "--json").json.first?["ok"] as? Bool == true)
     }
 
-    @Test func `a budget for memory that is no number is told before anything is done`() throws {
+    @Test func `a memory budget that is not a number is refused before anything is done`() throws {
         let place = try Workplace.withStore()
         let env = URL(filePath: "/usr/bin/env")
         let insert = [Workplace.binary.path, "insert", "notes", "Note", "id=1"]
@@ -33,7 +33,7 @@ import Testing
         #expect(try place.run(executable: env, ["CAMBIUM_MEMORY=64M"] + insert).code == 0)
     }
 
-    @Test func `an import reports what it did, and writes nothing the second time`() throws {
+    @Test func `an import reports its changes, and writes nothing the second time`() throws {
         let place = try Workplace.withStore()
         try place.write("[{\"id\":1,\"items\":[{\"name\":\"a\"}]},{\"id\":2}]", to: "rows.json")
         let first = try #require(try place.run("import", "notes", "Note", "rows.json", "--json").json.first)
@@ -49,7 +49,7 @@ import Testing
         #expect(try (skipped.json.first?["errors"] as? [Any])?.count == 1)
     }
 
-    @Test func `an export is in a stable order, and nests what is asked for`() throws {
+    @Test func `an export has a stable order, and nests the requested objects`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("import", "notes", "Note", "-", input: "{\"id\":1,\"items\":[{\"name\":\"a\"}]}").code == 0)
         let export = try place.run("export", "notes")
@@ -74,7 +74,7 @@ import Testing
         (["link", "notes", "Note/1", "nope", "Item/1"], 66), (["import", "notes", "Note", "bad.json"], 65),
         (["verify", "notes", "--against", "zz"], 64),
     ])
-    func `what goes wrong is told in one line, with the exit code of its kind`(arguments: [String], code: Int) throws {
+    func `a command that fails reports the error with the exit code of its kind`(arguments: [String], code: Int) throws {
         let place = try Workplace.withStore()
         try place.write("{\"entities\":{\"A\":{\"attributes\":{\"x\":{\"type\":\"number\"}}}}}", to: "bad.json")
         try place.write("<model><entity name=\"A\"", to: "model.xml")
@@ -86,7 +86,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "n2/store.json").path))
     }
 
-    @Test func `damage is told by verify, and nothing else believes it`() throws {
+    @Test func `verify reports corruption, and other commands refuse the store`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
         let path = "notes/log/00000000000000000001.log"
@@ -101,7 +101,7 @@ import Testing
         #expect(try place.bytes(of: path) == bytes)
     }
 
-    @Test func `the log tells who, when, why and what`() throws {
+    @Test func `the log shows the author, the message and the ops of each transaction`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1", "--actor", "jane", "--message", "begin").code == 0)
         #expect(try place.run("insert", "notes", "Memo", "text=x", "--actor", "joe").code == 0)
@@ -115,7 +115,7 @@ import Testing
         #expect(try place.run("log", "notes", "--json", "--from", "2", "--to", "2").json.count == 1)
     }
 
-    @Test func `a request that comes again is answered, and not done again`() throws {
+    @Test func `a repeated request returns the first result and changes nothing`() throws {
         let place = try Workplace.withStore()
         let first = try #require(try place.run("insert", "notes", "Note", "id=1", "--request", "r1", "--json").json.first)
         let again = try #require(try place.run("insert", "notes", "Note", "id=1", "--request", "r1", "--json").json.first)
@@ -129,7 +129,7 @@ import Testing
         #expect(try place.run("import", "notes", "Note", "notes.json", "--request", "r3", "--batch", "1").code == 64)
     }
 
-    @Test func `a damaged store is repaired into a new one, and left as it is`() throws {
+    @Test func `a corrupt store is repaired into a new one, and stays as it is`() throws {
         let place = try Workplace.withStore()
         for number in 1...5 { #expect(try place.run("insert", "notes", "Note", "id=\(number)").code == 0) }
         let name = "notes/log/00000000000000000001.log"

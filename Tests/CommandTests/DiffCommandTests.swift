@@ -14,7 +14,7 @@ import Testing
         try place.run(executable: Workplace.binary, ["diff", "notes"] + arguments + ["--json"]).json
     }
 
-    @Test func `changed attributes and members are rows with both sides`() throws {
+    @Test func `the rows of changed attributes and members have both sides`() throws {
         let place = try workplace()
         #expect(try place.run("set", "notes", "Note/1", "title=b").code == 0)
         #expect(try place.run("link", "notes", "Note/2", "items", "Item/1").code == 0)
@@ -42,7 +42,7 @@ import Testing
         #expect(try place.run("diff", "notes", "4", "2", "--json").output.contains(#""_id":"Note/2","change":"inserted""#))
     }
 
-    @Test func `people read a line for each object and each property, and the counts`() throws {
+    @Test func `the output for people has a line for each object and property, and the counts`() throws {
         let place = try workplace()
         #expect(try place.run("set", "notes", "Note/1", "title=b").code == 0)
         #expect(try place.run("insert", "notes", "Item", "name=y").code == 0)
@@ -60,7 +60,7 @@ import Testing
         #expect(try place.run("diff", "notes", "5", "5").output == "0 inserted, 0 deleted, 0 changed\n")
     }
 
-    @Test func `moments are named as elsewhere, and moments that do not exist are refused`() throws {
+    @Test func `moments are named as in other commands, and missing moments are refused`() throws {
         let place = try workplace()
         #expect(try place.run("label", "notes", "start", "1").code == 0)
         let after = try place.run("diff", "notes", "label:start", "2999-01-01T00:00:00Z").output
@@ -73,7 +73,7 @@ import Testing
         #expect(try place.run("diff", "notes", "yesterday", "2").code == 64 && place.run("diff", "notes").code == 64)
     }
 
-    @Test func `another schema, checkpoints and stubs are no obstacle`() throws {
+    @Test func `a diff spans schema changes, checkpoints and stubs`() throws {
         let place = try workplace()
         try place.write(
             Workplace.notes.replacing(#""title": {"#, with: #""extra": {"type": "int32", "default": 7}, "title": {"#), to: "next.json")

@@ -32,7 +32,7 @@ import Testing
         #expect(try place.run("export", "copy", "--mapping", "mapping.json", "--include", "items").output == rows)
     }
 
-    @Test func `what would not read back is bad input, told with its place`() throws {
+    @Test func `a value that would be read differently is bad input, reported with its place`() throws {
         let place = try place(#"{"attributes":{"title":{"functions":["upper"]}}}"#)
         let refused = try place.run("export", "notes", "Note", "--mapping", "mapping.json")
         #expect(refused.code == 65 && refused.errors.contains("at /attributes/title"), "\(refused.errors)")
@@ -44,7 +44,7 @@ import Testing
         #expect(try place.run("export", "notes", "Note", "--mapping", "mapping.json").code == 65)
     }
 
-    @Test(arguments: ["lines", "csv"]) func `a hierarchy goes there and back without a mapping`(format: String) throws {
+    @Test(arguments: ["lines", "csv"]) func `a hierarchy is exported and imported without a mapping`(format: String) throws {
         let place = try Workplace()
         try place.write(
             """

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `whatever has the place of the lock is not written to, and is named`() throws {
+    @Test func `a link or other node in place of the lock is named and never written to`() throws {
         let place = try workplace()
         for kind in Kind.allCases {
             try place.copy("notes", to: "store")
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test(arguments: files) func `no command waits for, or follows, what has the place of a file`(file: String) throws {
+    @Test(arguments: files) func `no command waits for, or follows, a node in place of a file`(file: String) throws {
         let place = try workplace(hasCheckpoint: false)
         for kind in Kind.allCases {
             try place.copy("notes", to: "store")
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["log", "roots"]) func `a directory of a store is not looked for elsewhere`(name: String) throws {
+    @Test(arguments: ["log", "roots"]) func `a link or a file in place of a directory of the store is not followed`(name: String) throws {
         let place = try workplace()
         try place.copy("notes/" + name, to: "elsewhere")
         for isLink in [true, false] {
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `a link to a store is that store, and a file of pages that is a link is passed over`() throws {
+    @Test func `a link to a store is that store, and a file of pages that is a link is ignored`() throws {
         let place = try workplace()
         try place.link("other", to: "notes")
         #expect(try place.run("insert", "other", "Note", "id=2").code == 0)
@@ -123,7 +123,7 @@ import Testing
         #expect(try place.run("checkpoint", "notes").code == 0 && place.bytes(of: "pages") == before)
     }
 
-    @Test func `rows come from a FIFO, and a map does not replace what is not a file`() throws {
+    @Test func `rows can come from a FIFO, and a map replaces only regular files`() throws {
         let place = try workplace()
         #expect(mkfifo(place.path("rows"), 0o644) == 0)
         let script = "echo '{\"id\":5}{\"id\":6}' > rows & exec timeout 20 '\(Workplace.binary.path)' import notes Note rows"
@@ -138,7 +138,7 @@ import Testing
         #expect(try place.tree(".")["map"] == Data("victim".utf8) && place.bytes(of: "victim").contains("old".utf8))
     }
 
-    @Test(arguments: [0, 50]) func `a segment that lost its header is named by every command`(byteCount: Int) throws {
+    @Test(arguments: [0, 50]) func `every command names a segment that lost its header`(byteCount: Int) throws {
         let place = try workplace()
         let name = "00000000000000000001.log"
         try place.bytes(of: "notes/log/" + name).prefix(byteCount).write(to: place.directory.appending(path: "notes/log/" + name))

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: ["FromMOCloner.md"])
-    func `each command of a guide prints what stands there`(name: String) throws {
+    func `each command of a guide prints the output in the guide`(name: String) throws {
         let guide = try Guide(name)
         #expect(guide.files.count == 2 && guide.commands.count > 12)
         let place = try Workplace()

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: texts)
-    func `output for people and JSON have no control character of the data`(text: String) throws {
+    func `output for people and JSON contain no control character of the data`(text: String) throws {
         let place = try place(text)
         for arguments in [
             ["show", "notes", "Memo/1"], ["find", "notes", "Memo"], ["log", "notes"], ["log", "notes", "--ops"], ["export", "notes"],
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: texts)
-    func `an error has no control character of what it quotes, and is one line`(text: String) throws {
+    func `an error is one line without the control characters of quoted text`(text: String) throws {
         let place = try Workplace.withStore()
         let value = text.replacingOccurrences(of: "\n", with: "\\n").replacingOccurrences(of: "\r", with: "\\r")
         let escaped = value.unicodeScalars.map { $0.value < 0x20 ? "\\u00" + String($0.value + 0x100, radix: 16).dropFirst() : String($0) }
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: texts)
-    func `an export of such text is imported as the same text`(text: String) throws {
+    func `an export of hostile text is imported as the same text`(text: String) throws {
         let place = try place(text)
         let export = try place.run("export", "notes", "--references", "identity").output
         try place.write(export, to: "memos.json")

@@ -7,7 +7,7 @@ import Testing
             "when": { "dates": ["dd.MM.yyyy", "secondsSince1970"], "zone": "+01:00" } } }
         """
 
-    @Test func `rows are read as the mapping says`() throws {
+    @Test func `rows are read by the mapping`() throws {
         let place = try Workplace.withStore()
         try place.write(Self.mapping, to: "mapping.json")
         let rows = #"{"key":{"no":"1"},"name":"a","when":"31.01.2026"}"# + "\n" + #"{"key.no":2,"when":0}"#
@@ -26,7 +26,7 @@ import Testing
         (#"{"attributes":{"title":{"form":"x"}}}"#, "at /attributes/title/form"), ("{", "mapping.json:1:"),
         (#"{"entity":"Item"}"#, "at /entity"),
     ])
-    func `a mapping that is wrong is bad input, told with its place`(text: String, message: String) throws {
+    func `a wrong mapping is bad input, reported with its place`(text: String, message: String) throws {
         let place = try Workplace.withStore()
         try place.write(text, to: "mapping.json")
         let outcome = try place.run("import", "notes", "Note", "-", "--mapping", "mapping.json", input: #"{"id":1}"#)
@@ -35,7 +35,7 @@ import Testing
         #expect(try place.run("import", "notes", "Note", "-", "--mapping", "nowhere.json").code == 66)
     }
 
-    @Test func `what is absent is deleted, within a limit`() throws {
+    @Test func `absent objects are deleted within a limit`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("import", "notes", "Note", "-", input: #"[{"id":1},{"id":2,"items":[{"name":"a"}]},{"id":3}]"#).code == 0)
         func sync(_ limit: String..., rows: String = #"[{"id":1},{"id":3}]"#) throws -> Workplace.Outcome {
@@ -55,7 +55,7 @@ import Testing
         #expect(try place.run("verify", "notes").code == 0)
     }
 
-    @Test func `stubs are listed, and counted`() throws {
+    @Test func `stubs are listed and counted`() throws {
         let place = try Workplace.withStore()
         let schema = """
             {"entities":{"A":{"identity":["id"],"attributes":{"id":{"type":"int64"}},"relationships":{"next":{"to":"A"}}}}}

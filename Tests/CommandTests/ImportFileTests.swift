@@ -16,7 +16,7 @@ import Testing
         return place
     }
 
-    @Test func `JSON, CSV, compressed or not, from files and from standard input, are one import`() throws {
+    @Test func `JSON and CSV are imported from plain and compressed files and from standard input`() throws {
         let place = try Self.place()
         try place.write("[{\"id\":1,\"title\":\"a\"}]", to: "one.json")
         try place.write("id,title\r\n2,\"b,c\"\r\n", to: "two.csv")
@@ -35,7 +35,7 @@ import Testing
         #expect(try place.run("export", "notes", "Note", "--depth", "65").code == 64)
     }
 
-    @Test func `a compressed file that is damaged is bad input, and nothing is imported`() throws {
+    @Test func `a corrupt compressed file is bad input, and nothing is imported`() throws {
         let place = try Self.place()
         try place.write((1...5000).map { "{\"id\":\($0)}" }.joined(separator: "\n"), to: "rows.json")
         #expect(try place.run(executable: Self.gzip, ["rows.json"]).code == 0)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: [[], ["--batch", "500"]])
-    func `an import that is killed and run again comes to what it comes to at once`(options: [String]) throws {
+    func `an import that is killed and run again has the result of one that was not killed`(options: [String]) throws {
         let place = try Self.place(["whole", "killed"])
         try place.write(Self.rows.joined(), to: "rows.jsonl")
         let arguments = ["import", "whole", "Note", "rows.jsonl"] + options

@@ -25,7 +25,7 @@ import Testing
         "import notes Note rows.json", "label notes here", "schema notes --set wide.json", "init other --schema schema.json",
         "insert notes Note id=9 --json", "import notes Note rows.json --json", "clone notes Note/1 --json --set id=5",
     ])
-    func `a command whose output fails after a commit says so with the number of the transaction`(command: String) throws {
+    func `a command whose output fails after a commit reports the number of the transaction`(command: String) throws {
         for redirection in [">/dev/full", ">&-"] {
             let place = try place()
             let command = command.hasPrefix("clone") && !command.contains("--set") ? command + " --set id=4" : command
@@ -46,7 +46,7 @@ import Testing
         ("checkpoint notes", "is stored"), ("compact notes --retain all", "The log was compacted"),
         ("repair notes --to copy", "The store 'copy' was created."),
     ])
-    func `a command whose output fails says what it has done`(command: String, done: String) throws {
+    func `a command whose output fails reports its effect`(command: String, done: String) throws {
         let outcome = try run(try place(), command, ">/dev/full")
         #expect(outcome.code == 74 && outcome.errors.contains(done), "\(outcome.errors)")
     }
@@ -57,7 +57,7 @@ import Testing
         "--help", "--version", "insert --help", "import notes Note rows.json --dry-run", "find notes Note --json",
         "compact notes --retain all --dry-run",
     ])
-    func `a command that reads reports output that fails`(command: String) throws {
+    func `a command that only reads reports a failure of its output`(command: String) throws {
         for redirection in [">/dev/full", ">&-"] {
             let outcome = try run(try place(), command, redirection)
             #expect(outcome.code == 74, "\(outcome.errors)")
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `a closed pipe ends a command that reads quietly, and is reported after a commit`() throws {
+    @Test func `a closed pipe ends a reading command quietly, and is reported after a commit`() throws {
         let place = try place()
         // The reader closes the pipe before the program starts.
         let script =
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `no file of a store gets the number of a stream that is closed`() throws {
+    @Test func `no file of a store gets the descriptor of a closed stream`() throws {
         let place = try place()
         for redirection in [">&-", "2>&-", "<&-", ">&- 2>&- <&-"] {
             _ = try run(place, "insert notes Memo text=closed --json", redirection)

@@ -17,7 +17,7 @@ import Testing
         return place
     }
 
-    @Test(arguments: creations) func `a command that creates a store deletes nothing that is there`(command: [String]) throws {
+    @Test(arguments: creations) func `a command that creates a store deletes no existing file`(command: [String]) throws {
         let place = try withForeignFiles()
         let before = try place.tree("place")
         let outcome = try place.runWithoutWaiting(command + ["place"])
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: creations)
-    func `a file, a link that leads nowhere and an empty name are no places for a store`(command: [String]) throws {
+    func `a store is not created at a file, a dangling link or an empty name`(command: [String]) throws {
         let place = try Workplace.withStore()
         try place.write("mine", to: "file")
         try place.link("link", to: "nowhere")
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: creations.dropFirst().dropLast())
-    func `no copy is made in the directories of the store that it is made from`(command: [String]) throws {
+    func `no copy of a store is created inside that store`(command: [String]) throws {
         let place = try Workplace.withStore()
         try place.link("other", to: "notes")
         let before = try place.tree("notes")
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a link to an empty directory is a place for a store`() throws {
+    @Test func `a store can be created at a link to an empty directory`() throws {
         let place = try Workplace.withStore()
         try place.makeDirectory("empty")
         try place.link("link", to: "empty")
@@ -60,7 +60,7 @@ import Testing
         #expect(try place.run("verify", "empty").code == 0)
     }
 
-    @Test func `an interrupted creation is reported by every command, and done again by init`() throws {
+    @Test func `every command reports an interrupted creation, and init repeats it`() throws {
         let place = try Workplace.withStore()
         try place.copy("notes", to: "half")
         // An ended process leaves a creation in this state: the mark of an unfinished creation, with the names of the files.
@@ -124,7 +124,7 @@ import Testing
 
     /// When a process starts, the thread sanitizer writes a file of its own, which is longer than these limits.
     @Test(.disabled(if: ProcessInfo.processInfo.environment["CAMBIUM_SANITIZER"] == "thread"))
-    func `a file as long as the system allows fails the command, and nothing is lost`() throws {
+    func `a command that reaches the limit of a file's length fails, and nothing is lost`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
         let rows = (10..<20_000).map { #"{"id":\#($0),"title":"\#(String($0 &* 2_654_435_761 % 999_999_937))"}"# }

@@ -20,7 +20,7 @@ import Testing
         var shown: [String] { lines.withLock { $0 } }
     }
 
-    @Test func `nothing is shown within the first second, and nothing is taken away then`() {
+    @Test func `nothing is shown within the first second, and nothing is removed then`() {
         let screen = Screen()
         let progress = screen.progress(100)
         screen.wait(999)
@@ -29,7 +29,7 @@ import Testing
         #expect(screen.shown.isEmpty)
     }
 
-    @Test func `after that a bar is, ten times a second, and it goes away at the end`() {
+    @Test func `a bar is shown ten times a second after the first second, and removed at the end`() {
         let screen = Screen()
         let progress = screen.progress(2048)
         screen.wait(1000)
@@ -46,7 +46,7 @@ import Testing
             ])
     }
 
-    @Test func `of a stream, whose end nobody knows, only how much was read is shown`() {
+    @Test func `the progress of a stream shows only the number of bytes that were read`() {
         let screen = Screen()
         let progress = screen.progress(nil)
         screen.wait(1500)

@@ -66,23 +66,23 @@ import Testing
         for name in names {
             let file = "sealed/log/\(name)"
             let bytes = try place.bytes(of: file)
-            var damaged = bytes
-            damaged[bytes.count - 5] ^= 32
-            try damaged.write(to: place.directory.appending(path: file))
+            var corrupt = bytes
+            corrupt[bytes.count - 5] ^= 32
+            try corrupt.write(to: place.directory.appending(path: file))
             #expect(try read(place, "sealed").code == 1 && !Verification(of: path).isSound, "\(name)")
             try bytes.write(to: place.directory.appending(path: file))
         }
     }
 
-    @Test func `it finds the same damage`() throws {
+    @Test func `the second reader finds the same corruption`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
         let path = "notes/log/00000000000000000001.log"
         let bytes = try place.bytes(of: path)
         for offset in stride(from: 0, to: bytes.count, by: 61) {
-            var damaged = bytes
-            damaged[offset] ^= 32
-            try damaged.write(to: place.directory.appending(path: path))
+            var corrupt = bytes
+            corrupt[offset] ^= 32
+            try corrupt.write(to: place.directory.appending(path: path))
             #expect(try read(place, "notes").code == 1, "byte \(offset)")
         }
     }

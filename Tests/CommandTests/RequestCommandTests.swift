@@ -9,7 +9,7 @@ import Testing
         return place
     }
 
-    @Test func `a request that changed nothing is not applied when it comes again`() throws {
+    @Test func `a repeated request is not applied, even if it changed nothing the first time`() throws {
         let place = try made()
         func set(_ title: String, _ options: String...) throws -> [String: Any]? {
             try place.run(executable: Workplace.binary, ["set", "notes", "Note/1", "title=\(title)", "--json"] + options).json.first
@@ -36,7 +36,7 @@ import Testing
         #expect(try place.run("find", "notes", "Note", "--count", "--json").output == "{\"count\":1}\n")
     }
 
-    @Test func `an import is the same request if its files and options are`() throws {
+    @Test func `an import is the same request if its files and options are the same`() throws {
         let place = try made()
         try place.write(#"{"id":1,"title":"A"}"#, to: "same.json")
         try place.write(#"{"id":1,"title":"B"}"#, to: "other.json")
@@ -51,7 +51,7 @@ import Testing
         #expect(try place.bytes(of: "notes/log/00000000000000000001.log") == log)
     }
 
-    @Test func `a label is given once by a request, and the answer is that of the first time`() throws {
+    @Test func `a repeated label request returns the first result`() throws {
         let place = try made()
         let first = try #require(try place.run("label", "notes", "here", "--request", "q", "--json").json.first)
         let again = try #require(try place.run("label", "notes", "here", "--request", "q", "--json").json.first)
@@ -72,11 +72,11 @@ import Testing
         #expect(try place.run("show", "notes", "Note/1", "--at", "2999-01-01T00:00:00Z").code == 0)
     }
 
-    @Test func `a compaction says what is left and which state is the earliest`() throws {
+    @Test func `a compaction reports the remaining envelopes and the earliest state`() throws {
         let place = try made()
-        let told = try place.run("compact", "notes", "--retain", "since:2").output
-        #expect(told.contains("Of transactions 1 to 2 only the envelopes are left"), "\(told)")
-        #expect(told.contains("The earliest state that can be shown is the one after transaction 2."), "\(told)")
+        let printed = try place.run("compact", "notes", "--retain", "since:2").output
+        #expect(printed.contains("Transactions 1 to 2 keep only their envelopes"), "\(printed)")
+        #expect(printed.contains("The earliest state that can be shown is the one after transaction 2."), "\(printed)")
         let gone = try place.run("show", "notes", "Note/1", "--at", "1")
         #expect(gone.code == 66 && gone.errors.contains("the one after transaction 2"), "\(gone.errors)")
     }

@@ -57,8 +57,8 @@ final class Workplace {
     /// The path of the command line. The build puts it beside the tests.
     static let binary: URL = {
         let tests = URL(filePath: CommandLine.arguments[0])
-        let beside = tests.deletingLastPathComponent().appending(path: "cambium")
-        if FileManager.default.isExecutableFile(atPath: beside.path) { return beside }
+        let sibling = tests.deletingLastPathComponent().appending(path: "cambium")
+        if FileManager.default.isExecutableFile(atPath: sibling.path) { return sibling }
         return Bundle.main.bundleURL.deletingLastPathComponent().appending(path: "cambium")
     }()
 

@@ -22,7 +22,7 @@ func end(_ code: Int32, _ message: String) -> Never {
 
 guard CommandLine.arguments.count == 2 else { end(64, "usage: ForgedReader STORE") }
 alarm(60)
-Store.onDamagedPages { end(74, $0.description) }
+Store.onCorruptPages { end(74, $0.description) }
 do {
     try Exercise.run(SystemVolume(root: CommandLine.arguments[1]), isLazy: true)
 } catch is CambiumError {

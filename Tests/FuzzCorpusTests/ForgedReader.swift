@@ -21,8 +21,8 @@ final class ForgedReader {
         let errors = Pipe()
         let process = Process()
         process.executableURL = Bundle.main.bundleURL.deletingLastPathComponent().appending(path: "ForgedReader")
-        let beside = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "ForgedReader")
-        if FileManager.default.isExecutableFile(atPath: beside.path) { process.executableURL = beside }
+        let sibling = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "ForgedReader")
+        if FileManager.default.isExecutableFile(atPath: sibling.path) { process.executableURL = sibling }
         process.arguments = [directory.path]
         process.standardError = errors
         try process.run()

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ForgeryTests {
     private static let sample = Result { try ForgedSample() }
 
-    @Test func `the sample opens from its checkpoint, and its pages are those that it has`() throws {
+    @Test func `the sample opens from its checkpoint, and all of its pages are found`() throws {
         let sample = try Self.sample.get()
         let (store, volume) = try ForgedSample.open(sample.files)
         #expect(store.recovery.notes == [] && store.recovery.checkpoint == sample.checkpoint && store.graph.digest() == sample.digest)
@@ -21,7 +21,7 @@ import Testing
         #expect(try pages.files() == sample.files && PageMutation.all(of: pages).count > 10_000)
     }
 
-    @Test func `a forged transaction that says nothing forged is applied`() throws {
+    @Test func `a forged transaction without forged ops is applied`() throws {
         let sample = try Self.sample.get()
         let (store, _) = try ForgedSample.open(ForgedLog.append([[]], to: sample.files))
         #expect(store.recovery.notes == [] && store.graph.digest() == sample.digest)
@@ -54,7 +54,7 @@ import Testing
         #expect(try Self.refusal(of: ForgedLog.append([sound.payload], to: sample.files)) == nil)
     }
 
-    @Test func `a forged label that no caller may set is refused with its file and transaction, and the log does not show it`() throws {
+    @Test func `a forged label that no caller may set is refused by the store and the log, with its file and transaction`() throws {
         let sample = try Self.sample.get()
         for forgery in ForgedOps.labels() {
             let files = try ForgedLog.append([forgery.payload], to: sample.files)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `the log tells no value that no attribute can have`() throws {
+    @Test func `the log reports no value that no attribute can have`() throws {
         let sample = try Self.sample.get()
         let forgeries = try ForgedOps.values().filter { $0.description.hasPrefix("set tree") || $0.description.hasPrefix("set when") }
         for forgery in forgeries {
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `forged pages are passed over, and the log says the same`() throws {
+    @Test func `forged pages are skipped, and the log gives the same graph`() throws {
         let sample = try Self.sample.get()
         let pages = try ForgedPages(sample.files)
         for mutation in Self.mutations(of: pages, Self.count) {
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `forged pages that are read one by one end the process with a message, and the next one uses the log`() throws {
+    @Test func `forged pages that are read one by one end the process with a message, and the next process uses the log`() throws {
         let sample = try Self.sample.get()
         let pages = try ForgedPages(sample.files)
         for mutation in Self.mutations(of: pages, Self.count / 3) {

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: FuzzTarget.all)
-    func `what was fuzzed before is refused or read, and nothing crashes`(target: FuzzTarget) throws {
+    func `earlier inputs of the fuzzer are refused or read without a crash`(target: FuzzTarget) throws {
         let inputs = try Self.inputs(target.name)
         #expect(inputs.count > 10)
         for input in inputs {
@@ -24,14 +24,14 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted), arguments: FuzzTarget.all)
-    func `what the encoders write does no harm, whole or cut anywhere`(target: FuzzTarget) throws {
+    func `output of the encoders does no harm, whole or cut anywhere`(target: FuzzTarget) throws {
         for seed in try target.seeds() {
             try target.run(seed)
             for count in stride(from: 0, to: seed.count, by: max(1, seed.count / 40)) { try target.run(Array(seed.prefix(count))) }
         }
     }
 
-    @Test func `each directory of the corpus is that of a target`() throws {
+    @Test func `each directory of the corpus belongs to a target`() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.corpus.path)
         #expect(Set(names) == Set(FuzzTarget.all.map(\.name)))
     }

@@ -104,36 +104,36 @@ enum FrameTarget {
         } catch let error as CambiumError where error.code == .notFound && digest == nil {
             return  // A creation was interrupted before the first transaction.
         }
-        if let digest, let other = verification.digest, other != digest { throw Finding("verification comes to another graph") }
+        if let digest, let other = verification.digest, other != digest { throw Finding("verification finds another graph") }
         try Finding.check(verification.findings, "verification", except: { !$0.contains("pages: ") })
     }
 
     private static func opening(_ volume: MemoryVolume, _ digest: GraphDigest?) throws {
         let store: Store
         do {
-            store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+            store = try Store.open(volume, durability: nil, environment: SampleStore.environment)
         } catch let error as CambiumError {
             if digest != nil { throw Finding("a store that can be read cannot be opened: \(error)") }
             return
         }
-        guard store.graph.digest() == digest else { throw Finding("opening a store comes to another graph than reading it") }
+        guard store.graph.digest() == digest else { throw Finding("opening a store gives another graph than reading it") }
         let transaction = try store.recordDigest().transaction
         try store.close()
         let again = try ReadOnlyStore(volume)
         guard again.graph.digest() == digest, again.recovery.cutByteCount == 0, again.recovery.lastTransaction == transaction else {
-            throw Finding("a store that was written to is another one")
+            throw Finding("a store has another graph after a write")
         }
     }
 
     private static func repairing(_ volume: MemoryVolume, _ digest: GraphDigest?) throws {
         let target = MemoryVolume()
         do {
-            _ = try Repair(volume, to: target, surroundings: SampleStore.surroundings)
+            _ = try Repair(volume, to: target, environment: SampleStore.environment)
         } catch let error as CambiumError {
             if digest != nil { throw Finding("a store that can be read cannot be repaired: \(error)") }
             return
         }
         let repaired = try ReadOnlyStore(target).graph.digest()
-        if let digest, repaired != digest { throw Finding("a store that is sound is repaired to another one") }
+        if let digest, repaired != digest { throw Finding("the repair of a sound store gives another graph") }
     }
 }

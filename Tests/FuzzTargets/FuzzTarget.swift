@@ -23,7 +23,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
         FuzzTarget(name: "rows", run: RowTarget.run, seeds: RowTarget.seeds),
         FuzzTarget(name: "json", run: JSONTarget.run, seeds: JSONTarget.seeds),
         FuzzTarget(name: "model", run: ModelTarget.run, seeds: ModelTarget.seeds),
-        FuzzTarget(name: "roots", run: RootTarget.run, seeds: RootTarget.seeds),
+        FuzzTarget(name: "roots", run: CheckpointTarget.run, seeds: CheckpointTarget.seeds),
         FuzzTarget(name: "migration", run: MigrationTarget.run, seeds: MigrationTarget.seeds),
         FuzzTarget(name: "settings", run: SettingsTarget.run, seeds: SettingsTarget.seeds),
         FuzzTarget(name: "transactions", run: TransactionTarget.run, seeds: TransactionTarget.seeds),

@@ -15,12 +15,14 @@ enum JSONTarget {
         do throws(JSONError) {
             value = try JSONValue(parsing: input)
         } catch {
-            guard error.offset <= input.count, error.line >= 1, error.column >= 1 else { throw Finding("a mistake is outside: \(error)") }
+            guard error.offset <= input.count, error.line >= 1, error.column >= 1 else {
+                throw Finding("the position of a mistake is outside the text: \(error)")
+            }
             return
         }
         let text = Array(value.text.utf8)
-        guard try JSONValue(parsing: text) == value else { throw Finding("a tree is read back as another one") }
-        guard Array(try JSONValue(parsing: text).text.utf8) == text else { throw Finding("a tree is written in another way again") }
+        guard try JSONValue(parsing: text) == value else { throw Finding("a tree is not read back unchanged") }
+        guard Array(try JSONValue(parsing: text).text.utf8) == text else { throw Finding("a tree is not written back unchanged") }
         guard isText(input) else { throw Finding("bytes that are not UTF-8 are accepted") }
     }
 

@@ -33,14 +33,14 @@ enum MigrationTarget {
         let timeline = try timeline()
         let before = timeline.head
         guard try migrate(timeline, to: catalog) else {
-            guard timeline.head.digest() == before.digest() else { throw Finding("a migration that was refused changed the graph") }
-            return try Finding.check(PageChecker.findings(in: timeline), "the pages after a migration that was refused")
+            guard timeline.head.digest() == before.digest() else { throw Finding("a refused migration changed the graph") }
+            return try Finding.check(PageChecker.findings(in: timeline), "the pages after a refused migration")
         }
         let after = timeline.head
         _ = SchemaMigration(logged: before.schema, after.schema).changes
         let again = try self.timeline()
         guard try migrate(again, to: catalog), again.head.digest() == after.digest() else {
-            throw Finding("a migration comes to another graph")
+            throw Finding("a repeated migration gives another graph")
         }
         guard let back = try refusable({ () throws(CambiumError) in try SchemaMigration(from: after.schema, to: before.schema.definition) })
         else { return }

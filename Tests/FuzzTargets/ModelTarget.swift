@@ -41,7 +41,7 @@ enum ModelTarget {
         definition.warnings = []
         do throws(CambiumError) { _ = try Schema(definition) } catch { return }  // Refused, with all mistakes.
         guard try SchemaDefinition(json: Array(definition.json.text.utf8)) == definition else {
-            throw Finding("a model's definition is read back as another one")
+            throw Finding("a model's definition is not read back unchanged")
         }
     }
 }

@@ -21,7 +21,7 @@ enum OpTarget {
             try Finding.check(timeline.head)
         } else {
             _ = consume draft
-            guard timeline.head.digest() == digest else { throw Finding("ops that were refused changed the graph") }
+            guard timeline.head.digest() == digest else { throw Finding("refused ops changed the graph") }
         }
         try Finding.check(PageChecker.findings(in: timeline), "the pages after the ops")
     }
@@ -49,6 +49,6 @@ enum OpTarget {
     private static func writeAgain(_ op: Op) throws {
         let encoded = OpCodec.encode([op])
         // The bytes are compared, because NaN is not equal to itself.
-        guard OpCodec.encode(try OpCodec.decode(encoded[...])) == encoded else { throw Finding("an op is read back as another one") }
+        guard OpCodec.encode(try OpCodec.decode(encoded[...])) == encoded else { throw Finding("an op is not read back unchanged") }
     }
 }

@@ -30,7 +30,7 @@ enum RowTarget {
     @Sendable static func run(_ input: [UInt8]) throws {
         guard input.count > 3 else { return }
         let volume = MemoryVolume(contents: try sample.get())
-        let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+        let store = try Store.open(volume, durability: nil, environment: SampleStore.environment)
         let entity = store.schema.entities[Int(input[2]) % store.schema.entities.count]
         let transaction = store.graph.transaction
         let rows = ImportSource.bytes(Array(input.dropFirst(3)), format: input[2] >> 7 == 0 ? .json : .csv)
@@ -40,7 +40,7 @@ enum RowTarget {
         if graph.transaction == transaction { return }
         try Finding.check(graph)
         try store.close()
-        guard try ReadOnlyStore(volume).graph.digest() == graph.digest() else { throw Finding("the log comes to another graph") }
+        guard try ReadOnlyStore(volume).graph.digest() == graph.digest() else { throw Finding("the log leads to another graph") }
     }
 
     /// The mappings with which an import may read rows of each entity.

@@ -11,7 +11,7 @@ enum SampleClones {
         guard let thing = schema.entity("Thing"), let special = schema.entity("Special"), let step = schema.entity("Step"),
             let id = thing.attribute("id"), let title = thing.attribute("title"), let partner = thing.relationship("partner"),
             let tags = thing.relationship("tags"), let owner = step.relationship("thing")
-        else { throw Finding("the sample lacks what is cloned") }
+        else { throw Finding("the sample lacks entities or properties to clone") }
         let steps = ObjectID(root: step.root, serial: 1)
         let things = [ObjectID(root: thing.root, serial: 1), ObjectID(root: thing.root, serial: 3)]
         let rules = [thing, special].flatMap { entity in

@@ -21,7 +21,7 @@ struct SampleStore {
     static let segmentPath = "log/00000000000000000001.log"
 
     /// An environment without a clock and randomness, so that an input has the same effect each time.
-    static let surroundings = Surroundings(
+    static let environment = StoreEnvironment(
         now: { Timestamp(microsecondsSince1970: settings.creationTime) }, randomBytes: { count in [UInt8](repeating: 7, count: count) })
 
     /// The number of transactions that other targets build on: the schema and the objects.
@@ -63,7 +63,7 @@ struct SampleStore {
     static func create(on volume: MemoryVolume, tuning: LogTuning = .standard) throws -> Store {
         try Store.create(
             volume, schema: schema(), durability: .buffered(every: .seconds(3600)), author: Author(actor: "fuzz"),
-            surroundings: surroundings, tuning: tuning)
+            environment: environment, tuning: tuning)
     }
 
     init() throws {

@@ -10,7 +10,7 @@ enum SchemaTarget {
     @Sendable static func run(_ input: [UInt8]) throws {
         if let definition = try refusable({ () throws(CambiumError) in try SchemaDefinition(json: input) }) {
             guard try SchemaDefinition(json: Array(definition.json.text.utf8)) == definition else {
-                throw Finding("a definition is read back as another one")
+                throw Finding("a definition is not read back unchanged")
             }
             if let schema = try refusable({ () throws(CambiumError) in try Schema(definition) }) { try use(schema) }
         }
@@ -25,7 +25,7 @@ enum SchemaTarget {
 
     private static func use(_ schema: Schema) throws {
         let catalog = schema.catalog
-        guard try Schema(catalog: catalog).catalog == catalog else { throw Finding("a catalog is read back as another one") }
+        guard try Schema(catalog: catalog).catalog == catalog else { throw Finding("a catalog is not read back unchanged") }
         let timeline = Timeline(key: HashKey(secret: []))
         var draft = timeline.draft()
         do throws(CambiumError) {

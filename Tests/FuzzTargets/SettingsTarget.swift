@@ -30,7 +30,7 @@ enum SettingsTarget {
 
     private static func open(_ volume: MemoryVolume) throws {
         do {
-            let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+            let store = try Store.open(volume, durability: nil, environment: SampleStore.environment)
             try store.recordDigest()
             try store.close()
         } catch is CambiumError {
@@ -43,7 +43,7 @@ enum SettingsTarget {
     private static func settings(_ bytes: [UInt8]) throws {
         let settings: StoreSettings
         do throws(CambiumError) { settings = try StoreSettings.decode(bytes, file: StoreSettings.fileName) } catch { return }  // Refused.
-        guard settings.encode() == bytes else { throw Finding("settings are written with other bytes") }
+        guard settings.encode() == bytes else { throw Finding("settings are not written back unchanged") }
         try open(MemoryVolume(contents: [StoreSettings.fileName: bytes, SampleStore.segmentPath: try sample.get()]))
     }
 

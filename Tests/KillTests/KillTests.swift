@@ -8,7 +8,7 @@ import Testing
     private static let roundCount = ProcessInfo.processInfo.environment["CAMBIUM_KILLS"].flatMap(Int.init) ?? 4
 
     @Test(arguments: ["synced", "buffered"])
-    func `a process that is killed loses nothing that it acknowledged`(durability: String) throws {
+    func `a killed process loses no commit that it acknowledged`(durability: String) throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-kill-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }  // A failure is harmless: the directory is temporary.
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -16,8 +16,8 @@ import Testing
         var (next, largeCount) = (1, 0)
         for round in 0..<Self.roundCount {
             let threadCount = [1, 8][round % 2]
-            let told = try kill(directory, first: next, threadCount: threadCount, durability, atOnce: round % 4 == 0)
-            acknowledged.formUnion(told)
+            let numbers = try kill(directory, first: next, threadCount: threadCount, durability, atOnce: round % 4 == 0)
+            acknowledged.formUnion(numbers)
             // The next process uses fresh numbers, because commits without an acknowledgement may have survived, too.
             next += 1_000_000
             let graph: Graph
@@ -45,7 +45,7 @@ import Testing
         // After the kills, the store can be opened for writing and closed without a finding.
         try Store.open(at: store).close()
         #expect(try Verification(of: store).findings.isEmpty)
-        print("\(Self.roundCount) kills, \(durability): \(acknowledged.count) acknowledged commits are there, and \(largeCount) large ones")
+        print("\(Self.roundCount) kills, \(durability): \(acknowledged.count) acknowledged commits and \(largeCount) large ones survived")
     }
 
     /// Lets the writer work for a random time, kills it, and returns the numbers that it acknowledged. The time begins with the
@@ -54,12 +54,12 @@ import Testing
     private func kill(_ directory: URL, first: Int, threadCount: Int, _ durability: String, atOnce: Bool) throws -> Set<Int64> {
         let store = directory.appending(path: "store").path
         let (process, output) = try WriterProcess.start([store, "\(first)", "\(threadCount)", durability])
-        var told = atOnce ? Data() : output.availableData
+        var printed = atOnce ? Data() : output.availableData
         usleep(UInt32.random(in: 2000...120_000))
         Foundation.kill(process, SIGKILL)
-        told += try output.readToEnd() ?? Data()
+        printed += try output.readToEnd() ?? Data()
         #expect(WriterProcess.status(of: process) & 0x7F == SIGKILL, "the writer ended by itself")
-        let lines = String(decoding: told, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = String(decoding: printed, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         // The text after the last line feed may be an incomplete line.
         return Set(lines.dropLast().compactMap { Int64($0) })
     }

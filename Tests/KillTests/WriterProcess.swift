@@ -38,8 +38,8 @@ enum WriterProcess {
     /// The path of the program, in the directory of the tests.
     private static let program: URL = {
         let tests = URL(filePath: CommandLine.arguments[0])
-        let beside = tests.deletingLastPathComponent().appending(path: "KilledWriter")
-        if FileManager.default.isExecutableFile(atPath: beside.path) { return beside }
+        let sibling = tests.deletingLastPathComponent().appending(path: "KilledWriter")
+        if FileManager.default.isExecutableFile(atPath: sibling.path) { return sibling }
         return Bundle.main.bundleURL.deletingLastPathComponent().appending(path: "KilledWriter")
     }()
 }

@@ -14,7 +14,7 @@ struct BuildProductRuleTests {
         #expect(rule.violations(paths: ["Package.swift", path]).map(\.path) == [path])
     }
 
-    @Test func `a product that is ignored and a source are not`() {
+    @Test func `an ignored product and a source are accepted`() {
         let rule = BuildProductRule(TextFile(path: ".gitignore", text: ".build/\n.build-*/\nPackage.resolved\n*.o\n"))
         let paths = [".build", "A/.build", ".build-small", "Package.resolved", "A/a.o", "Sources/Build/o.swift"]
         #expect(rule.violations(paths: paths).isEmpty)

@@ -27,7 +27,7 @@ struct ModuleTableTests {
         #expect(table.imports == ["CLZ4": [], "CambiumBytes": ["CLZ4"], "CambiumLog": ["CambiumBytes", "Crypto"]])
     }
 
-    @Test func `a document without the table is no table`() {
+    @Test func `a document without the header or its rows has no table`() {
         #expect(ModuleTable(TextFile(path: ModuleTable.path, text: "| target | may import |\n|---|---|\n| `A` | `B` |\n")) == nil)
         #expect(ModuleTable(TextFile(path: ModuleTable.path, text: "| target | holds | may import |\n")) == nil)
     }

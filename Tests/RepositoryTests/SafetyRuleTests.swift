@@ -8,7 +8,7 @@ struct SafetyRuleTests {
         }.filter { $0.split(separator: " ").count > 4 }
     }
 
-    @Test func `every test that SAFETY names is there`() throws {
+    @Test func `every test that SAFETY names exists`() throws {
         let safety = try Repository.current.text("Docs/SAFETY.md")
         let tests = try Repository.current.texts(in: ["Tests"], suffix: ".swift")
         let names = quoted(safety)
@@ -17,7 +17,7 @@ struct SafetyRuleTests {
     }
 
     @Test func `a name that no test has is found`() {
-        let file = TextFile(path: "Docs/SAMPLE.md", text: "| `a test that nobody has written` and `FORMAT.md` |\n")
-        #expect(quoted(file) == ["a test that nobody has written"])
+        let file = TextFile(path: "Docs/SAMPLE.md", text: "| `a test that has no function yet` and `FORMAT.md` |\n")
+        #expect(quoted(file) == ["a test that has no function yet"])
     }
 }

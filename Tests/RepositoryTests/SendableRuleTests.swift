@@ -8,7 +8,7 @@ struct SendableRuleTests {
     }
 
     @Test(arguments: [(11, 0), (12, 1), (40, 1)])
-    func `a reason that stands more than 12 lines above does not count`(lineCountBetween: Int, violationCount: Int) {
+    func `a reason more than 12 lines above does not count`(lineCountBetween: Int, violationCount: Int) {
         let gap = String(repeating: "\n", count: lineCountBetween)
         let file = TextFile(path: "Sources/A/B.swift", text: "// SENDABLE: locked.\n\(gap)final class B: \(SendableRule.claim) {}\n")
         #expect(SendableRule().violations(in: file).count == violationCount)

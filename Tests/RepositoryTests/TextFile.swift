@@ -24,7 +24,7 @@ struct TextFile {
         let present = words.filter { text.contains($0) }
         if present.isEmpty { return [] }
         return lines.enumerated().flatMap { index, line in
-            present.filter { line.holdsWord($0) }.map { Violation(path: path, line: index + 1, reason: "holds '\($0)'") }
+            present.filter { line.holdsWord($0) }.map { Violation(path: path, line: index + 1, reason: "contains '\($0)'") }
         }
     }
 }

@@ -8,7 +8,7 @@ struct TypeNameRule {
         let declaration = #/\b(?:struct|class|enum|actor|protocol)\s+(\w+)/#
         return file.lines.enumerated().flatMap { index, line in
             line.matches(of: declaration).map { String($0.1) }.filter { name in present.contains { name.hasSuffix($0) } }
-                .map { Violation(path: file.path, line: index + 1, reason: "the type's name \($0) says nothing at its end") }
+                .map { Violation(path: file.path, line: index + 1, reason: "the type's name \($0) ends in a word without meaning") }
         }
     }
 }

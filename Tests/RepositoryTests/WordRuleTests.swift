@@ -1,7 +1,7 @@
 import Testing
 
 struct WordRuleTests {
-    @Test func `no file holds a banned word`() throws {
+    @Test func `no file contains a banned word`() throws {
         let files = try Repository.current.texts(in: WordRule.places)
         #expect(files.count > 10)
         expectNone(files.flatMap(WordRule().violations))
@@ -14,19 +14,19 @@ struct WordRuleTests {
     }
 
     @Test(arguments: WordRule.traps)
-    func `a trap is found in Sources alone`(word: String) {
+    func `a trap is found only in Sources`(word: String) {
         #expect(WordRule().violations(in: TextFile(path: "Sources/A/B.swift", text: "x = y \(word)z)\n")).count == 1)
         #expect(WordRule().violations(in: TextFile(path: "Docs/B.md", text: "x = y \(word)z)\n")).isEmpty)
     }
 
     @Test(arguments: WordRule.waits)
-    func `a wait is found in Tests alone`(word: String) {
+    func `a wait is found only in Tests`(word: String) {
         #expect(WordRule().violations(in: TextFile(path: "Tests/A/B.swift", text: "Task\(word)1)\n")).count == 1)
         #expect(WordRule().violations(in: TextFile(path: "Sources/A/B.swift", text: "Task\(word)1)\n")).isEmpty)
     }
 
     @Test(arguments: ["XXH3", "XXHash", "for nowhere", "HACKLE"])
-    func `a longer word is not`(word: String) {
+    func `a longer word is accepted`(word: String) {
         #expect(WordRule().violations(in: TextFile(path: "Sources/A/B.swift", text: "// \(word)\n")).isEmpty)
     }
 }

@@ -68,7 +68,7 @@ struct Arguments {
         steps = try names.dropFirst(2).map { name in
             guard let step = Step(rawValue: name) else {
                 let known = Step.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Failure("there is no step '\(name)'; there are: \(known)")
+                throw Failure("'\(name)' is not a step; the steps are: \(known)")
             }
             return step
         }

@@ -25,7 +25,7 @@ enum CloneInput: String {
             if self == .interleaved { Self.append(line, second: true, to: &output) }
         }
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-        guard file >= 0 else { throw Failure("cannot make \(path): \(String(cString: strerror(errno)))") }
+        guard file >= 0 else { throw Failure("cannot create \(path): \(String(cString: strerror(errno)))") }
         defer { close(file) }
         var done = 0
         while done < output.count {

@@ -81,7 +81,7 @@ struct Clones {
                 guard let copy = clone.map.copy(of: original) else { continue }
                 for attribute in entity.attributes {
                     let isEqual = graph.value(of: attribute, of: original) == graph.value(of: attribute, of: copy)
-                    try check(isEqual == (attribute !== uid), "'\(attribute.name)' of a copy is as it has to be")
+                    try check(isEqual == (attribute !== uid), "'\(attribute.name)' of a copy has the right value")
                 }
                 for relationship in entity.relationships {
                     let members = try graph.members(relationship, of: original).required("the members of an original")

@@ -12,7 +12,7 @@ func check(_ isRight: Bool, _ what: @autoclosure () -> String) throws {
 
 /// Throws if two counts differ.
 func check<Count: Equatable>(_ found: Count, is wanted: Count, _ what: String) throws {
-    try check(found == wanted, "\(what): \(found), and \(wanted) was expected")
+    try check(found == wanted, "\(what): found \(found), expected \(wanted)")
 }
 
 extension Optional {

@@ -47,6 +47,6 @@ struct Items: Sendable {
     func checkLast(_ graph: Graph, _ index: Int) throws {
         let place = try graph.find(item, identity: uid(index)).required("item \(uid(index))")
         try check(graph.column(position).int(at: place), is: Int64(Self.positionMin + index), "the position set last")
-        try check(graph.value(of: graph.field(done), at: place), is: .bool(index & 1 != 0), "what was set last")
+        try check(graph.value(of: graph.field(done), at: place), is: .bool(index & 1 != 0), "the flag set last")
     }
 }

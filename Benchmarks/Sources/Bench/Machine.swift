@@ -80,9 +80,9 @@ struct Tree {
         for entry in try entries() {
             let copy = target + entry.path.dropFirst(path.count)
             var status = stat()
-            guard lstat(entry.path, &status) == 0 else { throw Failure("cannot look at \(entry.path)") }
+            guard lstat(entry.path, &status) == 0 else { throw Failure("cannot inspect \(entry.path)") }
             if status.st_mode & S_IFMT == S_IFDIR {
-                guard mkdir(copy, 0o755) == 0 else { throw Failure("cannot make \(copy)") }
+                guard mkdir(copy, 0o755) == 0 else { throw Failure("cannot create \(copy)") }
                 continue
             }
             let contents = try File.bytes(entry.path)

@@ -54,7 +54,7 @@ struct Opening {
             let store = try Store.open(at: path ?? self.path)
             try probe(store, all: all)
             times.append(now() - start)
-            try check(store.recovery.transactionCount, is: 0, "transactions that were replayed")
+            try check(store.recovery.transactionCount, is: 0, "replayed transactions")
             try store.close()
         }
         settings.emit(Self.workload, times.sorted()[roundCount / 2] * 1e3, "ms", variant: variant)
@@ -66,7 +66,7 @@ struct Opening {
         let place = graph.find(row, identity: "65e70c088efb6791")
         // A field reads one object. A column is made for loops over many objects, and looks at all groups.
         let count = try place.map { graph.value(of: graph.field(try row.requiredAttribute("count")), at: $0) }
-        try check(count, is: .int(settings.synth.probeCount), "the count of the row asked for")
+        try check(count, is: .int(settings.synth.probeCount), "the count of the requested row")
         if all { try SynthSchema(graph.schema).validate(graph, settings.synth) }
     }
 

@@ -113,7 +113,7 @@ struct Reads {
             seconds = now() - start
         } while seconds < 0.5
         try check(rowCount, is: settings.synth.rowCount, "rows scanned")
-        try check(hitCount, is: settings.synth.scanHitCount, "rows that fit")
+        try check(hitCount, is: settings.synth.scanHitCount, "rows that match")
         try check(sum >= 500 * Int64(hitCount), "the sum of the counts")
         settings.emit("C4.scan with predicate", Double(rowCount * passCount) / seconds, "objects/s")
     }

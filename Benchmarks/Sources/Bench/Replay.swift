@@ -30,7 +30,7 @@ struct Replay {
         let place = store.graph.find(row, identity: "65e70c088efb6791")
         let count = try place.map { store.graph.column(try row.requiredAttribute("count")).int(at: $0) }
         let queried = now() - start
-        try check(count, is: settings.synth.probeCount, "the count of the row asked for")
+        try check(count, is: settings.synth.probeCount, "the count of the requested row")
         try SynthSchema(store.schema).validate(store.graph, settings.synth)
         settings.emit("C6.restart: 1e6 objects all in memory", queried * 1e3, "ms", variant: cache)
         if cache == "warm" { settings.emit("C6.replay of the import", Double(settings.synth.objectCount) / opened, "objects/s") }
@@ -71,11 +71,11 @@ struct SmallTransactions {
         settings.emit("C6.past of small transactions |checkpoints", Double(checkpoints.checkpoints.count), "")
         settings.emit("C6.past of small transactions |stored", Double(checkpoints.storedByteCount), "B")
         var random = SplitMix(seed: 11)
-        let past = PastGraphs(of: path, viewCountMax: 0)
+        let past = EarlierGraphs(of: path, viewCountMax: 0)
         try measurePast("C6.state at a random past point", pointCount) {
             try past.graph(at: .transaction(TransactionNumber(rawValue: UInt64(3 + random.below(transactionCount)))))
         }
-        let kept = PastGraphs(of: path)
+        let kept = EarlierGraphs(of: path)
         var number = UInt64(transactionCount / 2)
         try measurePast("C6.state ten transactions later", pointCount) {
             number += 10

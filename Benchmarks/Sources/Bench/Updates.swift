@@ -123,7 +123,7 @@ struct Updates {
     private func rawRate(recordCount: Int) throws -> Double {
         let name = settings.store("raw")
         let file = open(name, O_RDWR | O_CREAT | O_TRUNC, 0o644)
-        guard file >= 0 else { throw Failure("cannot make \(name): \(String(cString: strerror(errno)))") }
+        guard file >= 0 else { throw Failure("cannot create \(name): \(String(cString: strerror(errno)))") }
         defer {
             close(file)
             unlink(name)

@@ -8,7 +8,7 @@ struct ApplyRun {
     let source: any Volume
     let pace: Pace
     private(set) var report = ApplyReport()
-    private let past: PastGraphs
+    private let past: EarlierGraphs
     /// The last transaction that the target has when the run begins.
     private var present = TransactionNumber.none
     /// The number of the source's transactions with which the target was created for this run.
@@ -31,12 +31,12 @@ struct ApplyRun {
         self.store = store
         self.source = source
         self.pace = pace
-        past = PastGraphs(source, viewCountMax: 1)
+        past = EarlierGraphs(source, viewCountMax: 1)
     }
 
     mutating func run() throws {
         guard let volume = store.committer.volume else {
-            throw CambiumError(.invalidInput, "A store in memory keeps no log to compare with; apply to one on disk.")
+            throw CambiumError(.invalidInput, "A store in memory has no log to compare with. Apply to a store on disk.")
         }
         let reader = try LogReader(source)
         // Everything that was committed before is in the log after this call.
@@ -100,10 +100,13 @@ struct ApplyRun {
         let isFirst = record.number.rawValue == 1
         // A store that was created for this with the same schema is as good as an empty one.
         if isFirst, let schema = try Self.onlySchema(last), try Self.onlySchema(record) == schema { return }
-        let what = isFirst ? "begins with another schema than" : "has another transaction \(record.number) than"
+        let difference =
+            isFirst
+            ? "The target begins with another schema than the source"
+            : "Transaction \(record.number) of the target differs from transaction \(record.number) of the source"
         throw CambiumError(
             .conflict,
-            "The target \(what) the source, so it is not one that the source was applied to; choose an empty one. Nothing was applied.")
+            "\(difference), so the target is not an earlier state of the source. Choose an empty target. Nothing was applied.")
     }
 
     private static func onlySchema(_ record: LogRecord) throws -> SchemaCatalog? {
@@ -117,8 +120,8 @@ struct ApplyRun {
         guard try past.graph(at: .transaction(present)).digest() == store.graph.digest() else {
             throw CambiumError(
                 .conflict,
-                "The target has another graph at transaction \(present) than the source, so it was changed otherwise; choose an empty one. "
-                    + "Nothing was applied.")
+                "The graphs of the target and the source differ at transaction \(present), so the stores were changed in different ways. "
+                    + "Choose an empty target. Nothing was applied.")
         }
     }
 
@@ -128,17 +131,17 @@ struct ApplyRun {
         guard graph.transaction == last else {
             throw CambiumError(
                 .conflict,
-                "The target has \(graph.transaction) transactions and the source \(last), so it was changed otherwise, or the source is an "
-                    + "older copy. Nothing was applied.")
+                "The target has \(graph.transaction) transactions, and the source has \(last). The target was changed in another way, "
+                    + "or the source is an older copy. Nothing was applied.")
         }
         report.digest = graph.digest()
         report.objectCount = graph.objectCount
         report.linkCount = graph.linkCount
         guard try past.graph(at: last == .none ? .latest : .transaction(last)).digest() == report.digest else {
-            let why = report.appliedCount == 0 ? "either one was changed otherwise, or one is damaged" : "one of them is damaged"
+            let why = report.appliedCount == 0 ? "one store was changed in another way or is corrupt" : "one store is corrupt"
             throw CambiumError(
                 report.appliedCount == 0 ? .conflict : .damaged,
-                "The target and the source have the same transaction \(last) and different graphs: \(why); 'cambium verify' tells more.")
+                "The target and the source have different graphs at transaction \(last): \(why). Run 'cambium verify' on both stores.")
         }
     }
 }

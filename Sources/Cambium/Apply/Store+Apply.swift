@@ -42,14 +42,14 @@ extension Store {
     }
 
     static func apply(
-        from source: any Volume, to target: any Volume, surroundings: Surroundings = .system, tuning: LogTuning = .standard,
+        from source: any Volume, to target: any Volume, environment: StoreEnvironment = .system, tuning: LogTuning = .standard,
         pace: ApplyRun.Pace = .standard
     ) throws -> ApplyReport {
         let isNew = try !StoreSettings.isPresent(target)
         let store =
             try isNew
-            ? created(target, from: LogReader(source), surroundings, tuning)
-            : open(target, durability: nil, surroundings: surroundings, tuning: tuning, memory: .standard)
+            ? created(target, from: LogReader(source), environment, tuning)
+            : open(target, durability: nil, environment: environment, tuning: tuning, memory: .standard)
         do {
             var run = ApplyRun(store, source, pace, createdCount: isNew ? 1 : 0)
             try run.run()
@@ -64,14 +64,14 @@ extension Store {
 
     /// Creates a store with the first transaction of another one.
     private static func created(
-        _ target: any Volume, from reader: LogReader, _ surroundings: Surroundings, _ tuning: LogTuning
+        _ target: any Volume, from reader: LogReader, _ environment: StoreEnvironment, _ tuning: LogTuning
     ) throws -> Store {
         let first = try reader.firstRecord()
         var settings = reader.settings
-        settings.store = surroundings.randomBytes(16)
-        settings.indexSecret = surroundings.randomBytes(16)
+        settings.store = environment.randomBytes(16)
+        settings.indexSecret = environment.randomBytes(16)
         return try create(
-            target, settings, durability: nil, surroundings: surroundings, tuning: tuning, memory: .standard
+            target, settings, durability: nil, environment: environment, tuning: tuning, memory: .standard
         ) { store in
             let (pending, _) = try store.committer.commit(first)
             try store.waitForDisk()

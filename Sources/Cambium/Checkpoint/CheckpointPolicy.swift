@@ -43,13 +43,14 @@ public struct CheckpointPolicy: Sendable, Hashable {
     /// Throws `.invalidInput` if the policy is not valid.
     func check() throws(CambiumError) {
         guard countMax > 0, pastPercent >= 0 else {
-            throw CambiumError(.invalidInput, "At least one checkpoint is kept, and those of the past take 0 percent or more.")
+            throw CambiumError(
+                .invalidInput, "A checkpoint policy keeps at least 1 checkpoint and allows 0 percent or more for earlier checkpoints.")
         }
     }
 }
 
 /// A checkpoint that is kept, and its cost.
-struct KeptRoot {
+struct KeptCheckpoint {
     let pageFile: UInt64
     /// For each chunk, whether the checkpoint has it.
     let chunks: [Bool]
@@ -63,8 +64,8 @@ struct KeptRoot {
     var logByteCount: Int?
 }
 
-extension KeptRoot {
-    init(_ root: RootRecord, recordByteCount: Int) {
+extension KeptCheckpoint {
+    init(_ root: CheckpointRecord, recordByteCount: Int) {
         pageFile = root.pageFile
         chunks = root.chunks.map(\.isOwned)
         packed = Set(root.chunks.indices.filter { root.chunks[$0].packedByteCount > 0 || root.chunks[$0] == .table })
@@ -82,7 +83,7 @@ extension CheckpointPolicy {
     ///   - pastByteCountMin: the number of bytes that checkpoints for earlier moments may take even if the newest checkpoint is small. It
     ///     has no effect if `pastPercent` is 0.
     func dropped(
-        from roots: [(number: TransactionNumber, root: KeptRoot)], pastByteCountMin: Int, isFixed: (TransactionNumber) -> Bool
+        from roots: [(number: TransactionNumber, root: KeptCheckpoint)], pastByteCountMin: Int, isFixed: (TransactionNumber) -> Bool
     ) -> [TransactionNumber] {
         var shares = ChunkShares()
         for (number, root) in roots { shares.add(root, isFixed: isFixed(number)) }
@@ -104,7 +105,7 @@ extension CheckpointPolicy {
         return dropped
     }
 
-    private func gap(_ roots: [(number: TransactionNumber, root: KeptRoot)], without place: Int) -> Int {
+    private func gap(_ roots: [(number: TransactionNumber, root: KeptCheckpoint)], without place: Int) -> Int {
         (roots[place].root.logByteCount ?? 0) + (roots[place + 1].root.logByteCount ?? 0)
     }
 }
@@ -117,7 +118,7 @@ private struct ChunkShares {
     private var counts: [UInt64: [Int32]] = [:]
     private static let fixed = Int32.max / 2
 
-    mutating func add(_ root: KeptRoot, isFixed: Bool) {
+    mutating func add(_ root: KeptCheckpoint, isFixed: Bool) {
         var file = counts[root.pageFile] ?? []
         counts[root.pageFile] = nil
         if file.count < root.chunks.count { file += repeatElement(0, count: root.chunks.count - file.count) }
@@ -134,7 +135,7 @@ private struct ChunkShares {
         counts[root.pageFile] = file
     }
 
-    mutating func remove(_ root: KeptRoot) {
+    mutating func remove(_ root: KeptCheckpoint) {
         guard var file = counts.removeValue(forKey: root.pageFile) else { return }
         for chunk in root.chunks.indices where root.chunks[chunk] && file[chunk] < Self.fixed {
             file[chunk] -= 1

@@ -16,7 +16,7 @@ final class Checkpointer: @unchecked Sendable {
 
     // These properties are accessed only while `making` is held.
     /// The chunks of the newest checkpoint, with their checksums.
-    @exclusivity(unchecked) private var chunks: [RootRecord.Chunk]
+    @exclusivity(unchecked) private var chunks: [CheckpointRecord.Chunk]
     /// The chunks that are frozen and not stored yet.
     @exclusivity(unchecked) private var unstored: Set<Int> = []
     /// The unstored chunks whose memory is the file's.
@@ -28,11 +28,11 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) private var hasFailed = false
     @exclusivity(unchecked) var pageFile: UInt64
     /// The tree over the log, as far as checkpoints have needed it. After `end`, any thread may read it.
-    @exclusivity(unchecked) private(set) var tree: RootTree
+    @exclusivity(unchecked) private(set) var tree: CheckpointTree
     /// The checkpoints that could not be used when the store was opened. They stay until there is a new one, because they may be all that
     /// is left of the data.
     @exclusivity(unchecked) private var passedOver: [TransactionNumber]
-    @exclusivity(unchecked) var kept: [TransactionNumber: KeptRoot] = [:]
+    @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
     /// The file of pages that the store was opened from; `nil` if the whole log was replayed.
     private let sourceFile: UInt64?
@@ -103,10 +103,10 @@ final class Checkpointer: @unchecked Sendable {
             if let root = stored.pages?.root { unstored = Set(root.chunks.indices) }
         }
         passedOver = stored.passedOver
-        tree = RootTree(stored.pages?.root)
+        tree = CheckpointTree(stored.pages?.root)
     }
 
-    private static func byteCount(_ chunks: [RootRecord.Chunk]) -> Int { chunks.count { $0.hasPages } * PageFile.chunkByteCount }
+    private static func byteCount(_ chunks: [CheckpointRecord.Chunk]) -> Int { chunks.count { $0.hasPages } * PageFile.chunkByteCount }
 
     /// The last transaction in the newest checkpoint.
     var transaction: TransactionNumber { state.withLock { $0.newest } }
@@ -166,9 +166,9 @@ final class Checkpointer: @unchecked Sendable {
     ///
     /// - Parameter name: a number that no lease of the store has.
     /// - Returns: `nil` if no chunk is mapped. Later writers do not use the chunks as long as the lease exists.
-    func lease(_ name: UInt64, _ whileNobodyWrites: (() -> Void) -> Void) throws(CambiumError) -> ChunkLease? {
+    func lease(_ name: UInt64, _ whileNoThreadWrites: (() -> Void) -> Void) throws(CambiumError) -> ChunkLease? {
         var mapped: (ofSource: [Int], ofStorage: [Int]) = ([], [])
-        whileNobodyWrites { mapped = timeline.mappedChunks }
+        whileNoThreadWrites { mapped = timeline.mappedChunks }
         var chunks = [pageFile: mapped.ofStorage]
         if let sourceFile { chunks[sourceFile] = (chunks[sourceFile, default: []] + mapped.ofSource).sorted() }
         chunks = chunks.filter { !$0.value.isEmpty }
@@ -188,7 +188,7 @@ final class Checkpointer: @unchecked Sendable {
 
     /// Returns the number of chunks that the table of a checkpoint takes.
     func tableChunkCount(_ transaction: TransactionNumber, _ schema: SchemaCatalog, chunkCount: Int) throws(CambiumError) -> Int {
-        try RootRecord.tableChunkCount(transaction, schema: schema, chunkCount: chunkCount, isPacked: isPacked, tuning: tuning)
+        try CheckpointRecord.tableChunkCount(transaction, schema: schema, chunkCount: chunkCount, isPacked: isPacked, tuning: tuning)
     }
 
     // MARK: Making
@@ -198,14 +198,14 @@ final class Checkpointer: @unchecked Sendable {
     /// - Parameters:
     ///   - take: takes the snapshot while no thread writes; returns `nil` if there is nothing new.
     ///   - makeDurable: makes the log durable up to the position that the snapshot names.
-    ///   - whileNobodyWrites: calls its closure while no thread writes.
+    ///   - whileNoThreadWrites: calls its closure while no thread writes.
     func make(
-        take: () throws -> Snapshot?, makeDurable: () throws -> Void, whileNobodyWrites: (() -> Void) -> Void
+        take: () throws -> Snapshot?, makeDurable: () throws -> Void, whileNoThreadWrites: (() -> Void) -> Void
     ) throws -> CheckpointReceipt {
         try making.hold {
             try checkNotEnded()
             // The last checkpoint failed. If its record exists nevertheless, the chunks of its table stay taken.
-            if holdsTableChunks { try reclaim(keptChunks(), whileNobodyWrites) }
+            if holdsTableChunks { try reclaim(keptChunks(), whileNoThreadWrites) }
             guard let snapshot = try take() else {
                 return CheckpointReceipt(transaction: transaction, byteCount: 0, droppedCount: 0)
             }
@@ -228,26 +228,26 @@ final class Checkpointer: @unchecked Sendable {
                 state.tailByteCount = max(0, state.tailByteCount - snapshot.tailByteCount)
                 state.storedByteCount = Self.byteCount(chunks)
             }
-            try dropPassedOver(but: snapshot.transaction)
-            let droppedCount = try dropRoots()
+            try dropPassedOver(except: snapshot.transaction)
+            let droppedCount = try dropCheckpoints()
             let taken = try keptChunks()
-            giveUpMemory(of: taken ?? chunks.map(\.isOwned), whileNobodyWrites)
-            try reclaim(taken, whileNobodyWrites)
+            releaseMemory(of: taken ?? chunks.map(\.isOwned), whileNoThreadWrites)
+            try reclaim(taken, whileNoThreadWrites)
             return CheckpointReceipt(transaction: snapshot.transaction, byteCount: byteCount, droppedCount: droppedCount)
         }
     }
 
     /// Makes chunks available again that only dropped checkpoints had. Releases all disk space without an owner, and removes files that no
     /// checkpoint names.
-    func reclaimChunks(whileNobodyWrites: (() -> Void) -> Void) throws {
-        try whileNoneIsMade { try reclaim(keptChunks(), keepsSpares: false, whileNobodyWrites) }
+    func reclaimChunks(whileNoThreadWrites: (() -> Void) -> Void) throws {
+        try whileNoneIsMade { try reclaim(keptChunks(), keepsSpares: false, whileNoThreadWrites) }
     }
 
     /// Makes unneeded chunks available again, and removes unneeded files. Call it only while `making` is held.
     ///
     /// - Parameter taken: the result of `keptChunks`.
     /// - Parameter keepsSpares: whether some MiB of empty chunks keep their memory and disk space.
-    private func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true, _ whileNobodyWrites: (() -> Void) -> Void) throws {
+    private func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true, _ whileNoThreadWrites: (() -> Void) -> Void) throws {
         // If a record is corrupt, a process may have opened that checkpoint while it was sound. So nothing is used again until the record
         // is gone.
         guard let taken else { return }
@@ -255,10 +255,10 @@ final class Checkpointer: @unchecked Sendable {
         try leases.removeEnded(from: volume)
         let owners = ChunkOwners(isRooted: taken, leased: leases.chunks(of: pageFile))
         var rest: ChunkRelease?
-        whileNobodyWrites { rest = timeline.beginReuse(owners, keepsSpares: keepsSpares) }
+        whileNoThreadWrites { rest = timeline.beginReuse(owners, keepsSpares: keepsSpares) }
         holdsTableChunks = false
         while var step = rest, !step.isDone {
-            whileNobodyWrites { timeline.take(&step) }
+            whileNoThreadWrites { timeline.take(&step) }
             // The kernel may take long for this, so writers may use the lock.
             step.releaseTaken()
             rest = step
@@ -274,17 +274,17 @@ final class Checkpointer: @unchecked Sendable {
     /// If memory is short, maps stored chunks from the file in place of memory, in steps that writers do not notice.
     ///
     /// - Parameter taken: for each chunk, whether a checkpoint has it, even if only earlier moments need it.
-    private func giveUpMemory(of taken: [Bool], _ whileNobodyWrites: (() -> Void) -> Void) {
+    private func releaseMemory(of taken: [Bool], _ whileNoThreadWrites: (() -> Void) -> Void) {
         // The file has other bytes for a compressed chunk than memory has.
         let packed = kept.values.reduce(into: Set<Int>()) { if $1.pageFile == pageFile { $0.formUnion($1.packed) } }
         let stored = taken.indices.filter { taken[$0] && !packed.contains($0) }
         let isShort = timeline.budget.isTight
         for first in stride(from: 0, to: stored.count, by: Self.replacedCountMax) where isShort {
-            whileNobodyWrites {
+            whileNoThreadWrites {
                 if timeline.budget.isHalfUsed { timeline.replace(stored[first..<min(first + Self.replacedCountMax, stored.count)]) }
             }
         }
-        whileNobodyWrites { state.withLock { $0.heapByteCount = timeline.reservedByteCount } }
+        whileNoThreadWrites { state.withLock { $0.heapByteCount = timeline.reservedByteCount } }
     }
 
     /// The number of chunks that are replaced at a time: 1 MiB.
@@ -313,12 +313,12 @@ final class Checkpointer: @unchecked Sendable {
             }
         ) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
         var next = live.enumerated().map { chunk, live in
-            var next = live > 0 && chunk < chunks.count ? chunks[chunk] : RootRecord.Chunk()
+            var next = live > 0 && chunk < chunks.count ? chunks[chunk] : CheckpointRecord.Chunk()
             next.live = live
             return next
         }
         for (chunk, stored) in zip(fresh, stored) {
-            next[chunk] = RootRecord.Chunk(live: live[chunk], checksum: stored.checksum, packedByteCount: stored.packedByteCount)
+            next[chunk] = CheckpointRecord.Chunk(live: live[chunk], checksum: stored.checksum, packedByteCount: stored.packedByteCount)
         }
         if let taken {
             // The next process that opens the store writes into these chunks first. Otherwise each process would make the file larger.
@@ -327,7 +327,7 @@ final class Checkpointer: @unchecked Sendable {
         for chunk in snapshot.frozen.tables { next[chunk] = .table }
         let end = LogReader.Prefix(transaction: snapshot.transaction, time: snapshot.time, position: snapshot.logPosition)
         try tree.advance(to: end, in: volume)
-        let root = RootRecord(
+        let root = CheckpointRecord(
             store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
             isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
             epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next,
@@ -338,18 +338,18 @@ final class Checkpointer: @unchecked Sendable {
         chunks = next
         unstored.subtract(fresh)
         self.inFile.subtract(fresh)
-        kept[snapshot.transaction] = KeptRoot(root, recordByteCount: recordByteCount)
+        kept[snapshot.transaction] = KeptCheckpoint(root, recordByteCount: recordByteCount)
         return writer.byteCount
     }
 
     /// Removes the checkpoints that could not be used, because there is one now that can be used. A process that has one of them open keeps
     /// the file of its pages.
-    private func dropPassedOver(but newest: TransactionNumber) throws {
+    private func dropPassedOver(except newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
-            if try volume.exists(RootRecord.path(number)) { try volume.remove(RootRecord.path(number)) }
+            if try volume.exists(CheckpointRecord.path(number)) { try volume.remove(CheckpointRecord.path(number)) }
             kept[number] = nil
         }
-        if !passedOver.isEmpty { try volume.syncDirectory(RootRecord.directory) }
+        if !passedOver.isEmpty { try volume.syncDirectory(CheckpointRecord.directory) }
         passedOver = []
         try PageFile.removeDamageMark(volume)
     }

@@ -75,7 +75,7 @@ extension Committer {
         if isDryRun { return try checkpointer.compact(anchor, archive, isDryRun: true, sealing) { _ in } }
         let compaction =
             if let archive {
-                try archive.withLock(beside: checkpointer.volume) { try compact(anchor, archive, checkpointer, sealing) }
+                try archive.withLock(apartFrom: checkpointer.volume) { try compact(anchor, archive, checkpointer, sealing) }
             } else {
                 try compact(anchor, nil, checkpointer, sealing)
             }
@@ -95,7 +95,7 @@ extension Committer {
             if isPacked { _ = try store(again: true) }
         }
         var compaction = try checkpointer.compact(anchor, archive, isDryRun: false, sealing, endSegment)
-        try checkpointer.reclaimChunks(whileNobodyWrites: whileNobodyWrites)
+        try checkpointer.reclaimChunks(whileNoThreadWrites: whileNoThreadWrites)
         compaction.storedByteCount = before - (try PageFile.byteCount(checkpointer.volume))
         return compaction
     }
@@ -129,7 +129,7 @@ extension Committer {
                 throw error
             }
         case .checkpoints(let count):
-            guard count > 0 else { throw CambiumError(.invalidInput, "A compaction keeps at least one checkpoint; ask for 1 or more.") }
+            guard count > 0 else { throw CambiumError(.invalidInput, "A compaction keeps at least one checkpoint. Use 1 or more.") }
             return .oldest(of: count)
         }
     }
@@ -141,8 +141,8 @@ extension Committer {
         guard time > newest else { return }
         throw CambiumError(
             .notFound,
-            "No transaction is as late as \(time): the newest one, \(number), is of \(newest). Name a moment that is not later, or "
-                + "transaction \(number) itself. Nothing was retired.")
+            "The newest transaction, \(number), has the time \(newest), which is before \(time). Name an earlier time, or transaction "
+                + "\(number). Nothing was retired.")
     }
 }
 
@@ -157,7 +157,7 @@ extension Checkpointer {
     ) throws -> Compaction {
         try whileNoneIsMade {
             let reader = try LogReader(volume)
-            let roots = try RootRecord.list(volume)
+            let roots = try CheckpointRecord.list(volume)
             let retiredEnd = try reader.retiredEnd()
             // Earlier checkpoints no longer stand for any part of the log. They exist only because processes read them.
             let standing = roots.filter { $0 >= retiredEnd }
@@ -195,7 +195,7 @@ extension Checkpointer {
             compaction.logByteCount += try sealer.split(last, after: anchor)
         }
         guard try LogReader.segments(volume, upTo: anchor.next).contains(anchor.next) || retiredEnd >= anchor else {
-            throw CambiumError(.damaged, "No segment begins after transaction \(anchor), so nothing is retired.")
+            throw CambiumError(.damaged, "No segment begins right after transaction \(anchor), so nothing was retired.")
         }
         var segments = try LogReader.segments(volume, upTo: anchor)
         // The segment that was retired last may still have files of ops, if its retirement was interrupted.
@@ -255,11 +255,11 @@ extension Checkpointer {
     private func compare(_ anchor: TransactionNumber, with reader: LogReader) throws {
         let stored = try StoredGraph(reader, of: anchor, checksAll: true)
         for finding in stored.timeline.head.invariantFindings() + PageChecker.findings(in: stored.timeline) {
-            throw CambiumError(.damaged, "The checkpoint of transaction \(anchor) is not sound, so nothing is retired: \(finding)")
+            throw CambiumError(.damaged, "The checkpoint of transaction \(anchor) is not sound, so nothing was retired: \(finding)")
         }
         let before: StoredGraph
         do throws(CambiumError) {
-            before = try StoredGraph(reader, notAfter: PastMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1)))
+            before = try StoredGraph(reader, notAfter: EarlierMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1)))
         } catch {
             // An interrupted compaction made the comparison before it retired the first segment.
             if error.code == .notFound { return }
@@ -270,7 +270,8 @@ extension Checkpointer {
         var replay = try Replay(before)
         _ = try replay.run(reader, makesDurable: true) { $0.number > anchor }
         guard replay.timeline.head.digest() == stored.timeline.head.digest() else {
-            throw CambiumError(.damaged, "The checkpoint of transaction \(anchor) is not what the log comes to, so nothing is retired.")
+            throw CambiumError(
+                .damaged, "The checkpoint of transaction \(anchor) differs from a replay of the log, so nothing was retired.")
         }
     }
 }

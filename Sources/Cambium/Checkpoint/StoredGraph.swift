@@ -9,7 +9,7 @@ extension PageFile: ChunkSource {
     }
 }
 
-extension UnpackedMemory: ChunkRoom {}
+extension UnpackedMemory: ChunkDestination {}
 extension PageFileMemory: PageStorage {}
 
 /// The beginning of a replay: a stored graph, or the state before the first transaction.
@@ -47,15 +47,15 @@ struct StoredGraph {
     ///
     /// - Parameter memory: the budget for the pages. Pages beyond it are kept in a file without a name.
     init(
-        _ reader: LogReader, notAfter moment: PastMoment = .latest, memory: MemoryBudget = .standard, tuning: LogTuning = .standard
+        _ reader: LogReader, notAfter moment: EarlierMoment = .latest, memory: MemoryBudget = .standard, tuning: LogTuning = .standard
     ) throws(CambiumError) {
-        let told = try PageFile.damageTold(reader.volume)
-        var flaws = told.map { ["the checkpoints are checked in whole: \($0)"] } ?? []
+        let note = try PageFile.corruptionNote(reader.volume)
+        var flaws = note.map { ["all pages of the checkpoints are checked, because a process found corruption: \($0)"] } ?? []
         var passedOver: [TransactionNumber] = []
-        for number in try RootRecord.list(reader.volume) {
-            if try Self.isBehind(moment, number, reader) { continue }
+        for number in try CheckpointRecord.list(reader.volume) {
+            if try Self.isLater(number, than: moment, reader) { continue }
             do throws(CambiumError) {
-                let found = try StoredGraph(reader, of: number, checksAll: told != nil, memory: memory, tuning: tuning)
+                let found = try StoredGraph(reader, of: number, checksAll: note != nil, memory: memory, tuning: tuning)
                 (timeline, pages) = (found.timeline, found.pages)
                 (self.flaws, self.passedOver) = (flaws, passedOver)
                 return
@@ -64,7 +64,7 @@ struct StoredGraph {
                 if error.code == .notFound { continue }
                 guard error.code == .damaged else { throw error }
                 passedOver.append(number)
-                flaws.append("the checkpoint of transaction \(number) is passed over: \(error)")
+                flaws.append("the checkpoint of transaction \(number) is skipped: \(error)")
             }
         }
         (timeline, pages) = (Timeline(replaying: reader, memory: memory), nil)
@@ -83,19 +83,19 @@ struct StoredGraph {
 
     /// Whether there is a checkpoint that is after a transaction and not after a moment. Complexity: O(checkpoints); if the moment is a
     /// time, their records are read.
-    static func isThereOne(
-        _ reader: LogReader, notAfter moment: PastMoment, behind transaction: TransactionNumber
+    static func hasCheckpoint(
+        _ reader: LogReader, notAfter moment: EarlierMoment, after transaction: TransactionNumber
     ) throws(CambiumError) -> Bool {
-        for number in try RootRecord.list(reader.volume) where number > transaction {
-            if try !isBehind(moment, number, reader) { return true }
+        for number in try CheckpointRecord.list(reader.volume) where number > transaction {
+            if try !isLater(number, than: moment, reader) { return true }
         }
         return false
     }
 
     /// Whether a checkpoint is after a moment. Returns `false` if its record is corrupt; the attempt to open that checkpoint reports the
     /// reason.
-    private static func isBehind(
-        _ moment: PastMoment, _ number: TransactionNumber, _ reader: LogReader
+    private static func isLater(
+        _ number: TransactionNumber, than moment: EarlierMoment, _ reader: LogReader
     ) throws(CambiumError) -> Bool {
         if let last = moment.number, number > last { return true }
         guard let time = moment.time?.microsecondsSince1970 else { return false }
@@ -118,13 +118,13 @@ struct StoredGraph {
             reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift,
             checkedByteCountMax: checksAll ? .max : tuning.checkedByteCountMax,
             // Chunks are touched in any order, so each one gets disk space by itself.
-            room: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
+            destination: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
         timeline = try Timeline(
             PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema,
             hasRegister: pages.root.firstFormat == nil, source: pages, memory: memory)
         timeline.requestCountMax = reader.settings.requestWindow
         guard timeline.head.transaction == number else {
-            throw CambiumError(.damaged, "The pages of checkpoint \(number) are those of transaction \(timeline.head.transaction).")
+            throw CambiumError(.damaged, "The pages of checkpoint \(number) belong to transaction \(timeline.head.transaction).")
         }
         let byteCount = pages.root.chunks.count { $0.hasPages } * PageFile.chunkByteCount
         let isProven = checksAll || pages.isCheckedInWhole && byteCount <= tuning.provenByteCountMax
@@ -174,31 +174,31 @@ struct StoredGraph {
 
     /// Throws if the log no longer has the first transactions, so that it cannot be replayed from the beginning. Throws `.notFound` if an
     /// early moment was asked for, and `.damaged` if the checkpoints that stand for these transactions cannot be used.
-    private static func checkNotRetired(_ reader: LogReader, _ moment: PastMoment, flaws: [String]) throws(CambiumError) {
+    private static func checkNotRetired(_ reader: LogReader, _ moment: EarlierMoment, flaws: [String]) throws(CambiumError) {
         let retiredEnd = try reader.retiredEnd()
         if retiredEnd == .none { return }
-        let oldest = try RootRecord.list(reader.volume).last
-        let told = reader.archiveTold()
+        let oldest = try CheckpointRecord.list(reader.volume).last
+        let hint = reader.archiveHint()
         if moment != .latest, let oldest, flaws.isEmpty {
             throw CambiumError(
                 .notFound,
                 "The log of transactions 1 to \(retiredEnd) was retired. The earliest state that can be shown is the one after transaction "
-                    + "\(oldest).\(told)")
+                    + "\(oldest).\(hint)")
         }
         throw CambiumError(
             .damaged,
-            "What transactions 1 to \(retiredEnd) did was retired, and no checkpoint that stands for them can be used. "
-                + "Restore the store from a backup.\(told) \(flaws.joined(separator: "; "))")
+            "The log of transactions 1 to \(retiredEnd) was retired, and no checkpoint that stands for them can be used. "
+                + "Restore the store from a backup.\(hint) \(flaws.joined(separator: "; "))")
     }
 }
 
 extension LogReader {
     /// Returns a sentence, with a space before it, that names the archive of everything that was retired. Returns an empty text if the
     /// archive is not known.
-    func archiveTold() -> String {
+    func archiveHint() -> String {
         // The sentence ends an error. A note that cannot be read must not replace that error.
         guard let archive = try? archive() else { return "" }
-        return " It was archived in '\(archive)': 'cambium restore' with '--archive' makes a store that has it."
+        return " The retired log was archived in '\(archive)'. Run 'cambium restore' with '--archive' to make a store that contains it."
     }
 }
 
@@ -213,7 +213,7 @@ extension Timeline {
 }
 
 extension PageImage {
-    init(_ root: RootRecord) {
+    init(_ root: CheckpointRecord) {
         self.init(epoch: root.epoch, directory: root.pageDirectory, live: root.chunks.map { $0 == .table ? 0 : $0.live })
     }
 }

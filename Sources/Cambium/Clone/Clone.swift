@@ -53,8 +53,8 @@ extension WriteTransaction {
         if recording == .comparison { throw Self.refusal(of: "clone") }
         try checkUsable()
         let plan = try draft.planClone(ids, request)
-        let time = max(surroundings.now(), timeMin)
-        let op = plan.op(time: time) { [surroundings] in CloneSeed(surroundings.randomBytes(16)) }
+        let time = max(environment.now(), timeMin)
+        let op = plan.op(time: time) { [environment] in CloneSeed(environment.randomBytes(16)) }
         try plan.checkTime(op)
         let map = CloneMap(plan, draft)
         let roots = plan.rootIDs.compactMap(map.copy(of:))

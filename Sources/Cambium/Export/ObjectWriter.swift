@@ -196,10 +196,10 @@ public final class ObjectWriter {
         if options.references == .id {
             return writer.string(keys.idBeginning, graph.id(of: place).serial)
         }
-        let isTold = declared.map { $0 !== keys.entity } ?? false
-        if keys.identity.count == 1, !isTold { return identity(keys, 0, place, &writer) }
+        let namesEntity = declared.map { $0 !== keys.entity } ?? false
+        if keys.identity.count == 1, !namesEntity { return identity(keys, 0, place, &writer) }
         writer.beginObject()
-        if isTold {
+        if namesEntity {
             writer.quotedKey(keys.quotedEntity)
             writer.string(keys.entity.name)
         }

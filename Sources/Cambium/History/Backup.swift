@@ -39,7 +39,7 @@ public struct Backup: Sendable, Equatable {
         let target = try Self.target(newPath, of: path, archive)
         let volume = try Self.source(path, archive)
         let last = try ReadOnlyStore(volume, point: point).graph.transaction
-        self = try target.withDirectory { try Backup(volume, to: target, last: last, surroundings: .system) }
+        self = try target.withDirectory { try Backup(volume, to: target, last: last, environment: .system) }
     }
 
     /// Throws `.cannotCreate` if the copy would be among the files that it is made from.
@@ -90,25 +90,25 @@ public struct Backup: Sendable, Equatable {
     }
 
     private static func compacted(_ error: CambiumError?) -> CambiumError {
-        CambiumError(.ioFailure, "The store was compacted while it was copied; make the backup again.", underlying: error)
+        CambiumError(.ioFailure, "The store was compacted during the backup. Make the backup again.", underlying: error)
     }
 
-    package init(_ volume: any Volume, to target: any Volume, last: TransactionNumber, surroundings: Surroundings) throws {
+    package init(_ volume: any Volume, to target: any Volume, last: TransactionNumber, environment: StoreEnvironment) throws {
         let reader = try LogReader(volume)
         guard try reader.retiredEnd() == .none else {
             throw CambiumError(
                 .notFound,
-                "What the first transactions did was retired, so the store cannot be copied as it was; copy all of it."
-                    + "\(reader.archiveTold())")
+                "The log of the first transactions was retired, so an earlier moment cannot be copied. Copy the whole store."
+                    + "\(reader.archiveHint())")
         }
         var settings = reader.settings
         // The copy continues differently from its source, so it is another store.
-        settings.store = surroundings.randomBytes(16)
-        settings.indexSecret = surroundings.randomBytes(16)
+        settings.store = environment.randomBytes(16)
+        settings.indexSecret = environment.randomBytes(16)
         let (byteCount, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
-            try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
+            try LogWriter.create(volume, settings, saltSeed: environment.randomBytes(16))
             let empty = try LogReader(volume)
-            let writer = try LogWriter(empty, try empty.scan { _ in }, keepsRoom: false) { surroundings.randomBytes(16) }
+            let writer = try LogWriter(empty, try empty.scan { _ in }, preallocates: false) { environment.randomBytes(16) }
             _ = try reader.scan(makesDurable: true) { if $0.number <= last { try writer.append($0) } }
             try writer.close()
             return try LogReader.files(volume).byteCount

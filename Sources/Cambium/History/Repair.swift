@@ -42,15 +42,15 @@ public struct Repair: Sendable {
         let (reader, flaw) = try Self.reader(source)
         let (whole, archiveFlaw) = try Self.whole(reader, archive)
         self = try target.withDirectory {
-            try Repair(whole, flaws: [flaw, archiveFlaw].compactMap(\.self), to: target, surroundings: .system)
+            try Repair(whole, flaws: [flaw, archiveFlaw].compactMap(\.self), to: target, environment: .system)
         }
     }
 
     init() {}
 
-    package init(_ volume: any Volume, to target: any Volume, surroundings: Surroundings) throws {
+    package init(_ volume: any Volume, to target: any Volume, environment: StoreEnvironment) throws {
         let (reader, flaw) = try Self.reader(volume)
-        try self.init(reader, flaws: [flaw].compactMap(\.self), to: target, surroundings: surroundings)
+        try self.init(reader, flaws: [flaw].compactMap(\.self), to: target, environment: environment)
     }
 
     /// Opens the log of a store. If its settings are corrupt, the id of the store is taken from its segments and checkpoints.
@@ -87,26 +87,26 @@ public struct Repair: Sendable {
     /// Signals that the old store changed while corruption was found.
     private struct Changed: Error {}
 
-    private init(_ reader: LogReader, flaws: [String], to target: any Volume, surroundings: Surroundings) throws {
+    private init(_ reader: LogReader, flaws: [String], to target: any Volume, environment: StoreEnvironment) throws {
         for attempt in 1...Self.attemptCountMax {
             let log = try LogReader(reader.volume, settings: reader.settings)
             do {
-                self = try Self.run(log, to: target, surroundings, isLast: attempt == Self.attemptCountMax)
+                self = try Self.run(log, to: target, environment, isLast: attempt == Self.attemptCountMax)
                 findings = flaws + log.flaws + findings
                 return
             } catch is Changed {}
         }
     }
 
-    private static func run(_ log: LogReader, to target: any Volume, _ surroundings: Surroundings, isLast: Bool) throws -> Repair {
+    private static func run(_ log: LogReader, to target: any Volume, _ environment: StoreEnvironment, isLast: Bool) throws -> Repair {
         var settings = log.settings
-        settings.store = surroundings.randomBytes(16)
-        settings.indexSecret = surroundings.randomBytes(16)
+        settings.store = environment.randomBytes(16)
+        settings.indexSecret = environment.randomBytes(16)
         let before = try LogSalvage(log).fingerprint()
         let (report, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
-            try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
+            try LogWriter.create(volume, settings, saltSeed: environment.randomBytes(16))
             let empty = try LogReader(volume)
-            let writer = try LogWriter(empty, try empty.scan { _ in }, keepsRoom: false) { surroundings.randomBytes(16) }
+            let writer = try LogWriter(empty, try empty.scan { _ in }, preallocates: false) { environment.randomBytes(16) }
             var run = RepairRun(log, writer)
             try run.save()
             try writer.close()

@@ -15,7 +15,7 @@ struct RepairGap {
 
     /// - Parameter time: the time of the transaction before the range, in microseconds since 1970.
     init(
-        _ range: ClosedRange<TransactionNumber>, _ graph: Graph, _ root: RootRecord, _ salvage: LogSalvage, _ time: Int64
+        _ range: ClosedRange<TransactionNumber>, _ graph: Graph, _ root: CheckpointRecord, _ salvage: LogSalvage, _ time: Int64
     ) throws {
         self.range = range
         var found: [TransactionNumber: TransactionMetadata] = [:]
@@ -29,7 +29,7 @@ struct RepairGap {
     }
 
     /// Writes a transaction for each number of the range. The last one brings the graph to the state of the checkpoint.
-    func write(_ graph: Graph, _ root: RootRecord, to writer: LogWriter, _ timeline: Timeline) throws {
+    func write(_ graph: Graph, _ root: CheckpointRecord, to writer: LogWriter, _ timeline: Timeline) throws {
         let old = timeline.head
         let isFirst = old.transaction == .none
         let changesSchema = old.schema.catalog != root.schema
@@ -53,7 +53,7 @@ struct RepairGap {
         try timeline.publish(draft)
     }
 
-    private func metadata(of number: TransactionNumber, after time: Int64, _ root: RootRecord) -> TransactionMetadata {
+    private func metadata(of number: TransactionNumber, after time: Int64, _ root: CheckpointRecord) -> TransactionMetadata {
         let isLast = number == range.upperBound
         let (time, stateTime) = (Timestamp(microsecondsSince1970: time), Timestamp(microsecondsSince1970: root.time))
         var found = metadata[number] ?? TransactionMetadata(time: isLast ? stateTime : time, message: Self.lostMessage)

@@ -44,8 +44,8 @@ struct RepairRun {
     private mutating func saveLog(after base: LogReader.Prefix?) throws -> LogSalvage.Outcome {
         let outcome = try salvage.read(after: base) { record in
             if case .redacted = record.payload {
-                let what = "What transaction \(record.number) did was retired; give the archive if there is one."
-                throw CambiumError(.damaged, what, place: .init(file: record.file))
+                let message = "The changes of transaction \(record.number) were retired. Name the archive if there is one."
+                throw CambiumError(.damaged, message, place: .init(file: record.file))
             }
             var draft = timeline.draft()
             try draft.replay(record)
@@ -68,14 +68,14 @@ struct RepairRun {
         try salvage.readFrames(of: last.next...TransactionNumber(rawValue: .max)) { end = max(end, $0.number) }
         guard end > last else { return }
         report.missing.append(last.next...end)
-        report.findings.append("What \(Self.name(last.next...end)) missing, and no checkpoint has the outcome.")
+        report.findings.append("The changes of \(Self.name(last.next...end)) are missing, and no checkpoint contains their result.")
     }
 
     // MARK: Checkpoints
 
     /// Returns the oldest checkpoint that follows the last saved transaction and verifies completely; `nil` if there is no such checkpoint.
     private mutating func nextCheckpoint() throws -> StoredGraph? {
-        for number in try RootRecord.list(log.volume).reversed() where number > last {
+        for number in try CheckpointRecord.list(log.volume).reversed() where number > last {
             do throws(CambiumError) {
                 if number.rawValue - last.rawValue > RepairGap.countMax {
                     throw CambiumError(.damaged, "More than \(RepairGap.countMax) transactions before it are missing.")
@@ -94,7 +94,7 @@ struct RepairRun {
     }
 
     /// Saves the state of a checkpoint in place of the transactions that led to it.
-    private mutating func save(_ stored: StoredGraph, _ root: RootRecord) throws {
+    private mutating func save(_ stored: StoredGraph, _ root: CheckpointRecord) throws {
         let lost = last.next...root.transaction
         try stored.completePages()
         let gap = try RepairGap(lost, stored.timeline.head, root, salvage, writer.lastTime)
@@ -104,11 +104,11 @@ struct RepairRun {
         }
         report.missing.append(lost)
         report.findings.append(
-            "What \(Self.name(lost)) missing. Transaction \(root.transaction) now has the state of the checkpoint of that transaction.")
+            "The changes of \(Self.name(lost)) are missing. Transaction \(root.transaction) now holds the state of its checkpoint.")
     }
 
     private static func name(_ range: ClosedRange<TransactionNumber>) -> String {
         range.lowerBound == range.upperBound
-            ? "transaction \(range.lowerBound) did is" : "transactions \(range.lowerBound) to \(range.upperBound) did is"
+            ? "transaction \(range.lowerBound)" : "transactions \(range.lowerBound) to \(range.upperBound)"
     }
 }

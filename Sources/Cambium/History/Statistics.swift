@@ -40,7 +40,7 @@ public struct Statistics: Sendable {
 
     init(_ volume: any Volume) throws {
         let files = try Files(volume)
-        let view = try PastView(LogReader(volume), at: .latest, memory: .standard)
+        let view = try EarlierView(LogReader(volume), at: .latest, memory: .standard)
         self.init(view.graph, pageByteCount: view.stored.timeline.pageByteCount)
         add(files)
     }
@@ -79,8 +79,8 @@ public struct Statistics: Sendable {
 
         init(_ volume: any Volume) throws {
             log = try LogReader.files(volume)
-            checkpoints = try RootRecord.list(volume).reversed()
-            readCheckpointCount = try checkpoints.count { try volume.isShared(RootRecord.path($0)) }
+            checkpoints = try CheckpointRecord.list(volume).reversed()
+            readCheckpointCount = try checkpoints.count { try volume.isShared(CheckpointRecord.path($0)) }
             storedByteCount = try PageFile.byteCount(volume)
         }
     }

@@ -18,7 +18,7 @@ struct TreeCheck {
     /// Reads the trees of all checkpoints. Complexity: O(checkpoints).
     init(_ reader: LogReader) throws {
         head = reader.headTree
-        for number in try RootRecord.list(reader.volume) {
+        for number in try CheckpointRecord.list(reader.volume) {
             do throws(CambiumError) {
                 expected[number] = try PageFile.tree(reader.volume, store: reader.settings.store, number)
             } catch {
@@ -32,18 +32,18 @@ struct TreeCheck {
     mutating func append(_ record: LogRecord) throws {
         try tree.append(record)
         if let expected = expected.removeValue(forKey: record.number) {
-            note(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number) was made of")
+            note(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number)")
         }
-        if let head, head.transaction == record.number { note(record.number, isSame: head.root == tree.root, "HEAD was written for") }
+        if let head, head.transaction == record.number { note(record.number, isSame: head.root == tree.root, "HEAD") }
     }
 
-    private mutating func note(_ number: TransactionNumber, isSame: Bool, _ what: String) {
+    private mutating func note(_ number: TransactionNumber, isSame: Bool, _ source: String) {
         if finding != nil { return }
         if isSame {
             matched = number
             return
         }
         let range = matched < number ? "from \(matched.next) to \(number)" : "up to \(number)"
-        finding = "a transaction \(range) is not the one that \(what): the tree over the log is another one"
+        finding = "the tree over the log differs from that of \(source), so a transaction \(range) has changed"
     }
 }

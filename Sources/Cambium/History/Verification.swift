@@ -31,12 +31,12 @@ public struct Verification: Sendable {
     package init(_ volume: any Volume, archive: (any Volume)? = nil) throws {
         do {
             let reader = try LogReader(whole(volume, archive))
-            for flaw in reader.flaws { damage(flaw) }
+            for flaw in reader.flaws { noteCorruption(flaw) }
             // A concurrent compaction may retire a part that is being replayed. The replay then begins again with the checkpoint that
             // stands for it.
             while try !replay(reader) {}
         } catch let error as CambiumError where error.code == .damaged || error.code == .unsupportedFormat {
-            damage(error.description)
+            noteCorruption(error.description)
         }
     }
 
@@ -47,12 +47,12 @@ public struct Verification: Sendable {
         do {
             return try ArchivedVolume(store, source)
         } catch let error as CambiumError where error.code == .damaged || error.code == .notFound {
-            damage(error.description)
+            noteCorruption(error.description)
             return store
         }
     }
 
-    private mutating func damage(_ finding: String) {
+    private mutating func noteCorruption(_ finding: String) {
         isSound = false
         findings.append(finding)
     }
@@ -90,21 +90,21 @@ public struct Verification: Sendable {
             })
         if redacted != nil, try reader.retiredEnd() > retiredEnd { return false }
         try end.requireTransaction(in: reader.volume)
-        if let finding = tree.finding { damage("log: \(finding)") }
+        if let finding = tree.finding { noteCorruption("log: \(finding)") }
         logByteCount = try LogReader.files(reader.volume).byteCount
         let notes = RecoveryReport(reader, StoredGraph(before: reader), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
         if let redacted {
-            findings.append("transaction \(redacted) is redacted, so the graph behind it cannot be replayed from the log")
+            findings.append("transaction \(redacted) is redacted, so the graph after it cannot be replayed from the log")
             return true
         }
         let graph = stored.timeline.head
         let digest = graph.digest()
         self.digest = digest
-        for finding in graph.invariantFindings() { damage("graph: \(finding)") }
-        for finding in PageChecker.findings(in: stored.timeline) { damage("pages: \(finding)") }
-        if let told = try PageFile.damageTold(reader.volume) { damage("checkpoints: \(told)") }
-        for number in try RootRecord.list(reader.volume) where number <= graph.transaction {
+        for finding in graph.invariantFindings() { noteCorruption("graph: \(finding)") }
+        for finding in PageChecker.findings(in: stored.timeline) { noteCorruption("pages: \(finding)") }
+        if let note = try PageFile.corruptionNote(reader.volume) { noteCorruption("checkpoints: \(note)") }
+        for number in try CheckpointRecord.list(reader.volume) where number <= graph.transaction {
             try check(number, reader, transaction: graph.transaction, digest)
         }
         return true
@@ -113,7 +113,7 @@ public struct Verification: Sendable {
     /// Returns the state that the replay begins with: before the first transaction, or the checkpoint that stands for the retired ones.
     private func beginning(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> StoredGraph {
         if retiredEnd == .none { return StoredGraph(before: reader) }
-        for number in try RootRecord.list(reader.volume).reversed() where number >= retiredEnd {
+        for number in try CheckpointRecord.list(reader.volume).reversed() where number >= retiredEnd {
             do throws(CambiumError) {
                 return try StoredGraph(reader, of: number, checksAll: true)
             } catch {
@@ -132,10 +132,10 @@ public struct Verification: Sendable {
             var replay = try Replay(stored)
             _ = try replay.run(reader, makesDurable: true) { $0.number > transaction }
             if stored.timeline.head.digest() != digest {
-                damage("the checkpoint of transaction \(number) does not come to the graph that the log comes to")
+                noteCorruption("a replay from the checkpoint of transaction \(number) leads to another graph than the log")
             }
         } catch let error as CambiumError where error.code == .damaged {
-            damage("the checkpoint of transaction \(number): \(error)")
+            noteCorruption("the checkpoint of transaction \(number): \(error)")
         } catch let error as CambiumError where error.code == .notFound {
             return  // A writer has dropped it since.
         }

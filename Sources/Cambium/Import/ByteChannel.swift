@@ -17,7 +17,7 @@ final class ByteChannel: Sendable {
 
     private let state = Guarded(State())
     /// Changes whenever bytes were added or the bytes have ended.
-    private let turn = WaitWord(0)
+    private let turn = Futex(0)
 
     // MARK: The task
 
@@ -28,18 +28,18 @@ final class ByteChannel: Sendable {
             return (state.end == nil, Self.isFull(state))
         }
         wakeReader()
-        if isOpen, isFull { await waitForRoom() }
+        if isOpen, isFull { await waitForCapacity() }
         return isOpen
     }
 
-    private func waitForRoom() async {
+    private func waitForCapacity() async {
         await withCheckedContinuation { continuation in
-            let hasRoom = state.withLock { state in
+            let hasCapacity = state.withLock { state in
                 if state.end != nil || !Self.isFull(state) { return true }
                 state.writer = continuation
                 return false
             }
-            if hasRoom { continuation.resume() }
+            if hasCapacity { continuation.resume() }
         }
     }
 

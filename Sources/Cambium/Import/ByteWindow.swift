@@ -77,17 +77,17 @@ struct ByteWindow {
             position = 0
         }
         if filled + Self.padding >= bytes.count || (isLong && bytes.count < Self.byteCount) { try grow() }
-        let room = filled..<bytes.count - Self.padding
-        let count = try bytes.withUnsafeMutableBytes { try read(UnsafeMutableRawBufferPointer(rebasing: $0[room])) }
+        let free = filled..<bytes.count - Self.padding
+        let count = try bytes.withUnsafeMutableBytes { try read(UnsafeMutableRawBufferPointer(rebasing: $0[free])) }
         filled += count
         isAtEnd = count == 0
-        isLong = count == room.count
+        isLong = count == free.count
         return count > 0
     }
 
     private mutating func grow() throws {
         guard bytes.count <= Self.documentByteCountMax else {
-            let message = "A document or record inside a file has at most 64 MiB; the one that begins here has more."
+            let message = "A document or record in a file has at most 64 MiB, but the one that begins here has more."
             throw CambiumError(.limitExceeded, message, place: .init(file: file, line: line))
         }
         let byteCount = max(2 * bytes.count, Self.byteCount + Self.padding)

@@ -91,7 +91,7 @@ struct DocumentSplitter {
         if window[window.position] == UInt8(ascii: "]") {
             window.position += 1
             try skipSpace()
-            if window.position < window.filled { throw failure("the array has ended, and more follows") }
+            if window.position < window.filled { throw failure("more text follows the end of the array") }
             shape = .stream
             return false
         }

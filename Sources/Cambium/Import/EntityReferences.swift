@@ -16,7 +16,7 @@ struct EntityReferences<Known: AnyObject> {
     /// Returns a reference, which the caller must not use after these references. The number must belong to the schema.
     @inline(__always) subscript(_ number: EntityNumber) -> Reference {
         guard let reference = references[Int(number.rawValue)] else {
-            preconditionFailure("Rows are read with the schema of the store.")
+            preconditionFailure("Rows must be read with the schema of the store.")
         }
         return Reference(unmanaged: reference)
     }

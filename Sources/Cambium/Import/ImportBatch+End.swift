@@ -20,9 +20,9 @@ extension ImportBatch {
             try checkDuplicates(transaction.draft)
             throw CambiumError(
                 .limitExceeded,
-                "\(count) of \(all) objects of '\(entity.name)' would be deleted because they are not in the input, and the limit is "
-                    + "\(options.absentMax). Nothing was imported. "
-                    + "If the input is complete, raise the limit: --absent-max, in Swift absentMax.")
+                "The import would delete \(count) of \(all) objects of '\(entity.name)', because they are not in the input, "
+                    + "but the limit is \(options.absentMax). Nothing was imported. "
+                    + "If the input is complete, raise the limit with --absent-max, or with absentMax in Swift.")
         }
         if options.effect == .commit {
             try transaction.delete(absent)

@@ -84,7 +84,7 @@ struct ImportBatch {
             case .nothing: isAtEnd = true
             case .failed(let error): throw error
             }
-            feed.giveBack(&rows)
+            feed.recycle(&rows)
         }
         transaction.recording = .ops
         return isAtEnd

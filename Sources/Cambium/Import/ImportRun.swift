@@ -33,7 +33,7 @@ struct ImportRun {
 
     /// Runs the import and returns the report.
     mutating func runToEnd() throws -> ImportReport {
-        defer { if report.rowCount > 10_000 { Heap.giveBack() } }
+        defer { if report.rowCount > 10_000 { Heap.trim() } }
         try run()
         return report
     }
@@ -41,12 +41,12 @@ struct ImportRun {
     private mutating func run() throws {
         try store.committer.checkOutsideOfWrites("importRows")
         if author.requestID != nil, options.batchRowCount != nil {
-            throw CambiumError(.invalidInput, "A request is one transaction; leave out the batches, or the request id.")
+            throw CambiumError(.invalidInput, "An import with a request id is one transaction. Omit the batch size or the request id.")
         }
         if options.absent == .delete, options.batchRowCount != nil {
-            throw CambiumError(.invalidInput, "What is absent is known when all rows are read; leave out the batches.")
+            throw CambiumError(.invalidInput, "Absent objects are known only after all rows are read. Omit the batch size.")
         }
-        if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch has one row or more.") }
+        if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch must have at least one row.") }
         let graph = store.graph
         let (schema, hashKey) = (graph.schema, graph.hashKey)
         entity = try schema.current(entity)
@@ -65,7 +65,7 @@ struct ImportRun {
                 feed.begin()
                 let receipt = try store.transact(author) { [options, entity, cancellation] transaction in
                     guard transaction.schema === schema else {
-                        throw CambiumError(.conflict, "The schema was changed while rows were being read; import them again.")
+                        throw CambiumError(.conflict, "The schema changed while the import read rows. Import the rows again.")
                     }
                     isLast = try batch.apply(feed, to: &transaction, options, resolver)
                     // Deleted objects free their unique values for other objects.
@@ -85,7 +85,7 @@ struct ImportRun {
                 take(batch, isFailed: true)
                 throw CambiumError(
                     .invalidInput,
-                    "The input has no row that could be imported, so every object of '\(entity.name)' would be deleted as absent. "
+                    "No row of the input can be imported, so the import would delete every object of '\(entity.name)' as absent. "
                         + "Nothing was imported. Check the input.")
             } catch let failure as ImportBatch.RefusedRows {
                 try refuse(failure)
@@ -117,15 +117,15 @@ struct ImportRun {
         guard sources.allSatisfy(\.isRepeatable) else {
             throw CambiumError(
                 .invalidInput,
-                "Row \(row.row): \(row.message). The row cannot be left out, because the input cannot be read twice. "
-                    + "Import it from a file.",
+                "Row \(row.row): \(row.message). The import cannot skip the row, because it cannot read the input twice. "
+                    + "Import the rows from a file.",
                 place: .init(file: row.file, line: row.line))
         }
         for refusal in [failure.first] + failure.others where refused[refusal.place] == nil { refused[refusal.place] = refusal.row }
         guard refused.count <= Self.refusedCountMax else {
             throw CambiumError(
                 .limitExceeded,
-                "More than \(Self.refusedCountMax) rows break rules that are checked after a row is applied, such as row \(row.row): "
+                "More than \(Self.refusedCountMax) rows violate rules that are checked after a row is applied, such as row \(row.row): "
                     + "\(row.message). Correct these rows.",
                 place: .init(file: row.file, line: row.line))
         }
@@ -134,7 +134,7 @@ struct ImportRun {
     private func error(_ row: ImportReport.RowError) -> CambiumError {
         CambiumError(
             .invalidInput,
-            "Row \(row.row): \(row.message). \(report.transaction == nil ? "Nothing was imported." : "The batches before were imported.")",
+            "Row \(row.row): \(row.message). \(report.transaction == nil ? "Nothing was imported." : "The earlier batches were imported.")",
             place: .init(file: row.file, line: row.line, pointer: row.pointer))
     }
 

@@ -61,8 +61,9 @@ struct InflatedStream {
             }
         } catch {
             switch error {
-            case .damaged(let offset): throw failure("it is damaged, or none, at byte \(offset)")
-            case .memory: throw CambiumError(.limitExceeded, "There is no memory to decompress with.", place: .init(file: file))
+            case .damaged(let offset): throw failure("it is corrupt at byte \(offset), or it is not a gzip file")
+            case .memory:
+                throw CambiumError(.limitExceeded, "The process has too little memory to decompress the file.", place: .init(file: file))
             }
         }
     }

@@ -65,7 +65,7 @@ final class RowEntity {
 extension RowEntity {
     /// Returns the token of the discriminator's value in an object that is declared to be of this entity; `nil` if it has no discriminator.
     @inline(__always)
-    func told(in object: Int, _ tokens: JSONTokens) -> Int? {
+    func discriminatorValue(in object: Int, _ tokens: JSONTokens) -> Int? {
         if discriminatorKey.isEmpty { return nil }
         var key = object + 1
         let end = tokens.next(object)

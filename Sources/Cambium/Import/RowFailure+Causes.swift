@@ -10,7 +10,7 @@ extension RowFailure {
             try body()
         } catch {
             let message = (error as? CambiumError)?.message ?? "\(error)"
-            throw RowFailure(code: .hookFailed, pointer: "", message: "refused by the program: \(message)")
+            throw RowFailure(code: .hookFailed, pointer: "", message: "the program's hook refused the row: \(message)")
         }
     }
 }

@@ -20,7 +20,7 @@ final class RowFeed: @unchecked Sendable {
     private var isBegun = false
     /// Whether the first rows were read and not yet taken.
     private var hasFirst = false
-    private var thread: OwnThread?
+    private var thread: DedicatedThread?
 
     /// - Parameter isAhead: whether rows may be read before they are asked for.
     init(_ source: RowSource, isAhead: Bool) {
@@ -35,24 +35,24 @@ final class RowFeed: @unchecked Sendable {
         guard isAhead, !isBegun else { return }
         isBegun = true
         hasFirst = true
-        if readBatch() { thread = OwnThread { self.readAll() } }
+        if readBatch() { thread = DedicatedThread { self.readAll() } }
     }
 
     /// Returns the next rows. The caller must not call this after the last rows.
     func next() -> RowBatch {
         if thread == nil, !hasFirst { _ = readBatch() }
         hasFirst = false
-        guard let batch = queue.take() else { preconditionFailure("The queue of rows does not end before them.") }
+        guard let batch = queue.take() else { preconditionFailure("The queue of rows must not end before the last batch.") }
         return batch
     }
 
     /// Releases a batch that is no longer needed.
-    func giveBack(_ batch: inout RowBatch) {
+    func recycle(_ batch: inout RowBatch) {
         let byteCount = batch.byteCount
         batch.removeAll()
         if byteCount <= Self.spareByteCountMax { spare.withLock { $0.append(batch) } }
         batch = RowBatch()
-        queue.giveBack(weight: byteCount)
+        queue.release(weight: byteCount)
     }
 
     /// Ends the reading. The thread has ended when this returns.
@@ -63,7 +63,7 @@ final class RowFeed: @unchecked Sendable {
     }
 
     private func readAll() {
-        while queue.waitForRoom(), readBatch() {}
+        while queue.waitForCapacity(), readBatch() {}
     }
 
     /// Reads a batch. Returns whether more rows follow it.

@@ -23,7 +23,7 @@ extension RowPlanner {
             let value = batch.values[place]
             if value.attribute == index, value.isGiven { return value }
         }
-        throw failure(.missingIdentity, batch, "'\(entity.attributes[index].name)' is part of the identity and is missing")
+        throw failure(.missingIdentity, batch, "'\(entity.attributes[index].name)' is part of the identity but is missing")
     }
 
     /// Looks up the only value of an identity in the draft, then among the objects that this row creates.

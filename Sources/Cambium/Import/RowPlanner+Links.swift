@@ -77,7 +77,7 @@ extension RowPlanner {
         if destination.isAlone { return }
         if destination.entity.family.contains(number) { return }
         let name = entities[number].counted.entity.name
-        throw failure(.ruleViolated, batch, "the object with this identity is a '\(name)' and no '\(destination.entity.name)'")
+        throw failure(.ruleViolated, batch, "the object with this identity is a '\(name)', not a '\(destination.entity.name)'")
     }
 
     private mutating func stub(_ entity: ImportEntity, _ value: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
@@ -86,7 +86,7 @@ extension RowPlanner {
         case .error: throw failure(.unknownReference, batch, missing(entity, value, batch))
         case .create:
             if entity.isAbstract {
-                let why = ", and it is abstract, so no stub can be made"
+                let why = ", and the entity is abstract, so the import cannot create a stub"
                 throw failure(.unknownReference, batch, missing(entity, value, batch) + why)
             }
             let place = plan.objects.count
@@ -108,6 +108,6 @@ extension RowPlanner {
             }
         }
         let identity = stored.flatMap { Value(stored: $0, type: type) }?.text ?? "null"
-        return "there is no '\(entity.entity.name)' with the identity \(identity)"
+        return "no '\(entity.entity.name)' has the identity \(identity)"
     }
 }

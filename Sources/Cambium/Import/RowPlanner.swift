@@ -86,7 +86,7 @@ struct RowPlanner {
             if number != entity.number {
                 if entity.entity.family.contains(number) { return misread(read, row, as: number) }
                 let name = entities[number].counted.entity.name
-                throw failure(.duplicate, batch, "an object of '\(name)' has this identity already")
+                throw failure(.duplicate, batch, "an object of '\(name)' already has this identity")
             }
         }
         if case .alias(let other) = target, !entity.isAlone { try check(isOneOf: entity, objectAt: other, batch) }
@@ -124,7 +124,7 @@ struct RowPlanner {
     private func check(isOneOf entity: ImportEntity, objectAt place: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
         let made = entities[plan.objects[place].entity].counted.entity
         if entity.entity.family.contains(made.number) { return }
-        throw failure(.duplicate, batch, "an object of '\(made.name)' has this identity already")
+        throw failure(.duplicate, batch, "an object of '\(made.name)' already has this identity")
     }
 
     private mutating func misread(_ object: RowBatch.Object, _ row: UInt32, as number: EntityNumber) -> Int {
@@ -165,7 +165,7 @@ struct RowPlanner {
     ) throws(RowFailure) {
         if entity.isAbstract {
             throw failure(
-                .unknownEntity, batch, "'\(entity.entity.name)' is abstract, and nothing tells which of its sub-entities this is")
+                .unknownEntity, batch, "'\(entity.entity.name)' is abstract, and the object does not name one of its sub-entities")
         }
         mark(values, entity, batch)
         for index in entity.facts.indices where !entity.isGivenAttribute(index) {

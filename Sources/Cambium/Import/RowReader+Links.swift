@@ -50,7 +50,7 @@ extension RowReader {
         if kind == .array {
             guard isToMany else {
                 let name = entity.links[Int(link.index)].name
-                return try mismatch(&link, tokens, "'\(name)' is to-one, and an array found")
+                return try mismatch(&link, tokens, "'\(name)' is to-one, but its value is an array")
             }
             link.kind = .members
             elements(token, destination, tokens)
@@ -107,7 +107,7 @@ extension RowReader {
             case .object:
                 let place = object(token, destination, tokens)
                 pending.append(.init(kind: .described, place: Int32(place), element: Int32(element)))
-            case .array: try memberMismatch(tokens, "an object or an identity is wanted, and an array found")
+            case .array: try memberMismatch(tokens, "expected an object or an identity, but found an array")
             default:
                 let named = try entities[destination].with { destination throws(RowFailure) in
                     try hasSingleIdentity(destination, tokens) ? try reference(destination, token, tokens) : nil
@@ -128,6 +128,6 @@ extension RowReader {
         if destination.identity.count == 1 { return true }
         if options.mismatch != .error { return false }
         let why = destination.identity.isEmpty ? "has no identity" : "has an identity of several attributes"
-        throw failure(.typeMismatch, tokens, "'\(destination.entity.name)' \(why), so an object is wanted here")
+        throw failure(.typeMismatch, tokens, "'\(destination.entity.name)' \(why), so a reference to it must be an object")
     }
 }

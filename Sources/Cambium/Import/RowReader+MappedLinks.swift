@@ -16,7 +16,7 @@ extension RowReader {
             link.kind = .members
             if case .array(let elements) = value {
                 guard isToMany else {
-                    return try mismatch(&link, tokens, "'\(entity.links[Int(link.index)].name)' is to-one, and an array found")
+                    return try mismatch(&link, tokens, "'\(entity.links[Int(link.index)].name)' is to-one, but its value is an array")
                 }
                 for element in elements { member(element, destination, tokens) }
             } else {
@@ -30,7 +30,7 @@ extension RowReader {
         do throws(RowFailure) {
             switch value {
             case .null: return
-            case .object, .array: return try memberMismatch(tokens, "an identity is wanted, and \(value.kindName) found")
+            case .object, .array: return try memberMismatch(tokens, "expected an identity, but found \(value.kindName)")
             default: break
             }
             guard try hasSingleIdentity(destination, tokens) else {

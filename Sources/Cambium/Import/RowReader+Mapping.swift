@@ -126,7 +126,7 @@ extension RowReader {
         case .null: return (.success(.value(.null)), place.pointer)
         case .blocked(let token):
             let what = JSONValue(tokens, token).kindName
-            return (.failure(.unfit("an object is wanted on the way to '\(place.path)', and \(what) found")), place.pointer)
+            return (.failure(.unfit("expected an object on the path to '\(place.path)', but found \(what)")), place.pointer)
         }
     }
 

@@ -16,7 +16,7 @@ extension RowReader {
                 given.append(Given(index: index, key: key, value: value))
             case .mapped: break
             case nil:
-                if key != toldKey { try unknown(key, tokens) }
+                if key != unknownKey { try unknown(key, tokens) }
             }
             key = tokens.next(value)
         }
@@ -99,7 +99,7 @@ extension RowReader {
     ) throws(RowFailure) {
         guard !attribute.constraints.isEmpty else { return }
         let value = Value(form, tokens.bytes(token), scratch, attribute.type)
-        if let flaw = attribute.constraints.check(value) { throw failure(.invalidValue, tokens, key: key, "'\(attribute.name)': \(flaw)") }
+        if let flaw = attribute.constraints.check(value) { throw failure(.invalidValue, tokens, key: key, "'\(attribute.name)' \(flaw)") }
     }
 
     // MARK: References

@@ -29,13 +29,13 @@ struct RowReader {
     /// The entity that the object being read is declared to be.
     private(set) var declared: EntityNumber
     /// The token of the key that named the object's entity; negative if there is no such key.
-    private(set) var toldKey = -1
+    private(set) var unknownKey = -1
     /// Whether a text may stand for a value of another type, as in records of CSV that a mapping reads.
     private(set) var readsTexts = false
     private let isMapped: Bool
     /// The texts of discriminators that were met, and their entities.
-    private var told: [(declared: EntityNumber, text: [UInt8], entity: EntityNumber)] = []
-    private var lastTold = 0
+    private var knownTexts: [(declared: EntityNumber, text: [UInt8], entity: EntityNumber)] = []
+    private var lastKnown = 0
 
     /// A relationship that an object gives, and its position.
     struct Given {
@@ -72,7 +72,7 @@ struct RowReader {
         isUncertain = false
         row.object = Int32(batch.objects.count)
         guard tokens.kind(0) == .object else {
-            row.failure = batch.note(RowFailure(code: .notAnObject, pointer: "", message: "a row is an object, and this one is not"))
+            row.failure = batch.note(RowFailure(code: .notAnObject, pointer: "", message: "the row is not an object"))
             return
         }
         let firstKey = batch.keys.count
@@ -92,7 +92,7 @@ struct RowReader {
         batch.objects.append(RowBatch.Object(token: Int32(token), entity: declared))
         do throws(RowFailure) {
             guard path.depth < RowPlanner.depthMax else {
-                throw failure(.tooDeep, tokens, "objects nest more than \(RowPlanner.depthMax) deep")
+                throw failure(.tooDeep, tokens, "objects nest more than \(RowPlanner.depthMax) levels deep")
             }
             let number = try entity(of: token, declared, tokens)
             self.declared = declared
@@ -136,22 +136,22 @@ struct RowReader {
     private mutating func entity(
         of token: Int, _ declared: EntityNumber, _ tokens: JSONTokens
     ) throws(RowFailure) -> EntityNumber {
-        let found = entities[declared].with { $0.told(in: token, tokens) }
-        toldKey = found.map { $0 - 1 } ?? -1
+        let found = entities[declared].with { $0.discriminatorValue(in: token, tokens) }
+        unknownKey = found.map { $0 - 1 } ?? -1
         if !readAs.isEmpty, let number = readAs[token] { return number }
         guard let found else { return declared }
         let isText = tokens.kind(found) == .string
         let number: EntityNumber
         if isText, let known = knownPlace(tokens.bytes(found), declared) {
-            lastTold = known
-            number = told[known].entity
+            lastKnown = known
+            number = knownTexts[known].entity
         } else {
-            number = try self.entity(told: isText ? tokens.string(found) : "", entities[declared].counted, tokens)
+            number = try self.entity(named: isText ? tokens.string(found) : "", entities[declared].counted, tokens)
         }
         if path.depth > 0, number != declared {
             let (above, below) = (entities[declared].counted.entity, entities[number].counted.entity)
             guard above.family.contains(number) else {
-                throw failure(.unknownEntity, tokens, "'\(below.name)' is no '\(above.name)'")
+                throw failure(.unknownEntity, tokens, "'\(below.name)' is not a sub-entity of '\(above.name)'")
             }
         }
         return number
@@ -159,21 +159,21 @@ struct RowReader {
 
     /// Returns the index at which a text was met before. Most rows of one entity follow each other.
     private func knownPlace(_ text: UnsafeRawBufferPointer, _ declared: EntityNumber) -> Int? {
-        var place = lastTold
-        for _ in told.indices {
-            if told[place].declared == declared, ByteSearch.equals(told[place].text, text) { return place }
-            place = place + 1 < told.count ? place + 1 : 0
+        var place = lastKnown
+        for _ in knownTexts.indices {
+            if knownTexts[place].declared == declared, ByteSearch.equals(knownTexts[place].text, text) { return place }
+            place = place + 1 < knownTexts.count ? place + 1 : 0
         }
         return nil
     }
 
     private mutating func entity(
-        told text: String, _ declared: RowEntity, _ tokens: JSONTokens
+        named text: String, _ declared: RowEntity, _ tokens: JSONTokens
     ) throws(RowFailure) -> EntityNumber {
         guard let number = entities[declared.discriminator?.map[text] ?? text] else {
-            throw failure(.unknownEntity, tokens, "'\(declared.discriminator?.key ?? "")' is \"\(text)\", which is no entity")
+            throw failure(.unknownEntity, tokens, "'\(declared.discriminator?.key ?? "")' is \"\(text)\", which does not name an entity")
         }
-        told.append((declared.number, Array(text.utf8), number))
+        knownTexts.append((declared.number, Array(text.utf8), number))
         return number
     }
 

@@ -14,12 +14,15 @@ extension Store {
         let cancellation = Cancellation()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let isBegun = OwnThread.run {
+                let isBegun = DedicatedThread.run {
                     var run = ImportRun(store: self, entity: entity, sources: sources, options: options, hooks: hooks, author: author)
                     run.cancellation = cancellation
                     continuation.resume(with: Result { try run.runToEnd() })
                 }
-                if !isBegun { continuation.resume(throwing: CambiumError(.limitExceeded, "The system has no thread for an import.")) }
+                if !isBegun {
+                    let error = CambiumError(.limitExceeded, "The operating system has no thread left for the import.")
+                    continuation.resume(throwing: error)
+                }
             }
         } onCancel: {
             cancellation.cancel()

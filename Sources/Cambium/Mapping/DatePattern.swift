@@ -75,7 +75,7 @@ struct DatePattern {
         }
         if !hasYear {
             let names = "iso8601 secondsSince1970 millisecondsSince1970 secondsSince2001"
-            throw Mistake(message: "the date format '\(pattern)' has no year (y), and is none of the names: \(names)")
+            throw Mistake(message: "the date format '\(pattern)' has no year (y) and is not one of the names: \(names)")
         }
     }
 
@@ -125,8 +125,8 @@ struct DatePattern {
         default:
             let letters = String(repeating: Character(UnicodeScalar(letter)), count: count)
             throw Mistake(
-                message: "the date format '\(pattern)' has '\(letters)', which stands for nothing; the letters are: "
-                    + "yyyy yy y MMMM MMM MM M dd d HH H hh h mm m ss s S a E Z z, and other text is in quotes")
+                message: "the date format '\(pattern)' has '\(letters)', which has no meaning; the letters are: "
+                    + "yyyy yy y MMMM MMM MM M dd d HH H hh h mm m ss s S a E Z z; other text must be in quotes")
         }
     }
 

@@ -17,7 +17,7 @@ struct DateReader {
     /// Throws a description of the fault in a pattern or in the zone.
     init(_ formats: [DateFormat], zone: String, pivot: Int) throws(DatePattern.Mistake) {
         guard let offset = DatePattern.offset(zone) else {
-            throw DatePattern.Mistake(message: "there is no zone '\(zone)'; write UTC, GMT or an offset such as +01:00")
+            throw DatePattern.Mistake(message: "'\(zone)' is not a zone; write UTC, GMT or an offset such as +01:00")
         }
         var forms: [Form] = []
         for format in formats {

@@ -29,7 +29,7 @@ struct MappingReader {
         if let identity = members["identity"] { object.identity = try texts(identity, pointer + "/identity") }
         if let delimiter = members["delimiter"] {
             object.delimiter = try text(delimiter, pointer + "/delimiter")
-            if object.delimiter.isEmpty { throw mistake(pointer + "/delimiter", "a delimiter has at least one character") }
+            if object.delimiter.isEmpty { throw mistake(pointer + "/delimiter", "a delimiter must have at least one character") }
         }
         if let escape = members["escape"] { object.escape = try text(escape, pointer + "/escape") }
         object.attributes = try properties(members["attributes"], pointer + "/attributes", isAttribute: true)
@@ -75,7 +75,7 @@ struct MappingReader {
         if let zone = members["zone"] { property.zone = try text(zone, pointer + "/zone") }
         if let pivot = members["pivot"] {
             guard case .number(let digits) = pivot, let year = Int(digits), (1...9900).contains(year) else {
-                throw mistake(pointer + "/pivot", "a year from 1 to 9900 is wanted")
+                throw mistake(pointer + "/pivot", "expected a year from 1 to 9900")
             }
             property.pivot = year
         }
@@ -87,8 +87,8 @@ struct MappingReader {
 
     private func source(_ members: Members, _ pointer: String) throws(CambiumError) -> PropertyMapping.Source {
         let given = Self.sources.filter { members[$0] != nil }
-        if given.count > 1 { throw mistake(pointer, "'\(given[0])' and '\(given[1])' exclude each other") }
-        if members["separator"] != nil, members["join"] == nil { throw mistake(pointer + "/separator", "'separator' is for 'join'") }
+        if given.count > 1 { throw mistake(pointer, "'\(given[0])' and '\(given[1])' cannot be combined") }
+        if members["separator"] != nil, members["join"] == nil { throw mistake(pointer + "/separator", "'separator' needs 'join'") }
         if let path = members["from"] { return .path(try text(path, pointer + "/from")) }
         if let list = members["coalesce"] { return .coalesce(try paths(list, pointer + "/coalesce")) }
         if let list = members["join"] {
@@ -101,7 +101,7 @@ struct MappingReader {
 
     private func paths(_ value: JSONValue, _ pointer: String) throws(CambiumError) -> [String] {
         let paths = try texts(value, pointer)
-        if paths.isEmpty { throw mistake(pointer, "at least one path is wanted") }
+        if paths.isEmpty { throw mistake(pointer, "expected at least one path") }
         return paths
     }
 
@@ -112,7 +112,7 @@ struct MappingReader {
         format.grouping = try optionalText(members["grouping"], pointer + "/grouping")
         for (mark, key) in [(format.decimal, "decimal"), (format.grouping ?? " ", "grouping")] {
             let isMark = mark.utf8.first.map { !(0x30...0x39).contains($0) } ?? false
-            if !isMark { throw mistake(pointer + "/" + key, "a mark that does not begin with a digit is wanted") }
+            if !isMark { throw mistake(pointer + "/" + key, "expected a mark that does not begin with a digit") }
         }
         if format.decimal == format.grouping { throw mistake(pointer + "/grouping", "the two marks must differ") }
         return format
@@ -121,16 +121,16 @@ struct MappingReader {
     func function(_ value: JSONValue, _ pointer: String) throws(CambiumError) -> ValueFunction {
         if case .string(let name) = value {
             if let function = ValueFunction.plain[name] { return function }
-            throw mistake(pointer, "there is no function '\(name)'; the functions are: \(ValueFunction.names)")
+            throw mistake(pointer, "'\(name)' is not a function; the functions are: \(ValueFunction.names)")
         }
         let members = try members(value, pointer, known: ["split", "join", "lookup", "otherwise"])
         let given = ["split", "join", "lookup"].filter { members[$0] != nil }
         guard given.count == 1, let name = given.first, let argument = members[name], members["otherwise"] == nil || name == "lookup"
-        else { throw mistake(pointer, "one function is wanted; the functions are: \(ValueFunction.names)") }
+        else { throw mistake(pointer, "expected one function; the functions are: \(ValueFunction.names)") }
         switch name {
         case "split":
             let separator = try text(argument, pointer + "/split")
-            if separator.isEmpty { throw mistake(pointer + "/split", "a separator has at least one character") }
+            if separator.isEmpty { throw mistake(pointer + "/split", "a separator must have at least one character") }
             return .split(separator)
         case "join": return .join(try text(argument, pointer + "/join"))
         default:
@@ -150,13 +150,13 @@ struct MappingReader {
     private func list(_ value: JSONValue?, _ pointer: String) throws(CambiumError) -> [JSONValue.Member] {
         guard let value else { return [] }
         if case .object(let members) = value { return members }
-        throw mistake(pointer, "an object is wanted, and \(value.kindName) found")
+        throw mistake(pointer, "expected an object, but found \(value.kindName)")
     }
 
     private func members(_ value: JSONValue, _ pointer: String, known: [String]) throws(CambiumError) -> Members {
         let members = try list(value, pointer)
         for member in members where !known.contains(member.key) {
-            throw mistake(pointer + Self.step(member.key), "there is no such key here; the keys are: \(known.joined(separator: " "))")
+            throw mistake(pointer + Self.step(member.key), "the key is unknown here; the keys are: \(known.joined(separator: " "))")
         }
         return Dictionary(members.map { ($0.key, $0.value) }) { first, _ in first }
     }
@@ -164,12 +164,12 @@ struct MappingReader {
     private func elements(_ value: JSONValue?, _ pointer: String) throws(CambiumError) -> [JSONValue] {
         guard let value else { return [] }
         if case .array(let elements) = value { return elements }
-        throw mistake(pointer, "an array is wanted, and \(value.kindName) found")
+        throw mistake(pointer, "expected an array, but found \(value.kindName)")
     }
 
     private func text(_ value: JSONValue, _ pointer: String) throws(CambiumError) -> String {
         if case .string(let text) = value { return text }
-        throw mistake(pointer, "a text is wanted, and \(value.kindName) found")
+        throw mistake(pointer, "expected a string, but found \(value.kindName)")
     }
 
     private func optionalText(_ value: JSONValue?, _ pointer: String) throws(CambiumError) -> String? {

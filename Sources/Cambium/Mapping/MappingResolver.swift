@@ -38,13 +38,13 @@ struct MappingResolver {
             throw mapping.mistake("/entity", "the schema has no entity '\(entityName)'")
         }
         guard top.family.contains(entity.number) else {
-            throw mapping.mistake("/entity", "it is for '\(top.name)', and '\(entity.name)' is imported")
+            throw mapping.mistake("/entity", "it is for '\(top.name)', and '\(entity.name)' is not a sub-entity of it")
         }
         try check(mapping.objects, "", top, mapping)
         for (name, objects) in mapping.nested.sorted(by: { $0.key < $1.key }) {
             let pointer = Self.nested(name)
             guard let entity = schema.entity(name) else { throw mapping.mistake(pointer, "the schema has no entity '\(name)'") }
-            if name == entityName { throw mapping.mistake(pointer, "'\(name)' is what the mapping itself is for") }
+            if name == entityName { throw mapping.mistake(pointer, "its top level already describes '\(name)'") }
             try check(objects, pointer, entity, mapping)
         }
     }

@@ -82,7 +82,7 @@ struct MappingTree {
         guard let rule, !rule.functions.isEmpty || !rule.dates.isEmpty || rule.numbers != nil else { return nil }
         var dates: DateReader?
         if !rule.dates.isEmpty {
-            guard attribute.type == .date else { throw mistake("/dates", "'\(attribute.name)' is no date") }
+            guard attribute.type == .date else { throw mistake("/dates", "the attribute '\(attribute.name)' is not a date") }
             do {
                 dates = try DateReader(rule.dates, zone: rule.zone, pivot: rule.pivot)
             } catch {
@@ -90,7 +90,7 @@ struct MappingTree {
             }
         }
         if rule.numbers != nil, ![.int16, .int32, .int64, .float, .double, .decimal].contains(attribute.type) {
-            throw mistake("/numbers", "'\(attribute.name)' is no number")
+            throw mistake("/numbers", "the attribute '\(attribute.name)' is not a number")
         }
         return .init(functions: rule.functions, dates: dates, numbers: rule.numbers)
     }

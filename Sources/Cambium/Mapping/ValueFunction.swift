@@ -45,7 +45,9 @@ public enum ValueFunction: Sendable, Hashable {
         case .join: return .string(try Self.spelling(value))
         case .lookup(let table, let otherwise):
             let spelling = try Self.spelling(value)
-            guard let found = table[spelling] ?? otherwise else { throw Mismatch(message: "the table has no \"\(spelling)\"") }
+            guard let found = table[spelling] ?? otherwise else {
+                throw Mismatch(message: "the lookup table has no entry for \"\(spelling)\"")
+            }
             return found
         }
     }
@@ -62,19 +64,19 @@ public enum ValueFunction: Sendable, Hashable {
         switch value {
         case .string(let text), .number(let text): return text
         case .bool(let flag): return flag ? "true" : "false"
-        default: throw Mismatch(message: "a text or number is wanted, and \(value.kindName) found")
+        default: throw Mismatch(message: "expected a string, a number or a Boolean, but found \(value.kindName)")
         }
     }
 
     private func text(_ value: JSONValue) throws(Mismatch) -> String {
         if case .string(let text) = value { return text }
-        throw Mismatch(message: "a text is wanted, and \(value.kindName) found")
+        throw Mismatch(message: "expected a string, but found \(value.kindName)")
     }
 
     private func integer(_ value: JSONValue) throws(Mismatch) -> JSONValue {
         let spelling = try Self.spelling(value)
         guard let number = DecimalNumber(spelling), number.exponent >= 0, number.exponent <= DecimalNumber.digitCountMax else {
-            throw Mismatch(message: "a whole number is wanted, and \"\(spelling)\" found")
+            throw Mismatch(message: "expected a whole number, but found \"\(spelling)\"")
         }
         return .number(number.description)
     }

@@ -67,7 +67,7 @@ extension Store {
         let rest = replacements.count > 20 ? ["and \(replacements.count - 20) more"] : []
         throw CambiumError(
             .ruleViolated,
-            "The schema cannot be changed in this way without a program that says what becomes of the values (Docs/MIGRATION.md).",
+            "This change of the schema needs a program that sets the new values (Docs/MIGRATION.md).",
             details: lines + rest)
     }
 
@@ -103,7 +103,7 @@ extension Store {
     }
 
     private static func preview(_ reader: LogReader, _ definition: SchemaDefinition) throws -> MigrationReport {
-        let view = try PastView(reader, at: .latest, memory: .standard)
+        let view = try EarlierView(reader, at: .latest, memory: .standard)
         var draft = view.stored.timeline.draft()
         return try preview(&draft, definition)
     }

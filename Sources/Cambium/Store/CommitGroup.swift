@@ -30,7 +30,7 @@ final class CommitGroup: @unchecked Sendable {
     @exclusivity(unchecked) var byteCount = 0
     @exclusivity(unchecked) private var outcome = Outcome.success(())
     private let listeners = Guarded<[@Sendable (Outcome) -> Void]?>([])
-    private let word = WaitWord(Word.waiting)
+    private let word = Futex(Word.waiting)
 
     var isEmpty: Bool { threadCount == 0 && listenerCount == 0 }
     var shareByteCount: Int { transactionCount == 0 ? 0 : byteCount / transactionCount }

@@ -24,7 +24,7 @@ extension Committer {
             if !(writing.hold { isClosed }) { try syncLog() }
             let receipt = try checkpointer.make(
                 take: { try writing.hold(as: .checkpoint) { try snapshot(unlessAt: again ? nil : checkpointer.transaction) } },
-                makeDurable: syncLog, whileNobodyWrites: whileNobodyWrites)
+                makeDurable: syncLog, whileNoThreadWrites: whileNoThreadWrites)
             // If the transaction has a checkpoint already, no bytes are written.
             if receipt.byteCount > 0 { metrics.upkeep.withLock { $0.noteCheckpoint(ticks: TickClock.ticks(since: begin)) } }
             return receipt
@@ -52,7 +52,7 @@ extension Committer {
     }
 
     /// Calls `body` under the writer's lock, and then lets waiting writers have the lock.
-    func whileNobodyWrites(_ body: () -> Void) {
+    func whileNoThreadWrites(_ body: () -> Void) {
         writing.hold(as: .reclaiming) { body() }
         writing.letOthersIn()
     }
@@ -81,7 +81,7 @@ extension Committer {
     func buildIndexes() throws {
         while true {
             let hasMore = try writing.hold(as: .indexing) {
-                if isClosed || timeline.isTentative { return false }
+                if isClosed || timeline.isUnconfirmed { return false }
                 return try timeline.buildIndexes { graph in visible.withLock { if $0.transaction == graph.transaction { $0 = graph } } }
             }
             if !hasMore { return }
@@ -172,7 +172,7 @@ extension Committer {
         try writeOthers()
         // An unconfirmed version must be durable before readers see it. Otherwise the sync can wait: the log must only be durable before
         // the checkpoint record is.
-        let position = try log.endPosition(syncs: timeline.isTentative)
+        let position = try log.endPosition(syncs: timeline.isUnconfirmed)
         if let ended = log.takeEndedSegment() { sealing?.add(ended) }
         let graph = timeline.head
         timeline.confirm(graph)

@@ -16,7 +16,7 @@ extension Committer {
             return join(nil, timeline.head, durability == .memory ? .memory : .synced, .thread)
         }
         guard let pending else { return }
-        defer { giveUpLock() }
+        defer { releaseLock() }
         checkpointer?.end()
         sealing?.close()
         let settled = Result { () throws(CambiumError) in try settle(pending) }
@@ -52,11 +52,11 @@ extension Committer {
 
     /// Lets another writer open the store. A lease names the chunks that graphs of this store map, so that no process overwrites them. If
     /// the lease cannot be made, the lock stays until the last of these graphs is gone.
-    func giveUpLock() {
+    func releaseLock() {
         guard let lock else { return }
         do throws(CambiumError) {
-            let name = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
-            if let lease = try checkpointer?.lease(name, whileNobodyWrites) { timeline.keep(lease) }
+            let name = environment.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+            if let lease = try checkpointer?.lease(name, whileNoThreadWrites) { timeline.keep(lease) }
             lock.unlock()
         } catch {
             timeline.keep(lock)

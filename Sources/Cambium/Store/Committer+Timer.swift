@@ -8,7 +8,7 @@ extension Committer {
         if isNever { return }
         if let timerTime, timerTime <= due { return }
         timerTime = due
-        if timer == nil { timer = surroundings.makeTimer { [weak self] in self?.syncUnsynced() } }
+        if timer == nil { timer = environment.makeTimer { [weak self] in self?.syncUnsynced() } }
         timer?.start(after: .microseconds(delay))
     }
 

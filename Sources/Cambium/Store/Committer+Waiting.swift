@@ -36,7 +36,7 @@ extension Committer {
             rotation.run()
             led = beginLeading()
         }
-        guard case .group(let group, let begun) = led else { preconditionFailure("A rotation that was run is done.") }
+        guard case .group(let group, let begun) = led else { preconditionFailure("A rotation is done after it has run.") }
         let sync: LogWriter.PendingSync?
         switch begun {
         case .success(let pending): sync = pending
@@ -106,7 +106,7 @@ extension Committer {
         let outcome = synced.flatMap { log?.endSync($0.0, $0.1) } ?? .success(())
         switch outcome {
         case .success:
-            lastSyncTime.store(surroundings.now().microsecondsSince1970, ordering: .relaxed)
+            lastSyncTime.store(environment.now().microsecondsSince1970, ordering: .relaxed)
             if let graph = group.graph {
                 // Packing may have made another version of the same transaction since.
                 let newest = timeline.head
@@ -164,6 +164,6 @@ extension Committer {
         // Only the outcome of the other transactions is unknown. The caller's own transaction is certainly not in the log.
         guard error.code == .outcomeUnknown else { throw error }
         throw CambiumError(
-            .ioFailure, "Transactions before this one could not be written, so nothing of it was. \(error.message)", underlying: error)
+            .ioFailure, "Earlier transactions could not be written, so this one was not written. \(error.message)", underlying: error)
     }
 }

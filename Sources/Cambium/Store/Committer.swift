@@ -21,12 +21,12 @@ final class Committer: @unchecked Sendable {
     let log: LogWriter?
     /// The lock that keeps other writers out until this store can no longer write; `nil` for a store in memory.
     let lock: (any VolumeLock)?
-    let surroundings: Surroundings
+    let environment: StoreEnvironment
     let sealing: Sealing?
     /// `nil` for a store in memory.
     let checkpointer: Checkpointer?
     /// `nil` for a store in memory.
-    let past: PastGraphs?
+    let past: EarlierGraphs?
     let leases: Leases
     let writing = WriterLock()
     let metrics = MetricsRecord()
@@ -56,20 +56,20 @@ final class Committer: @unchecked Sendable {
 
     init(
         timeline: Timeline, log: LogWriter?, lock: (any VolumeLock)?, durability: Durability,
-        surroundings: Surroundings, sealing: Sealing?, checkpointer: Checkpointer?
+        environment: StoreEnvironment, sealing: Sealing?, checkpointer: Checkpointer?
     ) {
         self.checkpointer = checkpointer
         self.timeline = timeline
         self.log = log
-        past = log.map { PastGraphs($0.volume, budget: timeline.budget) }
-        leases = Leases(now: surroundings.now)
+        past = log.map { EarlierGraphs($0.volume, budget: timeline.budget) }
+        leases = Leases(now: environment.now)
         self.lock = lock
         self.durability = durability
         ownInterval = durability.interval
-        self.surroundings = surroundings
+        self.environment = environment
         self.sealing = sealing
         visible = Guarded(timeline.head)
-        lastSyncTime = Atomic(surroundings.now().microsecondsSince1970)
+        lastSyncTime = Atomic(environment.now().microsecondsSince1970)
         lastTime = Timestamp(microsecondsSince1970: log?.lastTime ?? 0)
     }
 
@@ -77,7 +77,7 @@ final class Committer: @unchecked Sendable {
         timer?.cancel()
         checkpointer?.end()
         sealing?.close()
-        if !isClosed { giveUpLock() }
+        if !isClosed { releaseLock() }
     }
 
     /// The reason why segments could not be sealed or merged; `nil` if nothing failed.
@@ -134,7 +134,7 @@ final class Committer: @unchecked Sendable {
                 pending.refusal = refusal
                 return pending
             }
-            var transaction = WriteTransaction(draft: timeline.draft(), ops: makeOpWriter(), surroundings: surroundings, timeMin: lastTime)
+            var transaction = WriteTransaction(draft: timeline.draft(), ops: makeOpWriter(), environment: environment, timeMin: lastTime)
             if use == .commit { writing.stopCounting() }
             try body(&transaction)
             writing.resumeCounting()
@@ -163,7 +163,7 @@ final class Committer: @unchecked Sendable {
                 throw CambiumError(
                     .conflict, "Transaction \(record.number) cannot follow transaction \(draft.transaction - 1) of the store.")
             }
-            var transaction = WriteTransaction(draft: draft, ops: makeOpWriter(), surroundings: surroundings, timeMin: lastTime)
+            var transaction = WriteTransaction(draft: draft, ops: makeOpWriter(), environment: environment, timeMin: lastTime)
             var ops = transaction.ops
             try transaction.draft.replay(record) { ops.append($0) }
             transaction.ops = ops
@@ -197,7 +197,7 @@ final class Committer: @unchecked Sendable {
         if let request = author.requestID { try draft.note(request, author.requestDigest) }
         let number = TransactionNumber(rawValue: draft.transaction)
         let encoded = try ops.finish()
-        let now = surroundings.now()
+        let now = environment.now()
         let time = now.microsecondsSince1970
         let ownTime = record?.metadata.time ?? now
         lastTime = max(ownTime, lastTime)
@@ -210,7 +210,7 @@ final class Committer: @unchecked Sendable {
             metadata.requestDigest = author.requestDigest
             if ownTime < lastTime { metadata.clockLag = ownTime.distance(to: lastTime) }
             if let record { metadata.clockLag += record.metadata.clockLag }
-            if !log.hasRoom(for: encoded) { try writeOthers() }
+            if !log.hasCapacity(for: encoded) { try writeOthers() }
             try log.stage(metadata, encoded, salt: record?.saltBytes)
         }
         leases.expire(at: now)
@@ -219,7 +219,7 @@ final class Committer: @unchecked Sendable {
         if isSynced, writtenGraph == nil { writtenGraph = timeline.head }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try writeStaged(openGroup).get())
         // The group, or `visible`, releases the previous version before its pages are freed.
-        let graph = try timeline.publish(draft, isTentative: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
+        let graph = try timeline.publish(draft, isUnconfirmed: isSynced) { if isSynced { openGroup.graph = $0 } else { show($0) } }
         timeline.prepareNext()
         if let log, let checkpointer {
             let appendedByteCount = log.appendedByteCount
@@ -277,7 +277,7 @@ final class Committer: @unchecked Sendable {
     private func level(_ asked: Durability?) throws(CambiumError) -> Durability {
         guard let asked, asked != durability else { return durability }
         guard asked.covers(durability) else {
-            throw CambiumError(.invalidInput, "A transaction cannot ask for less than the store promises.")
+            throw CambiumError(.invalidInput, "A transaction cannot ask for less durability than the store promises.")
         }
         if durability == .memory { throw CambiumError(.invalidInput, "A store in memory cannot be made durable.") }
         return asked

@@ -36,7 +36,7 @@ public final class GraphLease: Sendable {
     public func read<Result>(_ body: (Graph) throws -> Result) throws -> Result {
         leases.expire()
         guard let graph = loan.graph.withLock({ $0 }) else {
-            throw CambiumError(.expired, "The lease of the graph of transaction \(transaction) has ended; take another one.")
+            throw CambiumError(.expired, "The lease of the graph of transaction \(transaction) has ended. Take another lease.")
         }
         return try body(graph)
     }

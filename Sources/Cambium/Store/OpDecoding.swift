@@ -19,7 +19,7 @@ final class OpDecoding: Sendable {
     static func forEachOp(of record: LogRecord, _ body: (Op) throws -> Void) throws {
         if record.byteCount < byteCountMin { return try record.forEachOp(body) }
         let decoding = OpDecoding(record)
-        guard let thread = OwnThread({ decoding.decodeAll() }) else { return try record.forEachOp(body) }
+        guard let thread = DedicatedThread({ decoding.decodeAll() }) else { return try record.forEachOp(body) }
         defer {
             decoding.queue.close()
             thread.join()
@@ -32,7 +32,7 @@ final class OpDecoding: Sendable {
         struct Closed: Error {}
         do {
             try record.forEachOp { op in
-                guard queue.waitForRoom() else { throw Closed() }
+                guard queue.waitForCapacity() else { throw Closed() }
                 queue.put(op)
             }
         } catch is Closed {

@@ -18,15 +18,15 @@ final class OpEncoding: @unchecked Sendable {
     private var writer: OpWriter
     private let queue = BoundedQueue<Op>(countMax: opCountMax)
     private var opCount = 0
-    private var thread: OwnThread?
+    private var thread: DedicatedThread?
 
     init(_ writer: OpWriter) { self.writer = writer }
 
     func append(_ op: Op) {
         opCount += 1
-        if thread == nil, opCount == Self.opCountMin || Self.isLarge(op) { thread = OwnThread { self.encodeAll() } }
+        if thread == nil, opCount == Self.opCountMin || Self.isLarge(op) { thread = DedicatedThread { self.encodeAll() } }
         if thread == nil { return writer.append(op) }
-        if queue.waitForRoom() { queue.put(op) }
+        if queue.waitForCapacity() { queue.put(op) }
     }
 
     private static func isLarge(_ op: Op) -> Bool {

@@ -26,7 +26,7 @@ struct PendingCommit: Sendable {
     var result: Result<Receipt, CambiumError> {
         if let failure = fate?.failure { return .failure(failure) }
         if let refusal { return .failure(refusal) }
-        guard let graph = graph ?? group?.graph else { preconditionFailure("A commit without a graph is in a group, which has one.") }
+        guard let graph = graph ?? group?.graph else { preconditionFailure("A commit without a graph is in a group that has one.") }
         let share = byteCount + (isStaged ? group?.shareByteCount ?? 0 : 0)
         return .success(Receipt(transaction: transaction, logByteCount: share, graph: graph, hasChanges: hasChanges))
     }
@@ -45,7 +45,7 @@ struct PendingCommit: Sendable {
         if let failure = fate.failure { return failure }
         if fate.isWritten { return .outcomeUnknown(transaction, cause) }
         return CambiumError(
-            .ioFailure, "An earlier write to the disk failed, so nothing of this transaction was written. It was: \(cause.message)",
+            .ioFailure, "An earlier write to the disk failed, so this transaction was not written. The earlier error: \(cause.message)",
             underlying: cause)
     }
 }

@@ -30,9 +30,9 @@ public struct ReadOnlyStore: Sendable {
     }
 
     package init(_ volume: any Volume, point: Point = .latest, memory: MemoryBudget = .standard) throws {
-        let moment = try PastMoment(point) { try ReadOnlyStore(volume).graph.labels }
+        let moment = try EarlierMoment(point) { try ReadOnlyStore(volume).graph.labels }
         let reader = try LogReader(volume)
-        let view = try PastView(reader, at: moment, memory: memory)
+        let view = try EarlierView(reader, at: moment, memory: memory)
         graph = view.graph
         recovery = RecoveryReport(reader, view.stored, view.end, reached: graph.transaction, transactionCount: view.transactionCount)
     }

@@ -49,7 +49,7 @@ public struct Author: Sendable, Hashable {
     func check() throws(CambiumError) {
         if actor == nil, message == nil, requestID == nil, requestDigest == nil { return }
         if requestID == nil, requestDigest != nil {
-            throw CambiumError(.invalidInput, "A digest of a request needs the request's id; give both or none.")
+            throw CambiumError(.invalidInput, "The digest of a request needs the id of the request. Pass both or neither.")
         }
         let limits = [
             ("An actor", actor, Self.actorByteCountMax), ("A message", message, Self.messageByteCountMax),

@@ -27,10 +27,10 @@ struct Replay {
     /// Throws `.damaged` if the log is corrupt or a transaction cannot be applied. Complexity: O(log).
     ///
     /// - Parameters:
-    ///   - isPast: whether a transaction is after the point. No later transaction is applied then.
+    ///   - isEarlier: whether a transaction is after the point. No later transaction is applied then.
     ///   - observe: receives every transaction, including those after the point.
     mutating func run(
-        _ reader: LogReader, makesDurable: Bool = false, until isPast: (LogRecord) -> Bool = { _ in false },
+        _ reader: LogReader, makesDurable: Bool = false, until isEarlier: (LogRecord) -> Bool = { _ in false },
         observe: (LogRecord) throws -> Void = { _ in }
     ) throws -> LogReader.End {
         var draft = timeline.draft()
@@ -40,7 +40,7 @@ struct Replay {
         var isStopped = false
         let end = try reader.scanAhead(after: base, makesDurable: makesDurable) { record in
             try observe(record)
-            if isStopped || isPast(record) {
+            if isStopped || isEarlier(record) {
                 isStopped = true
                 return
             }
@@ -58,7 +58,7 @@ struct Replay {
     /// Throws as the other `run` does. Complexity: O(log up to the moment).
     ///
     /// - Returns: the end of the log; `nil` if the log was not read to its end.
-    mutating func run(_ reader: LogReader, to moment: PastMoment) throws -> LogReader.End? {
+    mutating func run(_ reader: LogReader, to moment: EarlierMoment) throws -> LogReader.End? {
         struct Reached: Error {}
         let first = timeline.head.transaction
         if moment.number == first { return nil }
@@ -86,7 +86,7 @@ struct Replay {
         guard end.lastTransaction < first else { return }
         throw CambiumError(
             .damaged,
-            "A checkpoint has transaction \(first), and the log ends with \(end.lastTransaction): it has lost what was durable.",
+            "A checkpoint has transaction \(first), but the log ends with \(end.lastTransaction): durable transactions are lost.",
             place: .init(file: LogReader.directory))
     }
 }
@@ -104,7 +104,7 @@ extension Draft {
                 try apply(op)
                 observe(op)
             } catch {
-                let message = "Transaction \(record.number) cannot be applied, because of its op \(count): \(error.message)"
+                let message = "Transaction \(record.number) cannot be applied because of op \(count): \(error.message)"
                 throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
             }
         }

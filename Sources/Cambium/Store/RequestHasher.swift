@@ -42,7 +42,7 @@ public struct RequestHasher {
     /// Returns the digest of all parts.
     public func finish() -> RequestDigest {
         guard let digest = RequestDigest(hash.finish().prefix(RequestDigest.byteCount)) else {
-            preconditionFailure("SHA-256 has 32 bytes.")
+            preconditionFailure("A SHA-256 hash has 32 bytes.")
         }
         return digest
     }

@@ -13,7 +13,7 @@ extension Schema {
     /// have the entity.
     func current(_ entity: Entity) throws(CambiumError) -> Entity {
         if let own = self.entity(entity.number), own === entity || (own.name == entity.name && own.root == entity.root) { return own }
-        throw CambiumError(.invalidInput, "The schema has no entity '\(entity.name)' any more; ask the schema of the newest graph for it.")
+        throw CambiumError(.invalidInput, "The schema has no entity '\(entity.name)' any more. Take it from the newest graph's schema.")
     }
 }
 

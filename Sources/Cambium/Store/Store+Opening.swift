@@ -34,9 +34,9 @@ public struct RecoveryReport: Sendable, Equatable {
         case .clean: break
         case .tornTail(let file, let offset, let byteCount):
             cutByteCount = byteCount
-            notes.append("\(file): \(byteCount) bytes from offset \(offset) on are no whole transaction; they were never known durable")
+            notes.append("\(file): \(byteCount) bytes at offset \(offset) are not a whole transaction; they were never known to be durable")
         case .tornCreation(let file):
-            notes.append("\(file): the segment was being made when the process ended; nothing was in it")
+            notes.append("\(file): the process ended while it created this segment, which has no transactions")
         }
     }
 }
@@ -49,26 +49,26 @@ extension Store {
     /// `.invalidInput` for the durability `.memory`. After an error, everything is as before.
     public static func create(
         at path: String, schema: Schema, durability: Durability = .synced, author: Author = Author(),
-        surroundings: Surroundings = .system, memory: MemoryBudget = .standard
+        environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
         if durability == .memory {
-            throw CambiumError(.invalidInput, "A store that is kept in memory has no path; use Store.inMemory.")
+            throw CambiumError(.invalidInput, "A store in memory has no path. Use Store.inMemory.")
         }
         let volume = SystemVolume(root: path)
         return try volume.withDirectory {
-            try create(volume, schema: schema, durability: durability, author: author, surroundings: surroundings, memory: memory)
+            try create(volume, schema: schema, durability: durability, author: author, environment: environment, memory: memory)
         }
     }
 
     /// Creates a store that ends with the process. It has no checkpoints and no earlier moments; otherwise it is the same as a store on
     /// disk.
     public static func inMemory(
-        schema: Schema, author: Author = Author(), surroundings: Surroundings = .system, memory: MemoryBudget = .standard
+        schema: Schema, author: Author = Author(), environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
         let committer = Committer(
-            timeline: Timeline(memory: memory, key: HashKey(secret: surroundings.randomBytes(16))), log: nil, lock: nil,
+            timeline: Timeline(memory: memory, key: HashKey(secret: environment.randomBytes(16))), log: nil, lock: nil,
             durability: .memory,
-            surroundings: surroundings, sealing: nil, checkpointer: nil)
+            environment: environment, sealing: nil, checkpointer: nil)
         let store = Store(committer: committer, recovery: RecoveryReport())
         try store.begin(schema, author)
         return store
@@ -77,16 +77,16 @@ extension Store {
     /// Creates a store on a volume. The first transaction has the schema.
     package static func create(
         _ volume: any Volume, schema: Schema, durability: Durability, author: Author = Author(),
-        surroundings: Surroundings = .system, tuning: LogTuning = .standard,
+        environment: StoreEnvironment = .system, tuning: LogTuning = .standard,
         memory: MemoryBudget = .standard
     ) throws -> Store {
         let setting: StoreSettings.Durability =
             if case .buffered(let interval) = durability { .buffered(microseconds: max(1, interval.microseconds)) } else { .synced }
         let settings = StoreSettings(
-            store: surroundings.randomBytes(16), indexSecret: surroundings.randomBytes(16),
-            creationTime: surroundings.now().microsecondsSince1970,
+            store: environment.randomBytes(16), indexSecret: environment.randomBytes(16),
+            creationTime: environment.now().microsecondsSince1970,
             durability: setting)
-        return try create(volume, settings, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory) {
+        return try create(volume, settings, durability: durability, environment: environment, tuning: tuning, memory: memory) {
             try $0.begin(schema, author)
         }
     }
@@ -95,13 +95,13 @@ extension Store {
     ///
     /// - Parameter begin: writes the first transaction, which has the schema.
     static func create(
-        _ target: any Volume, _ settings: StoreSettings, durability: Durability?, surroundings: Surroundings, tuning: LogTuning,
+        _ target: any Volume, _ settings: StoreSettings, durability: Durability?, environment: StoreEnvironment, tuning: LogTuning,
         memory: MemoryBudget, begin: (Store) throws -> Void
     ) throws -> Store {
         let (_, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
-            try LogWriter.create(volume, settings, saltSeed: surroundings.randomBytes(16))
+            try LogWriter.create(volume, settings, saltSeed: environment.randomBytes(16))
             let store = try open(
-                volume, try volume.lock(LogWriter.lockFileName), durability: durability, surroundings: surroundings, tuning: tuning,
+                volume, try volume.lock(LogWriter.lockFileName), durability: durability, environment: environment, tuning: tuning,
                 memory: memory, isNew: true)
             do {
                 try begin(store)
@@ -112,7 +112,7 @@ extension Store {
             }
         }
         do {
-            return try open(target, lock, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
+            return try open(target, lock, durability: durability, environment: environment, tuning: tuning, memory: memory)
         } catch {
             lock.unlock()
             throw error
@@ -132,14 +132,14 @@ extension Store {
     ///
     /// - Parameter durability: the durability of this store object; `nil` for the durability that the store was created with.
     public static func open(
-        at path: String, durability: Durability? = nil, surroundings: Surroundings = .system, memory: MemoryBudget = .standard
+        at path: String, durability: Durability? = nil, environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
-        if durability == .memory { throw CambiumError(.invalidInput, "A store on disk is synced or buffered.") }
-        return try open(SystemVolume(root: path), durability: durability, surroundings: surroundings, memory: memory)
+        if durability == .memory { throw CambiumError(.invalidInput, "A store on disk cannot be in memory. Choose synced or buffered.") }
+        return try open(SystemVolume(root: path), durability: durability, environment: environment, memory: memory)
     }
 
     package static func open(
-        _ volume: any Volume, durability: Durability?, surroundings: Surroundings = .system, tuning: LogTuning = .standard,
+        _ volume: any Volume, durability: Durability?, environment: StoreEnvironment = .system, tuning: LogTuning = .standard,
         memory: MemoryBudget = .standard
     ) throws -> Store {
         // This check comes before anything is written, even the lock file.
@@ -147,7 +147,7 @@ extension Store {
         let lock = try volume.lock(LogWriter.lockFileName)
         do {
             try StoreCreation.removeFinishedMark(volume)
-            return try open(volume, lock, durability: durability, surroundings: surroundings, tuning: tuning, memory: memory)
+            return try open(volume, lock, durability: durability, environment: environment, tuning: tuning, memory: memory)
         } catch {
             lock.unlock()
             throw error
@@ -156,13 +156,13 @@ extension Store {
 
     /// - Parameter isNew: whether the store is being created, so that it has no transaction yet.
     private static func open(
-        _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, surroundings: Surroundings, tuning: LogTuning,
+        _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, environment: StoreEnvironment, tuning: LogTuning,
         memory: MemoryBudget, isNew: Bool = false
     ) throws -> Store {
         let reader = try LogReader(volume)
         var settings = reader.settings
         let stored = try StoredGraph(reader, memory: memory, tuning: tuning)
-        let newFile = surroundings.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+        let newFile = environment.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
         let leases = try ChunkLeases(of: volume, store: reader.settings.store)
         // The timeline does not know its file yet, so this releases no disk space in it. The space of unneeded chunks was released when
         // they became unneeded.
@@ -178,17 +178,17 @@ extension Store {
         try settings.upgrade(in: volume)
         let durability = durability ?? Durability(reader.settings.durability)
         stored.timeline.limit(to: PageCapacity(chunkCountMax: tuning.chunkCountMax))
-        let log = try LogWriter(reader, end, keepsRoom: durability == .synced, tuning: tuning) { surroundings.randomBytes(16) }
-        Heap.giveBack()
+        let log = try LogWriter(reader, end, preallocates: durability == .synced, tuning: tuning) { environment.randomBytes(16) }
+        Heap.trim()
         let sealing = Sealing(log, tuning)
         sealing.tidy()
         // A writer need not share the checkpoint record, because it knows which chunks are in use; and it must be able to drop the record.
-        stored.pages?.giveUpShare()
+        stored.pages?.releaseShare()
         let checkpointer = try Checkpointer(
             volume, log: log, stored, pageFile, leases: leases, tailByteCount: end.byteCount, tuning: tuning,
             policy: CheckpointPolicy(reader.settings), newFile: newFile)
         let committer = Committer(
-            timeline: stored.timeline, log: log, lock: lock, durability: durability, surroundings: surroundings,
+            timeline: stored.timeline, log: log, lock: lock, durability: durability, environment: environment,
             sealing: sealing, checkpointer: checkpointer)
         let report = RecoveryReport(reader, stored, end, transactionCount: replay.transactionCount)
         return Store(committer: committer, recovery: report)

@@ -60,7 +60,7 @@ public final class Store: Sendable {
     ) throws -> (result: Result, receipt: Receipt) {
         var result: Result?
         let receipt = try settled(author, durability) { transaction in result = try body(&transaction) }
-        guard let result else { preconditionFailure("A commit that succeeds has called its closure.") }
+        guard let result else { preconditionFailure("A successful commit has called its closure.") }
         return (result, receipt)
     }
 
@@ -160,7 +160,7 @@ public final class Store: Sendable {
                 guard moves else { throw CambiumError(.ruleViolated, "Transaction \(other) has the label '\(name)' already.") }
             }
             guard labelled <= newest.transaction else {
-                throw CambiumError(.notFound, "There is no transaction \(labelled); the last one is \(newest.transaction).")
+                throw CambiumError(.notFound, "Transaction \(labelled) does not exist; the last transaction is \(newest.transaction).")
             }
             try writing.record(.label(name, labelled))
         }
@@ -235,7 +235,7 @@ public final class Store: Sendable {
 
     /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts.
     /// Afterwards, the next opening checks every checkpoint in whole, and replays the log after a sound one. Docs/CHECKPOINTS.md.
-    public static func onDamagedPages(_ body: @escaping @Sendable (CambiumError) -> Never) { DamagedPages.setHandler(body) }
+    public static func onCorruptPages(_ body: @escaping @Sendable (CambiumError) -> Never) { CorruptPages.setHandler(body) }
 
     // MARK: Closing
 

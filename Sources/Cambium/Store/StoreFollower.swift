@@ -110,7 +110,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// is gone or corrupt, because the pages that the follower has are sound.
     private func move() throws -> Int {
         let read = position.timeline.head.transaction
-        let newer = try RootRecord.list(volume).filter { $0 > position.checkpoint && $0 <= read }
+        let newer = try CheckpointRecord.list(volume).filter { $0 > position.checkpoint && $0 <= read }
         guard newer.count >= Self.newerCountMin, let number = newer.first else { return 0 }
         do {
             let reader = try LogReader(volume)
@@ -137,9 +137,10 @@ public final class StoreFollower: @unchecked Sendable {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let ending = DispatchSemaphore(value: 0)
             continuation.onTermination = { _ in ending.signal() }
-            let hasThread = OwnThread.run { self.send(to: continuation, every: interval, until: ending) }
+            let hasThread = DedicatedThread.run { self.send(to: continuation, every: interval, until: ending) }
             if !hasThread {
-                continuation.finish(throwing: CambiumError(.ioFailure, "The system gave no thread that follows the store. Try again."))
+                let message = "The operating system has no thread left to follow the store. Try again."
+                continuation.finish(throwing: CambiumError(.ioFailure, message))
             }
         }
     }

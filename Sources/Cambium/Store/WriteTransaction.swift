@@ -21,14 +21,14 @@ public struct WriteTransaction: ~Copyable {
     var recording = Recording.ops
     /// Whether nothing of the transaction is kept, not even the fact that its request arrived.
     var isRehearsal = false
-    let surroundings: Surroundings
+    let environment: StoreEnvironment
     /// The time of the preceding transaction. The time of this transaction is not earlier.
     let timeMin: Timestamp
 
-    init(draft: consuming Draft, ops: OpWriter, surroundings: Surroundings, timeMin: Timestamp) {
+    init(draft: consuming Draft, ops: OpWriter, environment: StoreEnvironment, timeMin: Timestamp) {
         self.draft = draft
         self.ops = ops
-        self.surroundings = surroundings
+        self.environment = environment
         self.timeMin = timeMin
     }
 
@@ -49,12 +49,12 @@ public struct WriteTransaction: ~Copyable {
     public mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
         let entity = try schema.current(entity)
         guard !entity.isAbstract else {
-            throw CambiumError(.invalidInput, "'\(entity.name)' is abstract; insert one of its sub-entities.")
+            throw CambiumError(.invalidInput, "'\(entity.name)' is abstract. Insert one of its sub-entities.")
         }
         for (attribute, value) in values { _ = try check(attribute, value, entity) }
         let serial = draft.nextSerial(of: entity.root)
         guard serial <= ObjectID.serialMax else {
-            throw CambiumError(.limitExceeded, "The hierarchy of '\(entity.name)' has handed out all of its serials.")
+            throw CambiumError(.limitExceeded, "The hierarchy of '\(entity.name)' has used all of its serials.")
         }
         let id = ObjectID(root: entity.root, serial: serial)
         try record(.insert(id, entity: entity.number, values.map { Assignment($0.0.number, $0.1) }))
@@ -88,7 +88,7 @@ public struct WriteTransaction: ~Copyable {
         for (attribute, value) in values where try check(attribute, value, entity) !== attribute { areCurrent = false }
         try checkUsable()
         var changed = draft.takeAssignments()
-        defer { draft.giveBack(&changed) }
+        defer { draft.recycle(&changed) }
         if areCurrent {
             try draft.set(values, at: place, &changed)
         } else {
@@ -126,9 +126,9 @@ public struct WriteTransaction: ~Copyable {
         let ends = try draft.linkEnds(id, relationship, target)
         if let index {
             guard ends.relationship.isOrdered else {
-                throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so there is no index in it.")
+                throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members have no index.")
             }
-            guard index >= 0 else { throw CambiumError(.invalidInput, "An index counts from 0.") }
+            guard index >= 0 else { throw CambiumError(.invalidInput, "An index must be 0 or more.") }
         }
         if index == nil, draft.isLinked(ends) { return }
         try record(.link(id, ends.relationship.number, target: target, index: index))
@@ -158,10 +158,10 @@ public struct WriteTransaction: ~Copyable {
     ) throws(CambiumError) {
         let ends = try draft.linkEnds(id, relationship, target)
         guard ends.relationship.isOrdered else {
-            throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so nothing can be moved in it.")
+            throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members cannot be moved.")
         }
         guard index >= 0, index < draft.memberCount(ends) else {
-            throw CambiumError(.invalidInput, "Index \(index) is outside of '\(relationship.name)'.")
+            throw CambiumError(.invalidInput, "Index \(index) is outside the members of '\(relationship.name)'.")
         }
         try record(.move(id, ends.relationship.number, target: target, index: index))
     }
@@ -213,7 +213,7 @@ public struct WriteTransaction: ~Copyable {
     }
 
     static func refusal(of verb: String) -> CambiumError {
-        CambiumError(.invalidInput, "A hook of an import cannot \(verb); do it in a transaction of its own.")
+        CambiumError(.invalidInput, "A hook of an import cannot \(verb) objects. Do this in a separate transaction.")
     }
 
     /// Records the ops for all changes of the draft since it began to track them.
@@ -231,7 +231,7 @@ public struct WriteTransaction: ~Copyable {
     }
 
     private borrowing func missing(_ id: ObjectID) -> CambiumError {
-        CambiumError(.notFound, "There is no object \(schema.entity(id.root)?.name ?? "?")/\(id.serial).")
+        CambiumError(.notFound, "Object \(schema.entity(id.root)?.name ?? "?")/\(id.serial) does not exist.")
     }
 
     /// Checks a value, and returns the attribute as the schema has it.
@@ -243,7 +243,7 @@ public struct WriteTransaction: ~Copyable {
             throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'.")
         }
         if let violation = own.violation(by: value) {
-            throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)': \(violation)")
+            throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)' \(violation)")
         }
         return own
     }

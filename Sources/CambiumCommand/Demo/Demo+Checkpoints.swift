@@ -7,8 +7,10 @@ extension Demo {
         var receipt: CheckpointReceipt?
         let seconds = try timed { receipt = try store.checkpoint() }
         guard let receipt else { return }
-        let size = receipt.byteCount > 0 ? "\(Readable.bytes(receipt.byteCount)), in \(Readable.seconds(seconds))" : "by itself, meanwhile"
-        tell("the graph of transaction \(receipt.transaction) is stored: \(size)")
+        let size =
+            receipt.byteCount > 0
+            ? "\(Readable.bytes(receipt.byteCount)), in \(Readable.seconds(seconds))" : "automatically, in the background"
+        detail("the graph of transaction \(receipt.transaction) is stored: \(size)")
     }
 
     func reopen(_ graph: Graph) throws {
@@ -18,11 +20,11 @@ extension Demo {
         guard let reopened else { return }
         let isSame = reopened.graph.digest() == graph.digest()
         let replayed = Readable.of(reopened.recovery.transactionCount, "transaction")
-        tell(
-            "from the checkpoint of transaction \(reopened.recovery.checkpoint) and \(replayed) behind it, in "
-                + "\(Readable.seconds(seconds)); the digest of the graph is \(isSame ? "the same" : "ANOTHER ONE")")
+        detail(
+            "from the checkpoint of transaction \(reopened.recovery.checkpoint) and \(replayed) after it, in "
+                + "\(Readable.seconds(seconds)); the digest of the graph is \(isSame ? "the same" : "DIFFERENT")")
         try reopened.close()
-        guard isSame else { throw CambiumError(.damaged, "What was stored is another graph; please report this.") }
+        guard isSame else { throw CambiumError(.damaged, "The stored graph differs from the graph in memory. Please report this.") }
     }
 
     func verify() throws {
@@ -30,13 +32,13 @@ extension Demo {
         var verification: Verification?
         let seconds = try timed { verification = try Verification(of: store) }
         guard let verification else { return }
-        tell(
-            "\(verification.isSound ? "sound" : "DAMAGED"): every checksum of \(Readable.bytes(verification.logByteCount)) of log, "
+        detail(
+            "\(verification.isSound ? "sound" : "CORRUPT"): every checksum of \(Readable.bytes(verification.logByteCount)) of log, "
                 + "a replay of it compared with the checkpoint, the graph's invariants and every page, in \(Readable.seconds(seconds))"
         )
-        tell("root    \(verification.root)")
-        if let digest = verification.digest { tell("digest  \(digest)") }
-        for finding in verification.findings { tell("- \(finding)") }
+        detail("root    \(verification.root)")
+        if let digest = verification.digest { detail("digest  \(digest)") }
+        for finding in verification.findings { detail("- \(finding)") }
     }
 
     func compact() throws {
@@ -48,10 +50,11 @@ extension Demo {
         try opened.close()
         guard let compaction else { return }
         let after = try Statistics(of: store).logByteCount
-        tell(
-            "of transactions 1 to \(compaction.retiredEnd) the log keeps who, when, why and a hash, all else of what followed: "
-                + "\(Readable.bytes(before)) are \(Readable.bytes(after)) now, in \(Readable.seconds(seconds))")
+        detail(
+            "of transactions 1 to \(compaction.retiredEnd) the log keeps author, time, message and a hash, and everything of later ones: "
+                + "\(Readable.bytes(before)) became \(Readable.bytes(after)), in \(Readable.seconds(seconds))")
         let verification = try Verification(of: store)
-        tell("\(verification.isSound ? "sound" : "DAMAGED"), and the root of the tree over all transactions is still \(verification.root)")
+        let soundness = verification.isSound ? "sound" : "CORRUPT"
+        detail("\(soundness), and the root of the tree over all transactions is still \(verification.root)")
     }
 }

@@ -9,9 +9,9 @@ import CambiumJSON
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Import this machine's package graph, and show what a store does with it.",
-        discussion: "Leaves the store behind, in the directory given or in a temporary one, and tells which commands to try on it.")
+        discussion: "Keeps the store in the given directory, or in a temporary one, and suggests commands to try on it.")
 
-    @Argument(help: "Where; a directory that is not there yet, or is empty.") var directory: String?
+    @Argument(help: "The directory of the store, which does not exist yet, or is empty. A temporary one by default.") var directory: String?
 
     func run() throws {
         let demo = Demo(store: try directory ?? Self.temporaryDirectory())
@@ -30,7 +30,9 @@ struct DemoCommand: ParsableCommand {
         let parent = try parentDirectory()
         var template = Array("\(parent)/cambium-demo-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw CambiumError(.cannotCreate, "No directory can be made in '\(parent)': \(String(cString: strerror(errno))).")
+            let reason = String(cString: strerror(errno))
+            throw CambiumError(
+                .cannotCreate, "No directory can be created in '\(parent)': \(reason). Name a directory as the argument.")
         }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -48,7 +50,7 @@ struct Demo {
         title("This machine's packages")
         let lists = PackageLists.read()
         let rows = PackageRows.jsonLines(lists.paragraphs)
-        tell("\(Readable.of(lists.paragraphs.count, "paragraph")) from \(lists.origin), as \(Readable.bytes(rows.count)) of JSON Lines")
+        detail("\(Readable.of(lists.paragraphs.count, "paragraph")) from \(lists.origin), as \(Readable.bytes(rows.count)) of JSON Lines")
         let package = try schema.required("Package")
         try importRows(made, package, .bytes(rows, name: "packages.jsonl"))
         try checkpoint(made)
@@ -57,7 +59,7 @@ struct Demo {
         let before = made.graph.transaction
         try made.label("imported", author: Author(actor: "demo"))
         try edit(made, package, name)
-        try past(before, package, name)
+        try timeTravel(before, package, name)
         try clone(made, package, name)
         try made.close()
         try reopen(made.graph)
@@ -75,26 +77,26 @@ struct Demo {
         var report = ImportReport()
         let seconds = try timed { report = try store.importRows(package, from: [rows], author: author) }
         let graph = store.graph
-        tell(
+        detail(
             "\(Readable.count(graph.objectCount)) objects and \(Readable.count(graph.linkCount)) links in one transaction: "
                 + "\(Readable.seconds(seconds)), \(Readable.bytes(report.logByteCount)) of log, synced to disk"
         )
-        for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) { tell("  \(name): \(ReportText.counts(counts))") }
+        for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) { detail("  \(name): \(ReportText.counts(counts))") }
     }
 
     private func importAgain(_ store: Store, _ package: Entity, _ rows: ImportSource) throws {
-        title("Import the same again")
+        title("Import the same rows again")
         var report = ImportReport()
         let logBefore = try logContents()
         let again = try timed { report = try store.importRows(package, from: [rows], author: author) }
         let isIdentical = try logContents() == logBefore
-        tell(
+        detail(
             "\(ReportText.counts(report.counts)) in \(Readable.seconds(again)): "
                 + (report.transaction == nil ? "no event was appended" : "SOMETHING CHANGED")
                 + ", and the log is \(isIdentical ? "byte for byte as it was" : "NOT AS IT WAS")"
         )
         guard report.transaction == nil, isIdentical else {
-            throw CambiumError(.damaged, "An import of the same rows changed the store; please report this.")
+            throw CambiumError(.damaged, "An import of the same rows changed the store. Please report this.")
         }
     }
 
@@ -105,33 +107,33 @@ struct Demo {
         let place =
             found.flatMap { graph.find(package, identity: [.string($0)]) }
             ?? graph.objects(of: package).lazy.compactMap { graph.place(of: $0) }.first
-        guard let place else { throw CambiumError(.notFound, "There are no packages.") }
+        guard let place else { throw CambiumError(.notFound, "There are no packages to show.") }
         for key in ["name", "summary"] {
             let field = graph.field(try package.requiredAttribute(key))
-            tell("\(key.padded(to: 10))  \(graph.value(of: field, at: place).text)")
+            detail("\(key.padded(to: 10))  \(graph.value(of: field, at: place).text)")
         }
-        tell("\("section".padded(to: 10))  \(try self.names(graph, place, "section").first ?? "none")")
+        detail("\("section".padded(to: 10))  \(try self.names(graph, place, "section").first ?? "none")")
         let versions = graph.end(try package.requiredRelationship("versions"))
-        for version in graph.members(versions, of: place) { try tell(graph, version: version) }
+        for version in graph.members(versions, of: place) { try describe(graph, version: version) }
         for key in Self.lists {
             let names = try self.names(graph, place, key)
-            tell("\(key.padded(to: 10))  \(names.isEmpty ? "none" : names.joined(separator: " "))")
+            detail("\(key.padded(to: 10))  \(names.isEmpty ? "none" : names.joined(separator: " "))")
         }
         let dependents = graph.memberCount(graph.end(try package.requiredRelationship("dependents")), of: place)
-        tell("\(Readable.of(dependents, "package")) depend on it")
+        detail("\(Readable.of(dependents, "package")) depend\(dependents == 1 ? "s" : "") on it")
         let name = graph.column(try package.requiredAttribute("name"))
         return found ?? name.string(at: place) ?? ""
     }
 
     private static let lists = ["depends", "recommends", "suggests"]
 
-    private func tell(_ graph: Graph, version: ObjectPlace) throws {
+    private func describe(_ graph: Graph, version: ObjectPlace) throws {
         let entity = graph.entity(of: version)
         func text(_ name: String) throws -> String { graph.value(of: graph.field(try entity.requiredAttribute(name)), at: version).text }
         let sizes = try ["downloadSize", "installedSize"].map { Readable.bytes(Int(try text($0)) ?? 0) }
-        tell(
+        detail(
             "\("version".padded(to: 10))  \(try text("number")) \(try text("architecture")), \(sizes[0]) to download, "
-                + "\(sizes[1]) installed, maintained by \(try self.names(graph, version, "maintainer").first ?? "nobody")")
+                + "\(sizes[1]) installed, maintained by \(try self.names(graph, version, "maintainer").first ?? "an unknown maintainer")")
     }
 
     /// Returns the names of the objects that a relationship leads to, sorted.
@@ -153,7 +155,7 @@ struct Demo {
             }
             byteCount = receipt.logByteCount
         }
-        tell("the summary of \(name), in \(Readable.of(byteCount, "byte")) of log, durable after \(Readable.seconds(seconds))")
+        detail("the summary of \(name), in \(Readable.of(byteCount, "byte")) of log, durable after \(Readable.seconds(seconds))")
         struct Refused: Error {}
         do {
             try store.write { transaction in
@@ -162,12 +164,12 @@ struct Demo {
             }
         } catch is Refused {
             let isThere = store.graph.contains(id)
-            tell("a transaction that deletes \(name) and then fails leaves \(isThere ? "nothing behind" : "A HOLE")")
+            detail("a transaction that deletes \(name) and then fails \(isThere ? "changes nothing" : "LEAVES A HOLE")")
         }
     }
 
-    private func past(_ before: TransactionNumber, _ package: Entity, _ name: String) throws {
-        title("The past")
+    private func timeTravel(_ before: TransactionNumber, _ package: Entity, _ name: String) throws {
+        title("Time travel")
         for point in [Point.label("imported"), .latest] {
             var summary = ""
             let seconds = try timed {
@@ -176,7 +178,7 @@ struct Demo {
                 summary = graph.column(try package.requiredAttribute("summary")).string(at: place) ?? "none"
             }
             let place = point == .latest ? "latest:" : "at label:imported (transaction \(before)):"
-            tell("\(place) '\(summary)' (opened in \(Readable.seconds(seconds)))")
+            detail("\(place) '\(summary)' (opened in \(Readable.seconds(seconds)))")
         }
     }
 
@@ -191,25 +193,26 @@ struct Demo {
         let seconds = try timed { made = try store.write(author) { try $0.clone(original, request) } }
         guard let (clone, receipt) = made else { return }
         let counts = clone.summary.counts.map { Readable.of($0.count, $0.entity.name) }.joined(separator: ", ")
-        tell(
-            "\(name) with what it owns: \(counts), in \(Readable.of(receipt.logByteCount, "byte")) of log and \(Readable.seconds(seconds))")
+        detail(
+            "\(name) with the objects that it owns: \(counts), in \(Readable.of(receipt.logByteCount, "byte")) of log "
+                + "and \(Readable.seconds(seconds))")
         guard let copy = receipt.graph.place(of: clone.root) else { return }
         let versions = receipt.graph.end(try package.requiredRelationship("versions"))
         for version in receipt.graph.members(versions, of: copy) {
             let field = receipt.graph.field(try receipt.graph.entity(of: version).requiredAttribute("name"))
-            tell("its version is a copy that follows its name: \(receipt.graph.value(of: field, at: version).text)")
+            detail("its version is copied, too, and takes its name: \(receipt.graph.value(of: field, at: version).text)")
         }
-        tell("\(try names(receipt.graph, copy, "depends").count) dependencies, the section and the tags are shared with \(name)")
+        detail("\(try names(receipt.graph, copy, "depends").count) dependencies, the section and the tags are shared with \(name)")
     }
 
     private func suggest(_ name: String) {
-        title("Try on it")
+        title("Commands to try")
         for command in [
             "find \(store) Package --identity \(name)", "find \(store) Package --identity \(name)-copy --include versions",
             "find \(store) Section --limit 5", "log \(store) --ops",
             "export \(store) Maintainer", "stats \(store)", "verify \(store)",
         ] {
-            tell("cambium \(command)")
+            detail("cambium \(command)")
         }
     }
 
@@ -219,7 +222,7 @@ struct Demo {
         Terminal.print("")
         Terminal.print(text)
     }
-    func tell(_ text: String) { Terminal.print("  " + text) }
+    func detail(_ text: String) { Terminal.print("  " + text) }
 
     func timed(_ body: () throws -> Void) rethrows -> Duration { try ContinuousClock().measure(body) }
 

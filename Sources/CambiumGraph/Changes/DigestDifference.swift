@@ -68,7 +68,7 @@ struct DigestDifference {
         var last: UInt16 = 0
         for event in events where event.kind == .removed || event.kind == .added || event.kind == .moved {
             guard let relationship = layout.schema.relationship(PropertyNumber(rawValue: event.property), ofRoot: root),
-                new.isTeller(relationship, layout.end(relationship))
+                new.isListingEnd(relationship, layout.end(relationship))
             else { continue }
             if relationship.isOrdered {
                 // The events of a property are consecutive.
@@ -129,7 +129,7 @@ extension Digester {
     fileprivate func addWhole(_ row: UInt32, _ table: TableLayout, _ root: EntityNumber, _ serial: UInt64, to sum: inout DigestSum) {
         addObject(row, table, root, to: &sum)
         let entity = layout.schema.entity(reader.rows(table.index).entity(row, table))
-        for relationship in entity?.relationships ?? [] where isTeller(relationship, layout.end(relationship)) {
+        for relationship in entity?.relationships ?? [] where isListingEnd(relationship, layout.end(relationship)) {
             addMembers(of: row, serial, relationship, to: &sum)
         }
     }

@@ -34,7 +34,7 @@ public struct ObjectChange: Sendable {
     /// The concrete entity of the object at the later moment, or at the earlier moment if the object was deleted.
     public var entity: Entity {
         guard let entity = (kind == .deleted ? before : after).entity(of: id) else {
-            preconditionFailure("An object that changed is in one of the two graphs.")
+            preconditionFailure("An object that changed must be in one of the two graphs.")
         }
         return entity
     }

@@ -67,7 +67,7 @@ extension Draft {
         for span in spans {
             let owners = source(span, chain.ownerSlot)
             let befores = source(span, chain.chain.previous)
-            let behinds = source(span, chain.chain.next)
+            let successors = source(span, chain.chain.next)
             span.forEach { row, place in
                 let original = owners[row]
                 if original == noRow { return }
@@ -81,7 +81,7 @@ extension Draft {
                 }
                 owner[place] = known.copy
                 if befores[row] != noRow { previous[place] = span.copy(of: befores[row], target, chain.members) }
-                if behinds[row] != noRow { next[place] = span.copy(of: behinds[row], target, chain.members) }
+                if successors[row] != noRow { next[place] = span.copy(of: successors[row], target, chain.members) }
             }
         }
         return isAnyAlone

@@ -45,7 +45,7 @@ struct CloneMembers {
     /// The rules of a concrete entity of the schema.
     @inline(__always) subscript(_ entity: EntityNumber) -> Member {
         guard Int(entity.rawValue) < byEntity.count, let member = byEntity[Int(entity.rawValue)] else {
-            preconditionFailure("A row is of a concrete entity of its schema.")
+            preconditionFailure("A row must have a concrete entity of its schema.")
         }
         return member
     }

@@ -21,14 +21,14 @@ extension ClonePlanner {
                 if isRenewed { continue }
                 let names = set.attributes.map { member.entity.attribute($0)?.name ?? "" }.joined(separator: ", ")
                 let kind = set.isIdentity ? "the identity" : "the unique set"
-                repeated.append("'\(member.entity.name)': \(kind) (\(names)) would be the original's")
+                repeated.append("'\(member.entity.name)': \(kind) (\(names)) would equal that of the original")
             }
         }
         guard repeated.isEmpty else {
             let words = "'\(options.keys.rebuild)', '\(options.keys.exclude)' or '\(options.keys.followParent)'"
             throw CambiumError(
                 .ruleViolated,
-                "The clone would repeat what has to be unique. Give one attribute of each a value, or \(words) in its userInfo.",
+                "The clone would repeat unique values. Give one attribute of each set a value, or \(words) in its userInfo.",
                 details: repeated)
         }
     }
@@ -51,8 +51,8 @@ extension ClonePlanner {
                 throw CambiumError(
                     .ruleViolated,
                     "\(layout.schema.text(of: id, entity: entity)): '\(follower.attribute.name)' takes the value of "
-                        + "'\(path.joined(separator: "."))', and the walk did not come from an object that has it. "
-                        + "Say '\(options.keys.withoutParent)': 'keep' or 'blank' in its userInfo.")
+                        + "'\(path.joined(separator: "."))', but the walk did not come from an object that has it. "
+                        + "Set '\(options.keys.withoutParent)' to 'keep' or 'blank' in its userInfo.")
             }
         }
     }
@@ -70,8 +70,8 @@ extension ClonePlanner {
         let id = ObjectID(root: entity.root, serial: reader.rows(Int(entry.table)).serial(entry.row))
         throw CambiumError(
             .ruleViolated,
-            "\(layout.schema.text(of: id, entity: entity)): its copy would take a value for '\(follower.attribute.name)' from above: "
-                + violation)
+            "\(layout.schema.text(of: id, entity: entity)): its copy would take from an ancestor a value for "
+                + "'\(follower.attribute.name)' that \(violation)")
     }
 
     /// Returns the value that a copy gets, or `nil` if the value is made for the copy.

@@ -22,11 +22,11 @@ struct ClonePlanner {
     }
 
     func plan(_ ids: [ObjectID], _ options: CloneOptions, objectCountMax: Int?) throws(CambiumError) -> ClonePlan {
-        guard !ids.isEmpty else { throw CambiumError(.invalidInput, "A clone is of one object at least.") }
+        guard !ids.isEmpty else { throw CambiumError(.invalidInput, "A clone needs at least one object.") }
         guard ids.count <= CloneRequest.rootCountMax else {
-            throw CambiumError(.limitExceeded, "A clone is of at most \(CloneRequest.rootCountMax) objects with what they own.")
+            throw CambiumError(.limitExceeded, "A clone takes at most \(CloneRequest.rootCountMax) root objects.")
         }
-        guard Set(ids).count == ids.count else { throw CambiumError(.invalidInput, "A clone names an object twice.") }
+        guard Set(ids).count == ids.count else { throw CambiumError(.invalidInput, "The clone names an object twice.") }
         var roots: [ObjectPlace] = []
         for id in ids { roots.append(try place(id)) }
         let members = CloneMembers(layout, try ClonePolicy(layout.schema, options))
@@ -39,7 +39,7 @@ struct ClonePlanner {
             hierarchies.append(try settle(table, &rows[table.index], members))
         }
         hierarchies.sort { $0.root < $1.root }
-        try checkRoom(rows)
+        try checkRowCapacity(rows)
         let present = hierarchies.flatMap(\.counts).map { members[$0.entity] }
         try checkUnique(present, hierarchies, roots, options)
         try checkFollowers(entries, members, options)
@@ -57,7 +57,7 @@ struct ClonePlanner {
 
     private func place(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
         guard let place = reader.place(of: id, layout) else {
-            throw CambiumError(.notFound, "There is no object \(layout.schema.entity(id.root)?.name ?? "\(id.root)")/\(id.serial).")
+            throw CambiumError(.notFound, "Object \(layout.schema.entity(id.root)?.name ?? "\(id.root)")/\(id.serial) does not exist.")
         }
         return place
     }
@@ -66,7 +66,7 @@ struct ClonePlanner {
 
     func member(_ table: Int, _ row: UInt32) -> Entity {
         guard let entity = layout.schema.entity(reader.rows(table).entity(row, layout.tables[table])) else {
-            reader.chunks.refuse("an object is of no entity")
+            reader.chunks.refuse("an object has no valid entity")
         }
         return entity
     }
@@ -79,7 +79,7 @@ struct ClonePlanner {
         let groupCount = reader.groupCount(table.index) + rows.count / PageLayout.fanOut + 2
         guard first + UInt64(rows.count) <= ObjectID.serialMax + 1, groupCount < TableLayout.groupCountMax else {
             let name = table.root?.name ?? ""
-            throw CambiumError(.limitExceeded, "The hierarchy of '\(name)' has no room for \(rows.count) more objects.")
+            throw CambiumError(.limitExceeded, "The hierarchy of '\(name)' has no space for \(rows.count) more objects.")
         }
         let tableRows = reader.rows(table.index)
         rows.rank(tableRows, firstSerial: first)
@@ -96,17 +96,17 @@ struct ClonePlanner {
                 }
             }
         }
-        guard counts.keys.allSatisfy(members.has) else { reader.chunks.refuse("an object is of no entity") }
+        guard counts.keys.allSatisfy(members.has) else { reader.chunks.refuse("an object has no valid entity") }
         return CloneOp.Hierarchy(
             root: layout.root(ofTable: table.index), firstSerial: first,
             counts: counts.map { CloneOp.EntityCount($0.key, $0.value) }.sorted { $0.entity < $1.entity })
     }
 
     /// Checks an estimate of the rows and pages of the copies. Running out of pages while they are written would end the process.
-    private func checkRoom(_ rows: [CloneRows]) throws(CambiumError) {
+    private func checkRowCapacity(_ rows: [CloneRows]) throws(CambiumError) {
         for table in layout.tables where table.root == nil {
             guard reader.nextSerial(table.index) + UInt64(reader.liveCount(table.index)) < TableLayout.rowCountMax else {
-                throw CambiumError(.limitExceeded, "A many-to-many relationship has no room for the links of the copies.")
+                throw CambiumError(.limitExceeded, "A many-to-many relationship has no space for the links of the copies.")
             }
         }
         guard let space else { return }

@@ -112,7 +112,7 @@ final class CloneBits: @unchecked Sendable {
         self.chunks = chunks
         wordCount = groupCount * Self.wordsPerGroup
         guard let words = calloc(max(1, groupCount * Self.wordsPerGroup), 8), let ranks = calloc(max(1, groupCount), 4) else {
-            Trap.because("The system refused memory for a clone.")
+            Trap.because("The operating system refused memory for a clone.")
         }
         self.words = words.assumingMemoryBound(to: UInt64.self)
         self.ranks = ranks.assumingMemoryBound(to: UInt32.self)
@@ -124,7 +124,7 @@ final class CloneBits: @unchecked Sendable {
     }
 
     /// Ends the process, because a page names a row that its table does not have.
-    @inline(never) func refuse() -> Never { chunks.refuse("a link leads to a row that there is not") }
+    @inline(never) func refuse() -> Never { chunks.refuse("a link leads to a row that does not exist") }
 
     /// Adds a row. Returns whether the row was not in the set before.
     @inline(__always) func insert(_ row: UInt32) -> Bool {

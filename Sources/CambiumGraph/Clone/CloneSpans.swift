@@ -82,7 +82,7 @@ struct CloneSpans {
         while start < PageLayout.fanOut, page < rows.pages.count {
             let bits = Self.lowest(PageLayout.fanOut - start, of: rest)
             guard let source = tableRows.group(at: Int(rows.pages[page].group)) else {
-                tableRows.chunks.refuse("a row that is copied has no group")
+                tableRows.chunks.refuse("a copied row has no group")
             }
             spans.append(CloneSpan(source: source, rows.pages[page], bits: bits, start: start))
             start += bits.nonzeroBitCount

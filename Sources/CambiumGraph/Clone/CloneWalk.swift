@@ -73,7 +73,7 @@ struct CloneWalk {
             }
         }
         if objectCount > objectCountMax {
-            throw CambiumError(.limitExceeded, "The clone would have more than the \(objectCountMax) objects that are allowed.")
+            throw CambiumError(.limitExceeded, "The clone would exceed its limit of \(objectCountMax) objects.")
         }
     }
 

@@ -25,7 +25,7 @@ extension Draft {
 
     private func mismatch(_ op: CloneOp) -> CambiumError {
         let roots = op.roots.prefix(3).map { text(of: $0) }.joined(separator: ", ")
-        return CambiumError(.damaged, "The clone of \(roots) does not come to the objects that the log gives.")
+        return CambiumError(.damaged, "The clone of \(roots) does not give the objects that the log states.")
     }
 
     /// Carries out a plan that was made of the current state of this draft. The plan must have made the op. Keeps memory ready for another
@@ -43,7 +43,7 @@ extension Draft {
 
     /// Writes a clone that was checked before, so that writing cannot fail.
     private mutating func carryOut(_ plan: consuming ClonePlan, _ values: CloneValues) {
-        precondition(touched == nil, "An import derives its ops from what it changed; a clone is an op.")
+        precondition(touched == nil, "An import must not clone, because it derives its ops from its changes.")
         let originalsPending = pending.objects
         space.memory.prepare(byteCount: byteCount(of: plan), freeByteCount: space.freeByteCount)
         for hierarchy in plan.hierarchies {

@@ -19,7 +19,7 @@ private struct LinkCursor {
     @inline(__always)
     mutating func values(_ row: UInt32, _ draft: inout Draft) -> (first: Values, second: Values, third: Values) {
         if row &>> PageLayout.rowShift != group { look(row, &draft) }
-        guard let leaves else { preconditionFailure("A group that was looked up has leaves.") }
+        guard let leaves else { preconditionFailure("A group that was looked up must have leaves.") }
         let place = Int(row & PageLayout.rowMask)
         return (leaves.0 + place, leaves.1 + place, leaves.2 + place)
     }

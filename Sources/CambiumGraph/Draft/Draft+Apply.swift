@@ -31,7 +31,7 @@ extension Draft {
             unlink(end, owner: owner.row, target: row.row)
         case .move(let id, let property, let target, let index):
             let (end, owner, row) = try resolve(id, property, target)
-            guard index >= 0 else { throw CambiumError(.invalidInput, "An index is 0 or more; \(index) is none.") }
+            guard index >= 0 else { throw CambiumError(.invalidInput, "Index \(index) is negative. An index must be 0 or more.") }
             guard move(end, owner: owner.row, target: row.row, to: index) else {
                 throw CambiumError(.notFound, "\(text(of: target)) is not a member of the ordered relationship.")
             }
@@ -45,7 +45,7 @@ extension Draft {
         case .label(let name, let number):
             try TransactionLabel.check(name)
             guard number.rawValue > 0, number.rawValue <= transaction else {
-                throw CambiumError(.notFound, "There is no transaction \(number) that '\(name)' could name.")
+                throw CambiumError(.notFound, "Label '\(name)' cannot name transaction \(number), which does not exist.")
             }
             try setLabel(name, number)
         case .digest(let number, let digest): try check(digest, of: number)
@@ -109,9 +109,9 @@ extension Draft {
             let table = layout.table(of: id.root)
         else { throw CambiumError(.invalidInput, "The schema has no concrete \(number) in the hierarchy of \(id.root).") }
         guard id.serial > 0, reader.row(table.index, serial: id.serial) == nil else {
-            throw CambiumError(.invalidInput, "\(entity.name)/\(id.serial) is there already.")
+            throw CambiumError(.invalidInput, "\(entity.name)/\(id.serial) already exists.")
         }
-        try checkRoom(table, CollectionOfOne(id.serial...id.serial))
+        try checkRowCapacity(table, CollectionOfOne(id.serial...id.serial))
         var cells = try takeCells(assignments, entity, table)
         for attribute in entity.attributes where !attribute.defaultValue.isNull {
             if assignments.contains(where: { $0.property == attribute.number }) { continue }
@@ -124,18 +124,18 @@ extension Draft {
             if assigned.cell.isNull, reader.rows(table.index).isNull(row, assigned.slot, kind) { continue }
             assigned.cell.withCell { store(table.index, row, assigned.slot, kind, $0) }
         }
-        space.spareCells.giveBack(&cells)
+        space.spareCells.recycle(&cells)
         for index in table.indexes { addToIndex(table, index, row) }
         pending.noteObject(table.index, row)
     }
 
     private mutating func set(_ id: ObjectID, _ assignments: [Assignment]) throws(CambiumError) {
         let place = try livePlace(id)
-        guard let entity = entity(at: place) else { throw CambiumError(.damaged, "\(text(of: id)) has no entity.") }
+        guard let entity = entity(at: place) else { throw CambiumError(.damaged, "\(text(of: id)) has no valid entity.") }
         let table = layout.tables[Int(place.table)]
         var cells = try takeCells(assignments, entity, table)
         store(cells, at: place, table)
-        space.spareCells.giveBack(&cells)
+        space.spareCells.recycle(&cells)
         if assignments.contains(where: { $0.value.isNull && entity.attribute($0.property)?.isOptional == false }) {
             pending.noteObject(table.index, place.row)
         }
@@ -152,7 +152,7 @@ extension Draft {
     ) throws(CambiumError) {
         let table = layout.tables[Int(place.table)]
         var cells = space.spareCells.take()
-        defer { space.spareCells.giveBack(&cells) }
+        defer { space.spareCells.recycle(&cells) }
         changed.reserveCapacity(values.count)
         cells.reserveCapacity(values.count)
         var losesMandatory = false
@@ -173,11 +173,11 @@ extension Draft {
         }
     }
 
-    /// Returns an empty array for the assignments of an op. The caller returns the array with `giveBack`, so that its memory is used
+    /// Returns an empty array for the assignments of an op. The caller returns the array with `recycle`, so that its memory is used
     /// again.
     package func takeAssignments() -> [Assignment] { space.spareAssignments.take() }
 
-    package func giveBack(_ assignments: inout [Assignment]) { space.spareAssignments.giveBack(&assignments) }
+    package func recycle(_ assignments: inout [Assignment]) { space.spareAssignments.recycle(&assignments) }
 
     private func holds(_ assigned: AssignedCell, _ table: TableLayout, _ row: UInt32) -> Bool {
         assigned.cell.withCell { reader.rows(table.index).equals(row, assigned.slot, table.columns[assigned.slot], $0) }
@@ -188,7 +188,7 @@ extension Draft {
         setProvenance(table.index, place.row, TableLayout.changedSlot)
     }
 
-    /// Converts the values of an op. The caller stores the cells and then returns the array with `giveBack`.
+    /// Converts the values of an op. The caller stores the cells and then returns the array with `recycle`.
     private mutating func takeCells(
         _ assignments: [Assignment], _ entity: Entity, _ table: TableLayout
     ) throws(CambiumError) -> [AssignedCell] {
@@ -206,11 +206,11 @@ extension Draft {
 
     private func check(_ digest: GraphDigest, of number: TransactionNumber) throws(CambiumError) {
         guard number.rawValue < transaction else {
-            throw CambiumError(.damaged, "Transaction \(transaction) has a digest of transaction \(number), which is not before it.")
+            throw CambiumError(.damaged, "Transaction \(transaction) has a digest of transaction \(number), which is not an earlier one.")
         }
         // The draft no longer has the graph of an earlier transaction, so it cannot compare an earlier digest.
         guard transaction - number.rawValue > 1 || Digester(reader: reader, layout: layout).digest() == digest else {
-            throw CambiumError(.damaged, "The graph after transaction \(number) does not have the digest that the log gives.")
+            throw CambiumError(.damaged, "The graph after transaction \(number) does not have the digest that the log states.")
         }
     }
 
@@ -221,13 +221,13 @@ extension Draft {
     ) throws(CambiumError) {
         let (end, owner, row) = try resolve(id, property, target)
         if let index, index < 0 || index > reader.memberCount(end, owner: owner.row) {
-            throw CambiumError(.invalidInput, "Index \(index) is outside the relationship of \(text(of: id)).")
+            throw CambiumError(.invalidInput, "Index \(index) is out of range for the relationship of \(text(of: id)).")
         }
         link(end, owner: owner.row, target: row.row, at: index)
     }
 
     func livePlace(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
-        guard let place = place(of: id) else { throw CambiumError(.notFound, "There is no object \(text(of: id)).") }
+        guard let place = place(of: id) else { throw CambiumError(.notFound, "Object \(text(of: id)) does not exist.") }
         return place
     }
 

@@ -19,8 +19,8 @@ extension Draft {
         let needed = chunkCount(changedGranules(dying), buckets: dying.count)
         if needed < space.freeChunkCount { return }
         throw space.capacity.exhausted(
-            "deleting \(dying.count) objects at once may need \(needed) chunks of 64 KiB, with \(space.freeChunkCount) left",
-            remedy: "Delete fewer of them in one transaction.")
+            "deleting \(dying.count) objects at once may need \(needed) chunks of 64 KiB, but \(space.freeChunkCount) are left",
+            remedy: "Delete fewer objects in one transaction.")
     }
 
     /// Throws `.limitExceeded` if a migration may need more chunks than are free outside the reserve. O(tables).
@@ -31,7 +31,7 @@ extension Draft {
         let share = Double(2 * groupCount) / Double(max(1, allGroupCount))
         let needed = chunkCount(Int(Double(space.liveGranules) * share), buckets: 0)
         if pending.isOff || needed <= space.freeChunkCount - space.capacity.reserveChunkCount { return }
-        throw space.capacity.exhausted("the new schema may need \(needed) chunks of 64 KiB more")
+        throw space.capacity.exhausted("the new schema may need \(needed) more chunks of 64 KiB")
     }
 
     /// Returns the number of chunks for copies of this many granules, and for the index buckets and index nodes that this many objects

@@ -139,9 +139,9 @@ extension Draft {
     package mutating func beginInsert(_ table: ImportTable) throws(CambiumError) -> UInt32 {
         let serial = reader.nextSerial(table.number)
         guard serial <= ObjectID.serialMax else {
-            throw CambiumError(.limitExceeded, "The hierarchy of '\(table.entity.name)' has handed out all of its serials.")
+            throw CambiumError(.limitExceeded, "The hierarchy of '\(table.entity.name)' has assigned all of its serials.")
         }
-        try checkRoom(table.table, CollectionOfOne(serial...serial))
+        try checkRowCapacity(table.table, CollectionOfOne(serial...serial))
         return insertRow(table.table, serial: serial, entity: table.entity.number)
     }
 
@@ -310,7 +310,7 @@ extension Draft {
             all.forEach { row in
                 if hasDeleted, !rows.isLive(row) { return }
                 let entity = Int(rows.entity(row, table).rawValue)
-                if entity >= counts.count { reader.chunks.refuse("an object is of no entity") }
+                if entity >= counts.count { reader.chunks.refuse("an object has no valid entity") }
                 if rows.serial(row) >= firstNew {
                     if rows.isStub(row) {
                         counts[entity].stubs += 1

@@ -24,7 +24,7 @@ extension Draft {
         if let number, let family = schema.entity(relationship.destination)?.family, family.contains(number) { return }
         let wanted = schema.entity(relationship.destination)?.name ?? ""
         throw CambiumError(
-            .invalidInput, "'\(relationship.name)' of \(text(of: id)) holds objects of '\(wanted)', and \(text(of: target)) is not one.")
+            .invalidInput, "'\(relationship.name)' of \(text(of: id)) holds objects of '\(wanted)', but \(text(of: target)) is not one.")
     }
 
     /// Returns the ends of a link that a caller names: the relationship in this schema, and the places of both objects.

@@ -18,7 +18,7 @@ extension Draft {
 
     func tree(_ list: ListLayout) -> Tree {
         guard case .tree(let root, let left, let right, let up, let size) = list.shape else {
-            preconditionFailure("Only an ordered list has a tree.")
+            preconditionFailure("A list must be ordered to have a tree.")
         }
         return Tree(
             owners: list.ownerTable, members: list.memberTable, root: root, left: left, right: right, up: up, size: size)

@@ -44,7 +44,7 @@ extension Draft {
     }
 
     /// Releases a group whose rows have moved and to which no virtual page is mapped any more.
-    mutating func giveUpMovedGroup(_ table: TableLayout, _ index: UInt32) {
+    mutating func releaseMovedGroup(_ table: TableLayout, _ index: UInt32) {
         releaseGroup(table, index, virtualPage: nil)
     }
 
@@ -94,7 +94,7 @@ extension Draft {
     /// Changes a count. If a page was not proven, its count may be too low.
     @inline(__always) func count(_ place: UnsafeMutableRawPointer, by step: Int) {
         let count = place.load(as: Int.self) &+ step
-        if count < 0 { chunks.refuse("a table has more than it counts") }
+        if count < 0 { chunks.refuse("a count of a table is too low") }
         place.storeBytes(of: count, as: Int.self)
     }
 
@@ -109,7 +109,7 @@ extension Draft {
             freeCount.pointee -= 1
             let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
             index = slot(&free.pointee, Int(freeCount.pointee)).pointee
-            if Int(index) >= reader.groupCount(table.index) { chunks.refuse("a table uses a group again that it does not have") }
+            if Int(index) >= reader.groupCount(table.index) { chunks.refuse("the free list of a table names a group that does not exist") }
         } else {
             let groupCount = (page + TablePage.groupCountOffset).assumingMemoryBound(to: UInt32.self)
             index = groupCount.pointee
@@ -212,7 +212,7 @@ extension Draft {
             freeCount.pointee -= 1
             let free = (page + TablePage.freeOffset).assumingMemoryBound(to: RadixVector.self)
             row = slot(&free.pointee, Int(freeCount.pointee)).pointee
-            if UInt64(row) >= reader.nextSerial(table.index) { chunks.refuse("a table uses a row again that it does not have") }
+            if UInt64(row) >= reader.nextSerial(table.index) { chunks.refuse("the free list of a table names a row that does not exist") }
         } else {
             let next = (page + TablePage.nextSerialOffset).assumingMemoryBound(to: UInt64.self)
             row = UInt32(next.pointee)

@@ -45,7 +45,7 @@ extension Draft {
     /// Refuses a tree in which a walk takes more steps than the table has rows, because the walk goes in circles.
     @inline(__always) private func countDown(_ restCount: inout Int) {
         restCount &-= 1
-        if restCount < 0 { chunks.refuse("an ordered list goes in circles") }
+        if restCount < 0 { chunks.refuse("an ordered list has a cycle") }
     }
 
     mutating func remove(_ tree: Tree, owner: UInt32, member: UInt32) {

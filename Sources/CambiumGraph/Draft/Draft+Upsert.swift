@@ -8,7 +8,7 @@ extension Draft {
     /// Inserts or changes the objects of a block, column by column.
     mutating func apply(_ block: UpsertBlock) throws(CambiumError) {
         guard let entity = schema.entity(block.entity), !entity.isAbstract, let table = layout.table(of: entity.root) else {
-            throw CambiumError(.damaged, "A block names \(block.entity), which the schema does not have.")
+            throw CambiumError(.damaged, "A block names \(block.entity), which the schema does not have as a concrete entity.")
         }
         for column in block.identity + block.columns { try check(column, block, entity, table) }
         let isInsert = block.kind == .insert || block.kind == .insertStub
@@ -51,7 +51,7 @@ extension Draft {
             }
         }
         guard fits, let attribute else {
-            throw CambiumError(.damaged, "A block of '\(entity.name)' has a column, \(column.property), that does not fit it.")
+            throw CambiumError(.damaged, "A block of '\(entity.name)' has a column for \(column.property) that does not fit it.")
         }
         var check = StoredValueCheck(attribute.type)
         if let flaw = check.flaw(in: column) {
@@ -81,12 +81,12 @@ extension Draft {
         let reader = reader
         let next = reader.nextSerial(table.index)
         let ranges = try ranges(of: block.serials)
-        try checkRoom(table, ranges)
+        try checkRowCapacity(table, ranges)
         for serials in ranges {
             // A serial of `next` or more was never assigned, so no object has it.
             if serials.lowerBound >= next { continue }
             for serial in serials where reader.row(table.index, serial: serial) != nil {
-                throw CambiumError(.damaged, "A block inserts serial \(serial) of \(block.entity), which is there already.")
+                throw CambiumError(.damaged, "A block inserts serial \(serial) of \(block.entity), which already exists.")
             }
         }
     }
@@ -98,7 +98,7 @@ extension Draft {
         var last: UInt64 = 0
         for run in serials.runs {
             guard run.first > last, run.first <= ObjectID.serialMax, run.count > 0, UInt64(run.count) <= ObjectID.serialMax - run.first + 1
-            else { throw CambiumError(.damaged, "A block has serials, from \(run.first), that do not ascend up to \(ObjectID.serialMax).") }
+            else { throw CambiumError(.damaged, "The serials of a block do not ascend at \(run.first), or exceed \(ObjectID.serialMax).") }
             last = run.first + UInt64(run.count) - 1
             ranges.append(run.first...last)
         }
@@ -114,10 +114,10 @@ extension Draft {
         for range in try ranges(of: serials) {
             for serial in range {
                 guard let row = finder.row(serial: serial) else {
-                    throw CambiumError(.damaged, "A block changes serial \(serial) of a hierarchy that has no such object.")
+                    throw CambiumError(.damaged, "A block changes serial \(serial), but its hierarchy has no such object.")
                 }
                 if let entity, finder.rows.entity(row, table) != entity.number {
-                    throw CambiumError(.damaged, "A block changes serial \(serial) as '\(entity.name)', which it is not.")
+                    throw CambiumError(.damaged, "A block changes serial \(serial) as '\(entity.name)', but the object has another entity.")
                 }
                 rows.append(row)
             }

@@ -122,7 +122,7 @@ extension Draft {
     private borrowing func refusal() -> CambiumError {
         let reason = (failure as? CambiumError)?.message ?? ""
         return CambiumError(
-            .notWritable, "The transaction cannot go on, because a change failed half-way: \(reason) Run it again.", underlying: failure)
+            .notWritable, "The transaction cannot continue, because a change failed halfway: \(reason) Run it again.", underlying: failure)
     }
 }
 

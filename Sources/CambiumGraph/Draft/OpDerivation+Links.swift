@@ -5,7 +5,7 @@ extension OpDerivation {
     /// to-one end reports for both, or the first end if both are alike.
     func emitLinks(_ relationship: Relationship, _ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
         let end = layout.end(relationship)
-        guard tells(end, relationship) else { return }
+        guard reports(end, relationship) else { return }
         let rows = reader.rows(layout.tableIndex(ofKnown: relationship.root))
         let changed = owners(of: relationship, end).sorted { rows.serial($0) < rows.serial($1) }
         var builder = LinkBlockBuilder(relationship: relationship, kind: kind(relationship))
@@ -35,7 +35,7 @@ extension OpDerivation {
         return owners
     }
 
-    private func tells(_ end: EndLayout, _ relationship: Relationship) -> Bool {
+    private func reports(_ end: EndLayout, _ relationship: Relationship) -> Bool {
         if relationship.isOrdered { return true }
         switch end.layout {
         case .pair: return end.end == 0

@@ -24,7 +24,7 @@ public struct RuleViolations: Error, Hashable, Sendable {
         if causes.count > lines.count { lines.append("and \(causes.count - lines.count) more") }
         if consequenceCount > 0 {
             let rules = consequenceCount == 1 ? "1 other rule" : "\(consequenceCount) other rules"
-            lines.append("The deletion would also break \(rules), at the objects that would lose a member.")
+            lines.append("The deletion would also break \(rules) for objects that would lose a member.")
         }
         return lines
     }

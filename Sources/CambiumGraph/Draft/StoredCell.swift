@@ -20,12 +20,12 @@ enum StoredCell {
             return
         }
         guard let form = StoredForm(value, type: attribute.type) else {
-            throw CambiumError(.invalidInput, "'\(attribute.name)' is \(attribute.type.rawValue), and the value given is not.")
+            throw CambiumError(.invalidInput, "'\(attribute.name)' has the type \(attribute.type.rawValue), but the given value does not.")
         }
         if case .bytes(let stored) = form { try Self.checkLength(stored.count, attribute) }
         var check = StoredValueCheck(attribute.type)
         if let flaw = check.flaw(form) {
-            throw CambiumError(.invalidInput, "The value that is given for '\(attribute.name)' \(flaw).")
+            throw CambiumError(.invalidInput, "The value given for '\(attribute.name)' \(flaw).")
         }
         switch form {
         case .fixed(let low, let high): self = .fixed(low, high)
@@ -44,7 +44,8 @@ enum StoredCell {
 
     private static func checkLength(_ byteCount: Int, _ attribute: Attribute) throws(CambiumError) {
         guard byteCount > Blob.byteCountMax else { return }
-        throw CambiumError(.limitExceeded, "A value has at most \(Blob.byteCountMax) bytes; '\(attribute.name)' has \(byteCount).")
+        throw CambiumError(
+            .limitExceeded, "A value has at most \(Blob.byteCountMax) bytes, but the one for '\(attribute.name)' has \(byteCount).")
     }
 
     @inline(__always) var isNull: Bool { if case .null = self { true } else { false } }

@@ -27,17 +27,18 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case .mandatoryAttribute(let name):
             "\(object): '\(name)' must have a value"
         case .tooFewMembers(let name, let count, let min):
-            "\(object): '\(name)' has \(count) of at least \(min)"
+            "\(object): '\(name)' has too few members: \(count) of at least \(min)"
         case .tooManyMembers(let name, let count, let max):
-            "\(object): '\(name)' has \(count) of at most \(max)"
+            "\(object): '\(name)' has too many members: \(count) of at most \(max)"
         case .duplicate(let attributes, let other):
-            "\(object): \(attributes.map { "'\($0)'" }.joined(separator: ", ")) must be unique, and \(other) has the same"
+            "\(object): \(attributes.map { "'\($0)'" }.joined(separator: ", ")) must be unique, but \(other) has the same "
+                + (attributes.count == 1 ? "value" : "values")
         case .deleteDenied(let relationship, let member):
             "\(object): cannot be deleted while '\(relationship)' has \(member)"
         case .valueRefused(let name, let reason):
             "\(object): '\(name)' \(reason)"
         case .wrongMember(let name, let member, let wanted):
-            "\(object): '\(name)' holds '\(wanted)', and \(member) is none"
+            "\(object): '\(name)' holds objects of '\(wanted)', but \(member) is not one"
         }
     }
 }

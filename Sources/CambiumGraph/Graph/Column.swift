@@ -22,7 +22,7 @@ struct LeafDirectory {
     /// Returns the leaf of a row. Ends the process if the row is of another graph and lies beyond the groups of this one.
     @inline(__always) func leaf(_ row: UInt32) -> UnsafeMutableRawPointer {
         let group = Int(row &>> PageLayout.rowShift)
-        if group >= leaves.count { chunks.refuse("a link leads to a row that there is not") }
+        if group >= leaves.count { chunks.refuse("a link leads to a row that does not exist") }
         return leaves[group]
     }
 

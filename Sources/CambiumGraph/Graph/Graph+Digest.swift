@@ -83,7 +83,7 @@ struct Digester {
 
     private func addLinks(_ relationship: Relationship, to sum: inout DigestSum) {
         let end = layout.end(relationship)
-        guard isTeller(relationship, end) else { return }
+        guard isListingEnd(relationship, end) else { return }
         let table = layout.tables[layout.tableIndex(ofKnown: relationship.root)]
         let targets = reader.rows(layout.tableIndex(ofKnown: relationship.destinationRoot))
         let rows = reader.rows(table.index)
@@ -106,9 +106,9 @@ struct Digester {
 
     /// Whether the digest takes the links from this end. Each ordered end contributes the index of each member. If neither end is ordered,
     /// the to-one end contributes for both, or the first end if there is no single to-one end.
-    func isTeller(_ relationship: Relationship, _ end: EndLayout) -> Bool { relationship.isOrdered || isFirstTeller(end) }
+    func isListingEnd(_ relationship: Relationship, _ end: EndLayout) -> Bool { relationship.isOrdered || isFirstListingEnd(end) }
 
-    private func isFirstTeller(_ end: EndLayout) -> Bool {
+    private func isFirstListingEnd(_ end: EndLayout) -> Bool {
         switch end.layout {
         case .pair: end.end == 0
         case .list(let list, let childEnd): end.end == childEnd && !list.isOrdered

@@ -32,7 +32,7 @@ public struct EndHandle: Sendable {
     @inline(__always) func isIn(_ place: ObjectPlace) -> Bool { ownerTable == Int(place.table) }
 
     var end: EndLayout {
-        guard let resolved else { preconditionFailure("A caller follows a relationship only from objects that may have it.") }
+        guard let resolved else { preconditionFailure("A caller must follow a relationship only from objects that may have it.") }
         return resolved
     }
 }

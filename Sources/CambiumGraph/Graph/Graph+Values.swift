@@ -111,7 +111,7 @@ extension Reader {
 
     /// Ends the process because a page contains bytes that are not a value of the attribute.
     private func refuse(_ field: Field, _ place: ObjectPlace) -> Never {
-        chunks.refuse("row \(place.row) of table \(place.table) has no \(field.type.rawValue) in column \(field.slot)")
+        chunks.refuse("row \(place.row) of table \(place.table) has no valid \(field.type.rawValue) in column \(field.slot)")
     }
 
     func find(_ entity: Entity, identity values: [Value], _ layout: GraphLayout) -> ObjectPlace? {

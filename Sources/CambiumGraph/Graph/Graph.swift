@@ -66,7 +66,7 @@ public struct Graph: Sendable {
     /// Returns the concrete entity of an object.
     public func entity(of place: ObjectPlace) -> Entity {
         guard let entity = schema.entity(entityNumber(of: place)) else {
-            reader.chunks.refuse("row \(place.row) of table \(place.table) is of no entity")
+            reader.chunks.refuse("row \(place.row) of table \(place.table) has no valid entity")
         }
         return entity
     }

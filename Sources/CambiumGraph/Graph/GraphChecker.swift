@@ -29,7 +29,7 @@ extension Graph {
         var rows: [UInt32] = []
         reader.forEachRow(of: table) { rows.append($0) }
         if rows.count != reader.liveCount(table.index) {
-            findings.append("\(name): \(rows.count) rows are live and \(reader.liveCount(table.index)) are counted.")
+            findings.append("\(name): \(rows.count) rows are live, but the count is \(reader.liveCount(table.index)).")
         }
         for index in table.indexes { check(index, table, rows, name, &findings) }
         guard table.root != nil else { return }
@@ -61,7 +61,8 @@ extension Graph {
             }
         }
         if expected != reader.entryCount(table.index, index.number) {
-            findings.append("\(name): index \(index.number) has \(reader.entryCount(table.index, index.number)) entries of \(expected).")
+            let count = reader.entryCount(table.index, index.number)
+            findings.append("\(name): index \(index.number) has \(count) entries instead of \(expected).")
         }
     }
 
@@ -73,7 +74,7 @@ extension Graph {
                 let partner = rows.link(row, slots[side])
                 if partner == noRow { return }
                 if !others.isLive(partner) || others.link(partner, slots[1 - side]) != row {
-                    findings.append("Link \(link): row \(row) is not linked back by its partner.")
+                    findings.append("Link \(link): the partner of row \(row) does not link back to it.")
                 }
             }
         }
@@ -97,18 +98,20 @@ extension Graph {
                     findings.append("Link \(link): member \(member) has the wrong index.")
                 }
             }
-            if count != reader.memberCount(list, owner: owner) { findings.append("Link \(link): the count at \(owner) is wrong.") }
+            if count != reader.memberCount(list, owner: owner) {
+                findings.append("Link \(link): the member count of owner \(owner) is wrong.")
+            }
             listed += count
         }
         var expected = 0
         reader.forEachRow(of: layout.tables[list.memberTable]) { member in
             let owner = members.link(member, list.ownerSlot)
             if owner == noRow { return }
-            if !owners.isLive(owner) { findings.append("Link \(link): member \(member) names an owner that is gone.") }
+            if !owners.isLive(owner) { findings.append("Link \(link): member \(member) names an owner that does not exist.") }
             // The edge of an object with itself is in the first list only.
             if isSymmetric, members.link(member, 0) == members.link(member, 1) { return }
             expected += 1
         }
-        if expected != listed { findings.append("Link \(link): \(listed) members are listed and \(expected) name an owner.") }
+        if expected != listed { findings.append("Link \(link): the lists have \(listed) members, but \(expected) members name an owner.") }
     }
 }

@@ -1,5 +1,5 @@
 /// Proves that the pages of a timeline are in order. No version reaches a page twice, no reachable page is free, and the newest version
-/// reaches no dead page. No page is younger than the page that leads to it. All reachable pages together are what the space counts as in
+/// reaches no dead page. No page is younger than the page that refers to it. All reachable pages together are what the space counts as in
 /// use.
 package struct PageChecker {
     private let timeline: Timeline
@@ -34,18 +34,19 @@ package struct PageChecker {
         for version in timeline.pinnedVersions {
             for page in version.dead.elements {
                 if !dead.insert(page).inserted { findings.append("Page \(page) is on two dead lists.") }
-                if headPages.contains(page) { findings.append("Page \(page) is dead and the newest version reaches it.") }
-                if !inUse.contains(page) { findings.append("Page \(page) is dead and no version reaches it.") }
+                if headPages.contains(page) { findings.append("Page \(page) is dead, but the newest version reaches it.") }
+                if !inUse.contains(page) { findings.append("Page \(page) is dead, but no version reaches it.") }
             }
         }
         let granules = inUse.reduce(0) { $0 + chunks.granules($1) }
         var live: [Int: Int] = [:]
         for page in inUse { live[Int(page >> 12), default: 0] += chunks.granules(page) }
         for chunk in 0..<timeline.space.chunkCount where live[chunk, default: 0] != Int(timeline.space.live[chunk]) {
-            findings.append("Chunk \(chunk) has \(live[chunk, default: 0]) granules in use, and \(timeline.space.live[chunk]) are noted.")
+            let count = timeline.space.live[chunk]
+            findings.append("Chunk \(chunk) has \(live[chunk, default: 0]) granules in use, but its count is \(count).")
         }
         if granules != timeline.space.liveGranules {
-            findings.append("\(granules) granules are reachable and \(timeline.space.liveGranules) are in use.")
+            findings.append("\(granules) granules are reachable, but the count of granules in use is \(timeline.space.liveGranules).")
         }
     }
 
@@ -63,10 +64,10 @@ package struct PageChecker {
             for table in Register.layout.tables { walkTable(table, register, &walk) }
         }
         for (head, count) in walk.sharerCounts where reader.sharedBlobs.get(Blob.place(head), chunks) != count {
-            walk.findings.append("Blob \(head) has \(count) sharers, and another number is noted.")
+            walk.findings.append("Blob \(head) has \(count) sharers, but its stored count differs.")
         }
         let counted = walk.sharerCounts.values.reduce(0, +)
-        if counted != noted { walk.findings.append("Blobs have \(counted) sharers, and \(noted) are noted.") }
+        if counted != noted { walk.findings.append("Blobs have \(counted) sharers, but their counts add up to \(noted).") }
         findings += walk.findings
         return walk.seen
     }
@@ -120,7 +121,7 @@ package struct PageChecker {
                     overflowPageCount += 1
                     contents.forEach { fragment, _ in if fragment != first.crowdFragment { otherCount += 1 } }
                     if contents.count < Bucket.capacity, overflowPageCount != 1, overflowPageCount > 0 || contents.overflow != 0 {
-                        walk.findings.append("Page \(page) of bucket \(bucket) is not full, and is not the first overflow page.")
+                        walk.findings.append("Page \(page) of bucket \(bucket) is not full and is not the first overflow page.")
                     }
                     page = contents.overflow
                 }
@@ -145,9 +146,9 @@ private struct PageWalk {
 
     mutating func visit(_ page: PageRef, birthMax: UInt64) {
         if constants.contains(page) { return }
-        if !seen.insert(page).inserted { findings.append("Page \(page) is reached twice in the version of epoch \(epoch).") }
-        if chunks.kind(page) == .free || chunks.kind(page) == nil { findings.append("Page \(page) is reached and free.") }
-        if chunks.birth(page) > birthMax { findings.append("Page \(page) is younger than the page that leads to it.") }
+        if !seen.insert(page).inserted { findings.append("The version of epoch \(epoch) reaches page \(page) twice.") }
+        if chunks.kind(page) == .free || chunks.kind(page) == nil { findings.append("Page \(page) is free, but a version reaches it.") }
+        if chunks.birth(page) > birthMax { findings.append("Page \(page) is younger than the page that refers to it.") }
     }
 
     /// Visits the nodes of a vector, and calls `body` with each element that is not 0.
@@ -176,7 +177,7 @@ private struct PageWalk {
             guard cell != 0, StringLeaf.isBlob(cell) else { continue }
             let head = StringLeaf.blob(pointer, cell).page
             if let count = sharerCounts[head] {
-                if chunks.birth(head) > birth { findings.append("Blob \(head) is younger than a leaf that leads to it.") }
+                if chunks.birth(head) > birth { findings.append("Blob \(head) is younger than a leaf that refers to it.") }
                 sharerCounts[head] = count + 1
                 continue
             }

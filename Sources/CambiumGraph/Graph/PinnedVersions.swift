@@ -109,7 +109,7 @@ struct PinnedVersions {
         let older = pins[place].older
         deadGranules -= Self.granules(version.dead, space)
         bury(version.dead, older, space)
-        space.giveBack(&version.dead)
+        space.recycle(&version.dead)
         remove(place)
         return true
     }

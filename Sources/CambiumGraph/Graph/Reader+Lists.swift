@@ -56,7 +56,7 @@ struct ChainRows: Sequence, IteratorProtocol {
         let row = nextRow
         if row == noRow { return nil }
         restCount &-= 1
-        if restCount < 0 { rows.chunks.refuse("a list goes in circles") }
+        if restCount < 0 { rows.chunks.refuse("a list has a cycle") }
         nextRow = cache.link(row, rows, nextSlot)
         return row
     }
@@ -121,7 +121,7 @@ struct ListRows: Sequence, IteratorProtocol {
 
     private mutating func step() {
         restCount &-= 1
-        if restCount < 0 { rows.chunks.refuse("an ordered list goes in circles") }
+        if restCount < 0 { rows.chunks.refuse("an ordered list has a cycle") }
     }
 
     private mutating func advance(from row: UInt32) {
@@ -164,7 +164,7 @@ extension Reader {
         var restCount = members.rowCountEnd
         while node != noRow {
             restCount &-= 1
-            if restCount < 0 { chunks.refuse("an ordered list goes in circles") }
+            if restCount < 0 { chunks.refuse("an ordered list has a cycle") }
             let leftNode = members.link(node, left)
             let leftCount = leftNode == noRow ? 0 : Int(members.link(leftNode, size))
             if index == leftCount { return node }
@@ -197,7 +197,7 @@ extension Reader {
         var restCount = members.rowCountEnd
         while true {
             restCount &-= 1
-            if restCount < 0 { chunks.refuse("an ordered list goes in circles") }
+            if restCount < 0 { chunks.refuse("an ordered list has a cycle") }
             let parent = members.link(node, up)
             if parent == noRow { return index }
             if members.link(parent, right) == node { index += count(members.link(parent, left)) + 1 }

@@ -73,7 +73,7 @@ public struct Relation {
             var restCount = members.rowCountEnd
             while row != noRow {
                 restCount &-= 1
-                if restCount < 0 { version.space.refuse("a list goes in circles") }
+                if restCount < 0 { version.space.refuse("a list has a cycle") }
                 body(ObjectPlace(table: targetTable, row: row))
                 row = members.link(row)
             }

@@ -60,21 +60,21 @@ extension Timeline {
         _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, hasRegister: Bool = true,
         source: any ChunkSource, memory: MemoryBudget = .standard
     ) throws(CambiumError) {
-        guard image.isPossible else { throw CambiumError(.damaged, "The checkpoint tells of chunks that cannot be.") }
+        guard image.isPossible else { throw CambiumError(.damaged, "The checkpoint record describes pages that no graph can have.") }
         let resolved = try Schema(catalog: schema)
         var layout = GraphLayout(resolved, hasRegister: hasRegister)
         if layout.fingerprint != fingerprint { layout = GraphLayout(resolved, hasRegister: hasRegister, hasIndexes: false) }
         guard layout.fingerprint == fingerprint else {
-            throw CambiumError(.damaged, "The pages were laid out by another version of this program.")
+            throw CambiumError(.damaged, "Another version of this program laid out the pages of the checkpoint.")
         }
         // Pages that are made from now on must be younger than all existing pages.
         Self.epochs.max(image.epoch, ordering: .relaxed)
         let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source), budget: memory)
         if let flaw = space.supplied(Int(image.directory) / PageLayout.chunkGranules).flaw {
-            throw CambiumError(.damaged, "The pages of the checkpoint are not those of a graph: \(flaw).")
+            throw CambiumError(.damaged, "The pages of the checkpoint are not a graph: \(flaw).")
         }
         guard Self.isDirectory(image.directory, in: space, layout, epoch: image.epoch) else {
-            throw CambiumError(.damaged, "The checkpoint names a page as its directory that is none.")
+            throw CambiumError(.damaged, "The directory reference of the checkpoint record does not lead to a directory page.")
         }
         let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space)
         self.init(space, version)
@@ -100,7 +100,7 @@ extension Timeline {
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
     ) throws(CambiumError) -> FrozenPages {
         // A released page in a frozen chunk looks as it did before. So rolling back could release it twice.
-        precondition(!isTentative, "What may be taken back is not frozen.")
+        precondition(!isUnconfirmed, "An unconfirmed version must not be frozen.")
         reclaim()
         let (tables, disk) = try takeTableChunks(tableChunkCount)
         let version = head.version

@@ -15,7 +15,7 @@ public final class Timeline: @unchecked Sendable {
     @exclusivity(unchecked) private var pinned = PinnedVersions()
     private let counters = TimelineCounters()
     /// The unconfirmed versions, which may still be rolled back.
-    @exclusivity(unchecked) private var tentative = TentativeVersions()
+    @exclusivity(unchecked) private var unconfirmed = UnconfirmedVersions()
     @exclusivity(unchecked) var packing = PackingMemory()
     /// The largest number of requests that drafts remember.
     @exclusivity(unchecked) package var requestCountMax = 1_000_000
@@ -88,14 +88,14 @@ public final class Timeline: @unchecked Sendable {
     /// Makes the draft the newest version and returns it. Complexity: O(superseded pages).
     ///
     /// - Parameter indexing: The approximate number of rows that are added to an incomplete ordered index; `nil` for the usual number.
-    /// - Parameter isTentative: Whether `rollBack` may remove the version until it is confirmed.
+    /// - Parameter isUnconfirmed: Whether `rollBack` may remove the version until it is confirmed.
     /// - Parameter show: A closure that gets the new version before pages of the old one are freed. A caller that releases the old version
     ///   there spares the next transaction the work.
     /// Throws `.notWritable` if another draft was published since this one was made, or if a change of the draft failed half-way. In that
     /// case the draft is dropped.
     @discardableResult
     public func publish(
-        _ draft: consuming Draft, isTentative: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
+        _ draft: consuming Draft, isUnconfirmed: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Graph {
         try draft.checkUsable()
         draft.updateIndexes(rowCountMax: indexing ?? Self.indexedRowCount)
@@ -108,18 +108,18 @@ public final class Timeline: @unchecked Sendable {
             return true
         }
         guard isNewest else {
-            throw CambiumError(.notWritable, "The draft was made from a version that is no longer the newest; make it again.")
+            throw CambiumError(.notWritable, "The draft is not based on the newest version. Make it again.")
         }
         var born = draft.takeBorn()
-        if isTentative { tentative.append(epoch: draft.epoch, born, after: previous) }
-        space.giveBack(&born)
+        if isUnconfirmed { unconfirmed.append(epoch: draft.epoch, born, after: previous) }
+        space.recycle(&born)
         var superseded = draft.takeSuperseded()
         draft.markPublished()
         _ = consume draft
         show(Graph(version: version))
         retire(&previous, &superseded)
         pinned.reclaimSome(space)
-        space.giveBack(&superseded)
+        space.recycle(&superseded)
         space.memory.refill { space.freeByteCount }
         noteTotals()
         return Graph(version: version)
@@ -129,7 +129,7 @@ public final class Timeline: @unchecked Sendable {
 
     /// Confirms a version and all versions before it, so that they are never rolled back.
     public func confirm(_ graph: Graph) {
-        tentative.confirm(graph.version)
+        unconfirmed.confirm(graph.version)
         pinned.reclaimSome(space)
         noteTotals()
     }
@@ -137,15 +137,15 @@ public final class Timeline: @unchecked Sendable {
     /// Makes the last confirmed version the newest one again, and frees the pages of the versions after it, which no reader may read any
     /// more. Complexity: O(pages that these versions made).
     @discardableResult
-    public func rollBack() -> Graph { takeBack(to: nil) }
+    public func rollBack() -> Graph { removeUnconfirmed(to: nil) }
 
     /// Rolls back only the versions after `graph`. The caller must have held `graph` since it was the newest version. It may be
     /// unconfirmed, and then may still be rolled back itself.
     @discardableResult
-    public func rollBack(to graph: Graph) -> Graph { takeBack(to: graph.version) }
+    public func rollBack(to graph: Graph) -> Graph { removeUnconfirmed(to: graph.version) }
 
-    private func takeBack(to version: Version?) -> Graph {
-        let newest = tentative.takeBack(to: version) { page, epoch in
+    private func removeUnconfirmed(to version: Version?) -> Graph {
+        let newest = unconfirmed.rollBack(to: version) { page, epoch in
             // A page that was released since then has another birth, and may be in the list twice.
             if space.chunks.birth(page) == epoch { space.release(page) }
         }
@@ -179,7 +179,7 @@ public final class Timeline: @unchecked Sendable {
 
     var pinnedVersions: [Version] { pinned.elements }
     /// Whether the newest version may still be rolled back.
-    package var isTentative: Bool { tentative.base != nil }
+    package var isUnconfirmed: Bool { unconfirmed.base != nil }
 
     init(_ space: PageSpace, _ version: Version) {
         self.space = space

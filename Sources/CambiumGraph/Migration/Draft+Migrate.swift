@@ -11,14 +11,16 @@ extension Draft {
     ///   `.ruleViolated` if an entity that has objects would become abstract. `.limitExceeded` if there may be too few pages.
     mutating func migrate(to newLayout: GraphLayout) throws(CambiumError) {
         guard pending.isEmpty, touched == nil else {
-            throw CambiumError(.invalidInput, "A schema is changed at the beginning of a transaction.")
+            throw CambiumError(.invalidInput, "A transaction must change the schema before it changes objects.")
         }
         let plan = try MigrationPlan(from: layout, to: newLayout)
         for entity in newLayout.schema.entities where entity.isAbstract {
             guard let table = layout.table(of: entity.root), table.entities.contains(entity.number) else { continue }
             let count = reader.count(of: entity.number, in: table)
             if count > 0 {
-                throw CambiumError(.ruleViolated, "'\(entity.name)' cannot be abstract as long as \(count) objects are just that.")
+                throw CambiumError(
+                    .ruleViolated,
+                    "'\(entity.name)' cannot become abstract while objects of exactly this entity exist: \(count). Delete them first.")
             }
         }
         try checkCapacity(forMigrating: plan.rebuiltGroupCount(reader))

@@ -50,7 +50,7 @@ final class MigrationChecks {
         if !attribute.isOptional, attribute.defaultValue.isNull, before?.isOptional ?? true {
             mandatory.add(attribute, entity)
         }
-        if let before, !attribute.constraints.isEmpty, !attribute.constraints.says(before.constraints) {
+        if let before, !attribute.constraints.isEmpty, !attribute.constraints.hasSameRules(as: before.constraints) {
             values.add(attribute, entity)
         }
     }
@@ -121,7 +121,7 @@ private struct MemberFamilies {
 
 extension AttributeConstraints {
     /// Returns whether two attributes have the same rules for their values.
-    fileprivate func says(_ other: AttributeConstraints) -> Bool {
+    fileprivate func hasSameRules(as other: AttributeConstraints) -> Bool {
         min == other.min && max == other.max && minLength == other.minLength && maxLength == other.maxLength
             && regex?.pattern == other.regex?.pattern && allowed == other.allowed
     }

@@ -111,7 +111,9 @@ struct LinkSource: Sendable {
         let ends = isSwapped ? [before.second, before.first] : [before.first, before.second]
         let isFitting = zip([link.first, link.second], ends).allSatisfy { $0.root == $1.root && ($0.isToMany || !$1.isToMany) }
         guard isFitting, link.isSymmetric == before.isSymmetric else {
-            throw CambiumError(.invalidInput, "The members of '\(name)' cannot become what it is to hold.")
+            throw CambiumError(
+                .invalidInput,
+                "The members of '\(name)' cannot be kept: an end changes its hierarchy or becomes to-one, or the symmetry changes.")
         }
     }
 }

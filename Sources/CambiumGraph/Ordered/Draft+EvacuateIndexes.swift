@@ -34,7 +34,7 @@ extension Draft {
     ///
     /// - Returns: Whether the page or a page below it was moved. The page is the draft's own in this case.
     private mutating func evacuate(_ victims: [Bool], _ page: inout PageRef, level: Int, _ entry: Int) -> Bool {
-        if level > OrderedNode.heightMax { chunks.refuse("an index is too high") }
+        if level > OrderedNode.heightMax { chunks.refuse("the tree of an index is too high") }
         let before = page
         if level == 0 {
             if page.lies(in: victims) { own(&page, .indexLeaf) }

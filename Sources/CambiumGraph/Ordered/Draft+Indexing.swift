@@ -59,7 +59,7 @@ extension Draft {
 
     private mutating func ownedIndexDirectory() -> IndexDirectory {
         guard let offset = DirectoryPage.indexesOffset(layout) else {
-            preconditionFailure("A layout with indexes has a directory of them.")
+            preconditionFailure("A layout with indexes must have a directory of indexes.")
         }
         let slot = (ownedDirectory() + offset).assumingMemoryBound(to: PageRef.self)
         own(&slot.pointee, .indexDirectory, byteCount: IndexDirectory.byteCount(layout.ordered.count))
@@ -155,12 +155,13 @@ extension Draft {
 
 extension Draft {
     /// Replaces the directory page of a graph that was stored before ordered indexes existed by a page with space for them.
-    mutating func makeRoomForIndexes() {
-        let roomy = GraphLayout(layout.schema, hasRegister: layout.hasRegister)
-        guard layout.ordered.isEmpty, !roomy.ordered.isEmpty, DirectoryPage.byteCount(roomy) <= PageLayout.chunkByteCount else { return }
+    mutating func reserveIndexes() {
+        let indexed = GraphLayout(layout.schema, hasRegister: layout.hasRegister)
+        let byteCount = DirectoryPage.byteCount(indexed)
+        guard layout.ordered.isEmpty, !indexed.ordered.isEmpty, byteCount <= PageLayout.chunkByteCount else { return }
         let before = reader
         let register = before.registerReference(of: layout)
-        layout = roomy
+        layout = indexed
         let page = newDirectory(sharedBlobs: before.sharedBlobs, register: register) { _, table in before.tableReference(table.index) }
         discard(directory)
         directory = page
@@ -190,7 +191,7 @@ extension Timeline {
     package func addIndexes() throws(CambiumError) {
         if !head.layout.ordered.isEmpty { return }
         var draft = packingDraft()
-        draft.makeRoomForIndexes()
+        draft.reserveIndexes()
         if draft.layout === draft.base.layout { return }
         try publish(draft, indexing: 0)
     }

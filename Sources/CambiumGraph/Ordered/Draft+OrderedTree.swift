@@ -26,7 +26,7 @@ extension Draft {
     /// Releases every node of a tree.
     mutating func discard(_ tree: OrderedTree) {
         guard tree.height > 0 else { return }
-        if tree.height > UInt32(OrderedNode.heightMax) { chunks.refuse("an index is too high") }
+        if tree.height > UInt32(OrderedNode.heightMax) { chunks.refuse("the tree of an index is too high") }
         var pending = [(tree.root, Int(tree.height) - 1)]
         while let (page, level) = pending.popLast() {
             if level > 0 {
@@ -114,7 +114,7 @@ extension Draft {
                     delta += 1
                 } else {
                     if leaf.count == 1 { break }
-                    guard leaf.remove(entry) else { chunks.refuse("an index does not have an object that it had") }
+                    guard leaf.remove(entry) else { chunks.refuse("an index lacks the entry of an object") }
                     delta -= 1
                 }
                 next += 1
@@ -128,7 +128,7 @@ extension Draft {
         }
         let work = space.orderedWork
         work.removeAll()
-        guard work.merge(leaf, changes, rest) else { chunks.refuse("an index does not have the objects that it had") }
+        guard work.merge(leaf, changes, rest) else { chunks.refuse("an index lacks the entries of objects") }
         delta += work.entries.count - before
         // The leaf is appended to if all remaining changes add entries at its end.
         let end = work.entries.count - rest.count
@@ -149,7 +149,7 @@ extension Draft {
         let new = allocate(OrderedNode.byteCount, .indexLeaf)
         let other = OrderedLeaf(chunks[new])
         leaf.move(from: middle, to: other)
-        guard (isAfter ? other : leaf).insert(entry) else { preconditionFailure("A half of a leaf has room for an entry.") }
+        guard (isAfter ? other : leaf).insert(entry) else { preconditionFailure("Half of a leaf must have space for an entry.") }
         let (last, first) = (leaf.page + leaf.end - stride, other.page + other.entriesOffset)
         let common = OrderedNode.commonByteCount(last, first, max: stride)
         var list = OrderedChildren()
@@ -195,7 +195,7 @@ extension Draft {
         work.removeAll()
         work.entries.reserveCapacity(changes.records.count)
         for index in changes.records.indices {
-            if !changes.isAdded(index) { chunks.refuse("an index does not have an object that it had") }
+            if !changes.isAdded(index) { chunks.refuse("an index lacks the entry of an object") }
             work.entries.append(changes.entry(index))
         }
         defer { work.shrink() }
@@ -352,7 +352,7 @@ extension Chunks {
 
     @inline(never) private func check(_ page: PageRef, _ kind: PageKind, _ isConsistent: Bool) {
         guard self.kind(page) == kind, granules(page) >= kind.granuleCountMin, isConsistent else {
-            refuse("page \(page) is no node of an index")
+            refuse("page \(page) is not a valid node of an index")
         }
     }
 }

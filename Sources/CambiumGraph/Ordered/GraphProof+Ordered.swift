@@ -18,7 +18,7 @@ extension GraphProof {
         var proof = OrderedProof(index.map { ($0, tables[$0.table]) }, record)
         if tree.height > 0 {
             let count = prove(tree.root, Int(tree.height) - 1, birth, &proof)
-            if isSound, count != Int(clamping: tree.count) { note("An index has \(count) entries, and another number is noted.") }
+            if isSound, count != Int(clamping: tree.count) { note("An index has \(count) entries, but its stored count differs.") }
         }
         guard isSound, let (index, table) = proof.index else { return }
         let rows = reader.rows(index.table)
@@ -26,7 +26,7 @@ extension GraphProof {
         table.forEachRow { row in
             if row >> PageLayout.rowShift < record.groupCount, index.covers(row, rows, table.layout) { expected += 1 }
         }
-        if Int(clamping: tree.count) != expected { note("An index of '\(table.name)' has \(tree.count) entries of \(expected).") }
+        if Int(clamping: tree.count) != expected { note("An index of '\(table.name)' has \(tree.count) entries instead of \(expected).") }
     }
 
     /// Returns the number of entries below a page. The height of an index is limited, and so is the depth of the recursion.
@@ -37,7 +37,7 @@ extension GraphProof {
         if level == 0 {
             let leaf = OrderedLeaf(pointer)
             guard leaf.isConsistent else {
-                note("Leaf \(page) of an index has entries outside of its bytes.")
+                note("Leaf \(page) of an index has entries outside its bytes.")
                 return 0
             }
             var flaw: String?
@@ -47,14 +47,14 @@ extension GraphProof {
         }
         let node = OrderedInner(pointer)
         guard node.isConsistent else {
-            note("Node \(page) of an index has children outside of its bytes.")
+            note("Node \(page) of an index has children outside its bytes.")
             return 0
         }
         let children = node.children()
         var count = 0
         for child in 0..<node.count where isSound {
             if child > 0, !children.withBound(child, { proof.beginChild($0) }) {
-                note("Node \(page) of an index has a lower bound that does not part its children.")
+                note("Node \(page) of an index has a lower bound that does not separate its children.")
             }
             let below = prove(node.references[child], level - 1, own, &proof)
             if isSound, below != Int(node.counts[child]) { note("Node \(page) of an index miscounts its entries.") }

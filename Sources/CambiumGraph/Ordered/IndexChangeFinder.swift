@@ -83,7 +83,7 @@ struct IndexChangeFinder {
 
     @inline(__always)
     static func add(_ index: OrderedIndexLayout, _ row: UInt32, _ rows: Rows, isAdded: Bool, _ batch: inout OrderedBatch) {
-        let room = batch.room(OrderedIndexLayout.entryRoom)
-        batch.append(index.writeEntry(row, rows, to: room), isAdded: isAdded)
+        let memory = batch.reserve(OrderedIndexLayout.entryByteCountMax)
+        batch.append(index.writeEntry(row, rows, to: memory), isAdded: isAdded)
     }
 }

@@ -71,7 +71,7 @@ extension Reader {
         if !chunks.isProven {
             guard chunks.kind(page) == .indexDirectory, directory.count <= OrderedIndexLayout.countMax,
                 IndexDirectory.byteCount(directory.count) <= chunks.granules(page) * PageLayout.granule
-            else { chunks.refuse("page \(page) is no directory of indexes") }
+            else { chunks.refuse("page \(page) is not a valid directory of indexes") }
         }
         return directory
     }

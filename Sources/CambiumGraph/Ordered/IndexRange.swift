@@ -191,7 +191,7 @@ package struct IndexRange: Sendable {
         }
 
         private mutating func give(_ row: UInt32, _ body: (ObjectPlace) -> Bool) -> Bool {
-            if !isProven, !rows.isLive(row) { rows.chunks.refuse("an index leads to an object that is not there") }
+            if !isProven, !rows.isLive(row) { rows.chunks.refuse("an index leads to an object that does not exist") }
             if offset > 0 {
                 offset -= 1
                 return true

@@ -37,7 +37,7 @@ package struct OrderedBatch: ~Copyable {
     }
 
     /// Returns memory for the next entry, with space for this many bytes. `append` states how many of them the batch keeps.
-    @inline(__always) package mutating func room(_ count: Int) -> UnsafeMutableRawPointer {
+    @inline(__always) package mutating func reserve(_ count: Int) -> UnsafeMutableRawPointer {
         if byteCount &+ count > capacity { grow(byteCount + count) }
         return memory + byteCount
     }
@@ -50,7 +50,7 @@ package struct OrderedBatch: ~Copyable {
         (memory, capacity) = (new, grown)
     }
 
-    /// Adds the entry that was written to the memory of `room`.
+    /// Adds the entry that was written to the memory of `reserve`.
     @inline(__always) package mutating func append(_ count: Int, isAdded: Bool) {
         let record = Record(
             head: 0, offset: UInt32(truncatingIfNeeded: byteCount), byteCount: UInt16(truncatingIfNeeded: count), isAdded: isAdded)
@@ -76,7 +76,7 @@ package struct OrderedBatch: ~Copyable {
     /// Complexity: O(n) for entries whose first bytes differ, otherwise O(n log n).
     mutating func withSorted<Result>(_ body: (OrderedChanges) -> Result) -> Result {
         // Reading a head may read a few bytes beyond the last entry.
-        memset(room(OrderedNode.slackByteCount), 0, OrderedNode.slackByteCount)
+        memset(reserve(OrderedNode.slackByteCount), 0, OrderedNode.slackByteCount)
         if count > 1 { sort() }
         return records.withUnsafeBufferPointer { body(OrderedChanges(records: $0, memory: UnsafeRawPointer(memory))) }
     }

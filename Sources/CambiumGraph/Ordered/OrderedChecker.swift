@@ -21,8 +21,8 @@ extension Graph {
             if row >> PageLayout.rowShift < record.groupCount, index.covers(row, rows, table) { expected += 1 }
         }
         if strangerCount > 0 { findings.append("\(name): \(strangerCount) entries lead to no object with their keys.") }
-        if misplacedCount > 0 { findings.append("\(name): \(misplacedCount) entries are found in other places.") }
-        if count != expected { findings.append("\(name): has \(count) entries of \(expected).") }
+        if misplacedCount > 0 { findings.append("\(name): \(misplacedCount) entries are found at wrong ranks.") }
+        if count != expected { findings.append("\(name) has \(count) entries instead of \(expected).") }
     }
 }
 
@@ -38,7 +38,7 @@ extension OrderedReader {
 extension OrderedIndexLayout {
     /// Returns the entry of a row.
     func entry(_ row: UInt32, _ rows: Rows) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: Self.entryRoom) { buffer, initialized in
+        [UInt8](unsafeUninitializedCapacity: Self.entryByteCountMax) { buffer, initialized in
             if let memory = buffer.baseAddress { initialized = writeEntry(row, rows, to: memory) }
         }
     }
@@ -50,7 +50,7 @@ extension Reader {
         guard tree.height > 0 else { return tree == OrderedTree() ? [] : ["an empty tree has a root or entries"] }
         var check = TreeCheck(chunks: chunks)
         let count = check.visit(tree.root, level: Int(tree.height) - 1, lower: [], body)
-        if count != Int(clamping: tree.count) { check.findings.append("\(count) entries are there and \(tree.count) are counted") }
+        if count != Int(clamping: tree.count) { check.findings.append("the tree has \(count) entries, but its count is \(tree.count)") }
         if tree.height > 1, chunks.inner(tree.root).count < 2 { check.findings.append("the root has one child") }
         return check.findings
     }

@@ -125,7 +125,7 @@ struct OrderedInner {
             Self.byteCount(count + 1, prefixCount, boundsByteCount + restCount) <= OrderedNode.byteCount
         else { return false }
         withUnsafeTemporaryAllocation(byteCount: OrderedNode.byteCount, alignment: 16) { copy in
-            guard let memory = copy.baseAddress else { preconditionFailure("There is memory for a node.") }
+            guard let memory = copy.baseAddress else { preconditionFailure("The memory for a node must have an address.") }
             memcpy(memory, page, OrderedNode.byteCount)
             let old = OrderedInner(memory)
             page.storeBytes(of: UInt16(count + 1), toByteOffset: OrderedNode.countOffset, as: UInt16.self)
@@ -236,7 +236,7 @@ struct OrderedChildren {
     func withBound<Result>(_ child: Int, _ body: (OrderedBytes) -> Result) -> Result {
         let (start, end) = (children[child].boundStart, children[child].boundEnd)
         return withUnsafeTemporaryAllocation(byteCount: OrderedNode.entryByteCountMax + OrderedNode.slackByteCount, alignment: 8) { copy in
-            guard let memory = copy.baseAddress else { preconditionFailure("There is memory for a lower bound.") }
+            guard let memory = copy.baseAddress else { preconditionFailure("The memory for a lower bound must have an address.") }
             bytes.withUnsafeBytes { bytes in
                 if let base = bytes.baseAddress { memcpy(memory, base + start, end - start) }
             }

@@ -126,7 +126,7 @@ extension AttributeType {
 
 extension OrderedIndexLayout {
     /// The number of bytes of memory that an entry needs while it is written.
-    static let entryRoom = OrderedNode.entryByteCountMax + OrderedKeyWriter.slackByteCount
+    static let entryByteCountMax = OrderedNode.entryByteCountMax + OrderedKeyWriter.slackByteCount
 
     /// Writes the entry of a row. Returns its number of bytes.
     @inline(__always) func writeEntry(_ row: UInt32, _ rows: Rows, to memory: UnsafeMutableRawPointer) -> Int {

@@ -90,7 +90,7 @@ extension Draft {
         }
         let map = (ownedTable(table.index) + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
         for virtualPage in virtualPages { slot(&map.pointee, Int(virtualPage)).pointee = target + 1 }
-        giveUpMovedGroup(table, source)
+        releaseMovedGroup(table, source)
     }
 
     /// Moves the objects of a virtual page from a shared group into a group of their own, and returns that group.

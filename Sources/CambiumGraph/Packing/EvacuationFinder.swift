@@ -79,7 +79,7 @@ struct EvacuationFinder {
     ///   - first: The number of entries before the entries of the node.
     ///   - isWanted: Whether a node above must be copied. One path through that node is enough.
     private mutating func findNodes(_ number: Int, _ page: PageRef, level: Int, first: Int, isWanted: Bool, _ reader: Reader) {
-        if level > OrderedNode.heightMax { reader.chunks.refuse("an index is too high") }
+        if level > OrderedNode.heightMax { reader.chunks.refuse("the tree of an index is too high") }
         let isWanted = isWanted || page.lies(in: victims)
         if level == 0 {
             if isWanted { note(.index(number, entry: first)) }

@@ -31,8 +31,8 @@ extension Timeline {
             plan.work = .pages(evacuation)
         }
         if !hasChanged { return }
-        let mayBeTakenBack = isTentative
-        try publish(draft, isTentative: mayBeTakenBack) { if !mayBeTakenBack { show($0) } }
+        let mayBeRolledBack = isUnconfirmed
+        try publish(draft, isUnconfirmed: mayBeRolledBack) { if !mayBeRolledBack { show($0) } }
     }
 
     /// Returns a draft with the transaction number of the newest version.

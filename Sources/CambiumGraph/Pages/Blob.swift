@@ -29,7 +29,7 @@ enum Blob {
         let head = chunks[page]
         let byteCount = head.load(fromByteOffset: byteCountOffset, as: UInt64.self)
         guard byteCount <= UInt64(byteCountMax), extentCount(head) == (Int(byteCount) + extentByteCountMax - 1) / extentByteCountMax else {
-            chunks.refuse("a long value does not have the extents that its length wants")
+            chunks.refuse("a long value does not have the extents that its length requires")
         }
         return (head, Int(byteCount))
     }
@@ -96,7 +96,7 @@ extension Draft {
         let extentCount = (bytes.count + Blob.extentByteCountMax - 1) / Blob.extentByteCountMax
         let page = allocate(Blob.extentsOffset + 4 * extentCount, .blobHead)
         let head = chunks[page]
-        guard let source = bytes.baseAddress else { preconditionFailure("A blob has more than 255 bytes.") }
+        guard let source = bytes.baseAddress else { preconditionFailure("A blob must have more than 255 bytes.") }
         head.storeBytes(of: UInt64(bytes.count), toByteOffset: Blob.byteCountOffset, as: UInt64.self)
         head.storeBytes(of: UInt32(extentCount), toByteOffset: Blob.extentCountOffset, as: UInt32.self)
         for index in 0..<extentCount {

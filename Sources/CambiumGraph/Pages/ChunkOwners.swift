@@ -42,7 +42,7 @@ package struct ChunkRelease {
     /// Releases the memory and the disk space of the taken chunks. Any thread may call it while others write.
     package func releaseTaken() {
         for (base, isFile) in memory {
-            if isFile { PageMemory.map(PageLayout.chunkByteCount, at: base) } else { PageMemory.letGo(base) }
+            if isFile { PageMemory.map(PageLayout.chunkByteCount, at: base) } else { PageMemory.release(base) }
         }
         disk.run()
     }

@@ -50,17 +50,17 @@ struct Chunks {
     /// Counts an overflow page of a bucket. Refuses the graph if it is not proven and the bucket exceeds its limit.
     @inline(never) func countOverflow(_ count: inout Int) {
         count += 1
-        if count > Bucket.overflowCountMax, !isProven { refuse("the overflow of a bucket goes in circles") }
+        if count > Bucket.overflowCountMax, !isProven { refuse("the overflow pages of a bucket form a cycle") }
     }
 
     /// Ends the process because the content of a stored page is impossible.
     @inline(never) func refuse(_ reason: String) -> Never {
-        guard let space = self[chunk: Self.spacePlace] else { preconditionFailure("A table of chunks belongs to a space.") }
+        guard let space = self[chunk: Self.spacePlace] else { preconditionFailure("A table of chunks must belong to a space.") }
         Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().refuse(reason)
     }
 
     @inline(never) private func supply(_ chunk: Int) -> UnsafeMutableRawPointer {
-        guard let space = self[chunk: Self.spacePlace] else { preconditionFailure("A table of chunks belongs to a space.") }
+        guard let space = self[chunk: Self.spacePlace] else { preconditionFailure("A table of chunks must belong to a space.") }
         return Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().supply(chunk)
     }
 }

@@ -22,7 +22,8 @@ public final class MemoryBudget: Sendable {
     /// Throws `.invalidInput` if `CAMBIUM_MEMORY` is set and is not a number of bytes.
     public static func checkEnvironment() throws(CambiumError) {
         guard let text = environmentText, byteCount(text) == nil else { return }
-        throw CambiumError(.invalidInput, "CAMBIUM_MEMORY is '\(text)', which is no number of bytes; it is such as 536870912, 512M or 4G.")
+        throw CambiumError(
+            .invalidInput, "CAMBIUM_MEMORY is '\(text)', which is not a number of bytes. Set it to a number such as 536870912, 512M or 4G.")
     }
 
     public init(byteCount: Int) { self.byteCount = max(0, byteCount) }
@@ -40,7 +41,7 @@ public final class MemoryBudget: Sendable {
 
     func take(_ byteCount: Int) { used.add(byteCount, ordering: .relaxed) }
 
-    func giveBack(_ byteCount: Int) { used.subtract(byteCount, ordering: .relaxed) }
+    func release(_ byteCount: Int) { used.subtract(byteCount, ordering: .relaxed) }
 
     /// Returns the number of bytes that a text such as `512M` states, or `nil` if it is another text.
     public static func byteCount(_ text: String) -> Int? {

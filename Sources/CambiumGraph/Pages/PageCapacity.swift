@@ -20,7 +20,7 @@ package struct PageCapacity: Sendable {
         reserveChunkCount = self.chunkCountMax / 32
     }
 
-    private static let remedy = "Delete objects, or release graphs and checkpoints of earlier moments ('compact' does the latter)."
+    private static let remedy = "Delete objects, release graphs of earlier moments, or remove old checkpoints with 'compact'."
 
     /// Returns the error for a change that needs more chunks than there are.
     func exhausted(_ change: String, remedy: String = Self.remedy) -> CambiumError {

@@ -27,7 +27,7 @@ final class PageMemory {
     deinit {
         preparation?.cancel()
         for region in regions { munmap(region.base, region.byteCount) }
-        budget.giveBack(heapByteCount)
+        budget.release(heapByteCount)
     }
 
     /// Returns memory for one chunk, into which nothing was written, or `nil` if the budget is exhausted.
@@ -35,7 +35,7 @@ final class PageMemory {
     /// - Parameter isForced: Whether the memory is taken even if the budget is exhausted.
     func takeChunk(isForced: Bool) -> UnsafeMutableRawPointer? {
         if regionChunksLeft == 0, !addRegion(isForced: isForced) { return nil }
-        guard let base = regionCursor else { preconditionFailure("A region was added, so it has a first chunk.") }
+        guard let base = regionCursor else { preconditionFailure("A region that was added must have a first chunk.") }
         regionCursor = base + PageLayout.chunkByteCount
         regionChunksLeft -= 1
         return base
@@ -98,7 +98,7 @@ final class PageMemory {
     /// Notes that some chunks no longer have memory that counts against the budget.
     func noteGone(chunkCount: Int) {
         heapByteCount -= chunkCount * PageLayout.chunkByteCount
-        budget.giveBack(chunkCount * PageLayout.chunkByteCount)
+        budget.release(chunkCount * PageLayout.chunkByteCount)
     }
 
     /// Maps memory in the place of a chunk's file. Returns `false` if the budget is exhausted.
@@ -111,12 +111,12 @@ final class PageMemory {
 
     /// Lends the memory of a chunk, which no thread may read, to the kernel. The next touch supplies fresh memory.
     func lend(_ base: UnsafeMutableRawPointer) {
-        Self.letGo(base)
+        Self.release(base)
         noteGone(chunkCount: 1)
     }
 
     /// Releases the memory of a chunk to the kernel. Any thread may call it.
-    static func letGo(_ base: UnsafeMutableRawPointer) { madvise(base, PageLayout.chunkByteCount, MADV_DONTNEED) }
+    static func release(_ base: UnsafeMutableRawPointer) { madvise(base, PageLayout.chunkByteCount, MADV_DONTNEED) }
 
     /// Counts the memory of a chunk that was lent against the budget again. Returns `false` if the budget is exhausted.
     ///
@@ -218,7 +218,7 @@ final class PageMemory {
     static func map(_ byteCount: Int, at address: UnsafeMutableRawPointer? = nil) -> UnsafeMutableRawPointer {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address == nil ? 0 : MAP_FIXED)
         guard let base = mmap(address, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
-            Trap.because("The system refused \(byteCount) bytes of memory for pages.")
+            Trap.because("The operating system refused \(byteCount) bytes of memory for pages.")
         }
         return base
     }

@@ -70,13 +70,13 @@ extension PageSpace {
 
     /// Returns the address of a chunk that was stored, and the flaw in the headers of its pages, if there is one. Any thread may call it.
     func supplied(_ chunk: Int) -> (base: UnsafeMutableRawPointer, flaw: String?) {
-        guard let source else { preconditionFailure("A page refers to a chunk that this space does not have.") }
+        guard let source else { preconditionFailure("A page must not refer to a chunk that its space does not have.") }
         let base = source.chunk(chunk)
         let flaw = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: PageMap.wordCount) { words in
             words.initialize(repeating: 0)
             return PageMap.read(chunk, at: base, epoch: storedEpoch, to: words)
         }
-        return (base, flaw.map { "chunk \(chunk) is not cut into pages: \($0)" })
+        return (base, flaw.map { "chunk \(chunk) is not divided into pages: \($0)" })
     }
 
     /// Refuses a page of a graph that is not proven if a draft cannot discard it, or cannot copy it and write to the copy.
@@ -91,12 +91,12 @@ extension PageSpace {
             wanted ?? kind == kind, granules >= max(kind.granuleCountMin, PageLayout.granules(byteCount)),
             Int(page & 4095) + granules <= PageLayout.chunkGranules,
             !isSource || pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) <= storedEpoch
-        else { refuse("reference \(page) leads to no page") }
+        else { refuse("reference \(page) does not lead to a valid page") }
         if !isSource { return }
         switch kind {
         case .bucket where !Bucket(pointer).isConsistent: refuse("bucket \(page) miscounts its entries")
-        case .indexInner where !OrderedInner(pointer).isConsistent: refuse("node \(page) of an index is none")
-        case .indexLeaf where !OrderedLeaf(pointer).isConsistent: refuse("leaf \(page) of an index is none")
+        case .indexInner where !OrderedInner(pointer).isConsistent: refuse("page \(page) is not a valid node of an index")
+        case .indexLeaf where !OrderedLeaf(pointer).isConsistent: refuse("page \(page) is not a valid leaf of an index")
         case .stringLeaf where !StringLeaf.isConsistent(pointer): refuse("leaf \(page) has values outside its heap")
         default: break
         }
@@ -105,7 +105,7 @@ extension PageSpace {
     /// Ends the process because the content of a page is impossible. In a proven graph, the cause is a defect of a draft, or a caller that
     /// uses a place of another graph.
     func refuse(_ reason: String) -> Never {
-        guard let source, !isProven else { preconditionFailure("The graph is not one, or the place is of another graph: \(reason).") }
+        guard let source, !isProven else { preconditionFailure("The graph is invalid, or the place belongs to another graph: \(reason).") }
         source.refuse(reason)
     }
 

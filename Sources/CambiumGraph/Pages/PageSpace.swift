@@ -144,7 +144,7 @@ final class PageSpace: @unchecked Sendable {
     func takeList() -> PageList { spareLists.popLast() ?? PageList() }
 
     /// Keeps the memory of a list, which is no longer needed, for a later draft.
-    func giveBack(_ list: inout PageList) {
+    func recycle(_ list: inout PageList) {
         guard list.capacity > 0, list.capacity <= Self.spareListCapacityMax, spareLists.count < Self.spareListCountMax else { return }
         list.removeAll()
         spareLists.append(list)
@@ -190,7 +190,7 @@ final class PageSpace: @unchecked Sendable {
             skipOwnedChunks()
             Trap.unless(
                 chunkCount < capacity.chunkCountMax,
-                "The graph has used up its pages in the middle of a change. Change fewer objects in one transaction.")
+                "The graph ran out of pages in the middle of a change. Change fewer objects in one transaction.")
             chunk = chunkCount
             chunkCount += 1
         }

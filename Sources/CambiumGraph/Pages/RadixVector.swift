@@ -33,7 +33,7 @@ struct RadixVector {
     }
 
     @inline(never) private func existing(_ index: Int, _ level: UInt32, _ node: PageRef, _ chunks: Chunks) -> UInt32 {
-        if level >= UInt32(GraphProof.heightMax) { chunks.refuse("a row is of a table that has none") }
+        if level >= UInt32(GraphProof.heightMax) { chunks.refuse("a vector is empty or too high") }
         let next = Self.element(node, index &>> (Int(level) &* PageLayout.fanOutShift), chunks)
         return level == 0 ? next : existing(index, level - 1, next, chunks)
     }

@@ -6,7 +6,7 @@ struct SpareArray<Element> {
     /// The largest capacity that is kept, which suffices for frequent ops.
     private static var capacityMax: Int { 256 }
 
-    /// Returns an empty array. The caller returns it with `giveBack`.
+    /// Returns an empty array. The caller returns it with `recycle`.
     @inline(__always)
     mutating func take() -> [Element] {
         var taken: [Element] = []
@@ -16,7 +16,7 @@ struct SpareArray<Element> {
 
     /// Removes the elements and keeps the memory of the array, except if its capacity exceeds `capacityMax`.
     @inline(__always)
-    mutating func giveBack(_ used: inout [Element]) {
+    mutating func recycle(_ used: inout [Element]) {
         guard used.capacity <= Self.capacityMax else { return used = [] }
         used.removeFew()
         swap(&used, &array)

@@ -129,8 +129,8 @@ extension Draft {
         let old = chunks[reference.pointee]
         let live = StringLeaf.heapUsed(old) - StringLeaf.garbage(old)
         let wanted = PageLayout.heapOffset + live + byteCount
-        let roomy = StringLeaf.roundedByteCount(min(wanted + live / 2, PageLayout.chunkByteCount))
-        let page = allocate(max(roomy, StringLeaf.roundedByteCount(wanted)), .stringLeaf)
+        let grown = StringLeaf.roundedByteCount(min(wanted + live / 2, PageLayout.chunkByteCount))
+        let page = allocate(max(grown, StringLeaf.roundedByteCount(wanted)), .stringLeaf)
         let new = chunks[page]
         var used = 0
         for row in 0..<UInt32(PageLayout.fanOut) {

@@ -13,8 +13,8 @@ struct UUIDSeries {
     static let bitCountMax: UInt64 = 24
 
     @inline(__always) init(_ low: UInt64, _ high: UInt64) {
-        let told = low &>> Self.bitCountMax & 31
-        bitCount = high == 0 || told > Self.bitCountMax ? 0 : told
+        let stated = low &>> Self.bitCountMax & 31
+        bitCount = high == 0 || stated > Self.bitCountMax ? 0 : stated
         number = low & ((1 &<< bitCount) &- 1)
     }
 

@@ -18,6 +18,6 @@ package final class UnpackedMemory: @unchecked Sendable {
         if let base = memory.takeChunk(isForced: false) ?? storage.memory(ofChunk: chunk) ?? memory.takeChunk(isForced: true) {
             return base
         }
-        preconditionFailure("Memory that is forced is had, or the process has ended.")
+        preconditionFailure("A forced request for memory must succeed or end the process.")
     }
 }

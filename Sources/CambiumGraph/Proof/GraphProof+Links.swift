@@ -24,7 +24,7 @@ extension GraphProof {
             let partner = link(sides[side], row, slots[side])
             if partner == noRow { return }
             guard there.isLive(partner), link(sides[1 - side], partner, slots[1 - side]) == row else {
-                return note("A link of '\(here.name)' is not there from the other side.")
+                return note("A link of '\(here.name)' does not exist on the other side.")
             }
         }
     }
@@ -35,7 +35,7 @@ extension GraphProof {
         edges.forEachRow { edge in
             let owners = (link(number, edge, lists[0].ownerSlot), link(number, edge, lists[1].ownerSlot))
             guard first.isLive(owners.0), second.isLive(owners.1), !isSymmetric || owners.0 <= owners.1 else {
-                return note("A link between '\(first.name)' and '\(second.name)' has an end that is not there.")
+                return note("A link between '\(first.name)' and '\(second.name)' has an end that does not exist.")
             }
         }
     }
@@ -64,11 +64,11 @@ extension GraphProof {
         members.forEachRow { member in
             let owner = link(list.memberTable, member, list.ownerSlot)
             if owner == noRow { return }
-            if !owners.isLive(owner) { return note("A member of '\(owners.name)' names an owner that is not there.") }
+            if !owners.isLive(owner) { return note("A member of '\(owners.name)' names an owner that does not exist.") }
             if isSymmetric, link(list.memberTable, member, 0) == link(list.memberTable, member, 1) { return }
             expected += 1
         }
-        if expected != listed { note("Lists of '\(owners.name)' have \(listed) members, and \(expected) name an owner.") }
+        if expected != listed { note("Lists of '\(owners.name)' have \(listed) members, but \(expected) members name an owner.") }
     }
 
     /// Proves an unordered list and returns the number of its members.
@@ -82,7 +82,7 @@ extension GraphProof {
             guard members.isLive(row), seen.insert(row), link(chain.members, row, list.ownerSlot) == owner,
                 link(chain.members, row, chain.previous) == before
             else {
-                note("A list has a member in two places, or one that is not its own.")
+                note("A list has a member in two places, or a member that does not belong there.")
                 return count
             }
             count += 1
@@ -90,7 +90,7 @@ extension GraphProof {
             row = link(chain.members, row, chain.next)
         }
         if link(chain.owners, owner, chain.last) != before || Int(link(chain.owners, owner, chain.count)) != count {
-            note("A list miscounts its members, or ends with another one.")
+            note("A list miscounts its members, or its last member is wrong.")
         }
         return count
     }
@@ -106,7 +106,7 @@ extension GraphProof {
             guard members.isLive(node), seen.insert(node), link(table, node, list.ownerSlot) == owner, link(table, node, up) == parent,
                 parent == noRow || Draft.priority(parent) >= Draft.priority(node)
             else {
-                note("An ordered list has a member in two places, or one that is not its own.")
+                note("An ordered list has a member in two places, or a member that does not belong there.")
                 return count
             }
             count += 1

@@ -22,7 +22,7 @@ extension GraphProof {
             let granules = PageLayout.granules(layout.pageByteCount)
             guard let page = claim(reference, .table, granules: granules, notAfter: birth) else { return }
             let table = ProvenTable(layout, page, self.layout.schema)
-            guard hasPossibleCounts(table) else { return note("'\(table.name)' has more of something than its pages hold.") }
+            guard hasPossibleCounts(table) else { return note("'\(table.name)' states a count that its pages cannot hold.") }
             tables.append(table)
         }
         if isSound { proveIndexDirectory(birth) }
@@ -36,8 +36,10 @@ extension GraphProof {
         let directory = IndexDirectory(page)
         guard directory.count <= OrderedIndexLayout.countMax,
             IndexDirectory.byteCount(directory.count) <= chunks.granules(reference) * PageLayout.granule
-        else { return note("The directory of indexes has more records than room.") }
-        for record in directory.records where !record.tree.isPossible { note("An index says that it is \(record.tree.height) nodes high.") }
+        else { return note("The directory of indexes states more records than it can hold.") }
+        for record in directory.records where !record.tree.isPossible {
+            note("An index states an impossible tree of \(record.tree.height) levels.")
+        }
     }
 
     private func hasPossibleCounts(_ table: ProvenTable) -> Bool {
@@ -109,19 +111,19 @@ extension GraphProof {
         walk(table.vector(offset), notAfter: birth) { proof, place, reference, birth in
             count += 1
             guard place < 1 << bits, place == last.place + 1 || place == 0 else {
-                return proof.note("An index of '\(table.name)' has gaps, or places beyond its last one.")
+                return proof.note("An index of '\(table.name)' has gaps or places beyond its last one.")
             }
             last.place = place
             if reference == last.reference, place < last.end { return }
-            guard place == last.end else { return proof.note("A bucket of '\(table.name)' is in fewer places than its depth says.") }
+            guard place == last.end else { return proof.note("A bucket of '\(table.name)' has fewer places than its depth states.") }
             guard let depth = proof.proveBucket(reference, birth), depth <= bits, place & (1 << (bits - depth) - 1) == 0 else {
-                return proof.note("A bucket of '\(table.name)' is deeper than its directory.")
+                return proof.note("A bucket of '\(table.name)' does not fit its directory.")
             }
             (last.reference, last.end) = (reference, place + 1 << (bits - depth))
         }
         // An index that never had an entry has no bucket.
         guard count == 1 << bits || count == 0 && bits == 0, count == 0 || last.end == 1 << bits else {
-            return note("An index of '\(table.name)' has \(count) places of \(1 << bits).")
+            return note("An index of '\(table.name)' has \(count) places, but its buckets must fill \(1 << bits) places.")
         }
     }
 

@@ -28,7 +28,7 @@ extension GraphProof {
             if !table.isEdges { proveEntities(table, index, group, live, &counts) }
         }
         guard liveCount == Int(clamping: table.field(TablePage.liveCountOffset)) else {
-            return note("'\(table.name)' has \(liveCount) rows, and another number is noted.")
+            return note("'\(table.name)' has \(liveCount) rows, but its stored count differs.")
         }
         for (entity, count) in zip(table.layout.entities, counts) {
             guard count == Int(clamping: table.field(table.layout.countOffset(of: entity))) else {
@@ -53,7 +53,7 @@ extension GraphProof {
             let number = EntityNumber(rawValue: value)
             guard Rows.bit(leaf, PageLayout.presenceOffset, place), let known = table.layout.entities.firstIndex(of: number),
                 layout.schema.entity(number)?.isAbstract == false
-            else { return note("Row \(UInt32(index) << PageLayout.rowShift | place) of '\(table.name)' is of no entity.") }
+            else { return note("Row \(UInt32(index) << PageLayout.rowShift | place) of '\(table.name)' has no valid entity.") }
             counts[known] += 1
         }
     }
@@ -84,7 +84,7 @@ extension GraphProof {
                 let page = isShared ? column.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self) : own
                 if isShared { pages.insert(page) }
                 let serial = UInt64(page) << UInt64(PageLayout.fanOutShift) | UInt64(place)
-                guard serial > 0, serial < next else { return note("'\(table.name)' has an object whose serial was not handed out.") }
+                guard serial > 0, serial < next else { return note("'\(table.name)' has an object whose serial was never assigned.") }
             }
             for page in pages where map.get(Int(page), chunks) != UInt32(index) + 1 {
                 return note("Group \(index) of '\(table.name)' is not found by its serials.")
@@ -94,7 +94,9 @@ extension GraphProof {
         guard mapped == count(map) else { return note("'\(table.name)' has serials that lead to no group.") }
         proveFree(table, countMax: table.groups.count) { index in index < table.groups.count && table.groups[index] == nil }
         let inUse = table.groups.count { $0 != nil }
-        if inUse + table.number(TablePage.freeCountOffset) != table.groups.count { note("'\(table.name)' has lost groups.") }
+        if inUse + table.number(TablePage.freeCountOffset) != table.groups.count {
+            note("'\(table.name)' has groups that are neither in use nor free.")
+        }
     }
 
     /// Returns the number of elements of a proven vector that are not 0.
@@ -107,14 +109,14 @@ extension GraphProof {
     private mutating func proveEdgeRows(_ table: ProvenTable) {
         let next = Int(table.field(TablePage.nextSerialOffset))
         guard table.groups.count == (next + PageLayout.fanOut - 1) / PageLayout.fanOut, table.groups.allSatisfy({ $0 != nil }) else {
-            return note("The links of a relationship are in other groups than they are counted in.")
+            return note("The links of a relationship do not have the groups that their count requires.")
         }
         var last = -1
         table.forEachRow { last = Int($0) }
-        guard last < next else { return note("A link of a relationship is beyond the last one.") }
+        guard last < next else { return note("A link of a relationship is beyond the last place for links.") }
         proveFree(table, countMax: next) { row in row < next && !table.isLive(UInt32(row)) }
         if Int(table.field(TablePage.liveCountOffset)) + table.number(TablePage.freeCountOffset) != next {
-            note("A relationship has lost places for links.")
+            note("A relationship has places for links that are neither in use nor free.")
         }
     }
 
@@ -122,11 +124,13 @@ extension GraphProof {
     private mutating func proveFree(_ table: ProvenTable, countMax: Int, where isFree: (Int) -> Bool) {
         let freeCount = table.number(TablePage.freeCountOffset)
         let free = table.vector(TablePage.freeOffset)
-        guard freeCount <= countMax else { return note("'\(table.name)' has more free places than places.") }
+        guard freeCount <= countMax else { return note("'\(table.name)' counts more free places than it has places.") }
         var seen = RowSet()
         for place in 0..<freeCount {
             let element = free.get(place, chunks)
-            guard isFree(Int(element)), seen.insert(element) else { return note("'\(table.name)' uses a place again that is in use.") }
+            guard isFree(Int(element)), seen.insert(element) else {
+                return note("The free list of '\(table.name)' names a place that is in use, or a place twice.")
+            }
         }
     }
 
@@ -149,7 +153,7 @@ extension GraphProof {
         _ table: ProvenTable, _ slot: Int, _ width: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
     ) {
         let present = ProvenTable.bits(leaf, PageLayout.presenceOffset)
-        guard present & ~live == 0 else { return note("'\(table.name)' has a value of an object that is not there.") }
+        guard present & ~live == 0 else { return note("'\(table.name)' has a value of an object that does not exist.") }
         // The column with the serial of a copy's original has no attribute type. It is checked as a whole number, and below.
         let check = StoredValueCheck(table.types[slot] ?? .int64)
         if table.types[slot] == .uuid { return }
@@ -169,7 +173,7 @@ extension GraphProof {
                 return note("\(object(table, group, place)): '\(attribute(table, slot))' \(flaw).")
             }
             if table.types[slot] == nil, value > ObjectID.serialMax {
-                return note("\(object(table, group, place)) is a copy of no object.")
+                return note("\(object(table, group, place)) names an original that cannot exist.")
             }
         }
     }
@@ -184,7 +188,7 @@ extension GraphProof {
         let empty: UInt32 = kind == .rows ? noRow : 0
         for place in 0..<PageLayout.fanOut where live >> UInt128(place) & 1 == 0 {
             guard leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self) == empty else {
-                return note("'\(table.name)' has a link of an object that is not there.")
+                return note("'\(table.name)' has a link of an object that does not exist.")
             }
         }
     }
@@ -203,7 +207,7 @@ extension GraphProof {
                 ? leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 8 * place, as: UInt64.self)
                 : UInt64(leaf.load(fromByteOffset: PageLayout.linkValuesOffset + 4 * place, as: UInt32.self))
             guard base &+ offset <= reader.transaction else {
-                return note("\(object(table, group, place)) was changed by a transaction that was not.")
+                return note("\(object(table, group, place)) was made or changed by a transaction that does not exist.")
             }
         }
     }

@@ -11,7 +11,7 @@ extension GraphProof {
         for place in 0..<PageLayout.fanOut {
             let cell = StringLeaf.cell(leaf, UInt32(place))
             if cell == 0 { continue }
-            guard live >> UInt128(place) & 1 != 0 else { return note("'\(table.name)' has a value of an object that is not there.") }
+            guard live >> UInt128(place) & 1 != 0 else { return note("'\(table.name)' has a value of an object that does not exist.") }
             let flaw =
                 !StringLeaf.isBlob(cell)
                 ? check.flaw(bytes: StringLeaf.inlineBytes(leaf, cell)) : blobFlaw(leaf, cell, table.types[slot] ?? .data, &check)
@@ -30,11 +30,11 @@ extension GraphProof {
         if let known = blobs[reference] {
             blobs[reference]?.sharerCount += 1
             guard chunks.birth(reference) <= birth else { return "is younger than a leaf that refers to it" }
-            guard headByteCount(reference) == byteCount else { return "has another length than its leaf says" }
+            guard headByteCount(reference) == byteCount else { return "has another length than its leaf states" }
             if known.types.contains(type) { return nil }
         } else {
-            guard proveBlob(reference, birth) else { return "is in extents that are none" }
-            guard headByteCount(reference) == byteCount else { return "has another length than its leaf says" }
+            guard proveBlob(reference, birth) else { return "does not have valid extents" }
+            guard headByteCount(reference) == byteCount else { return "has another length than its leaf states" }
             blobs[reference] = (0, [])
         }
         blobs[reference]?.types.insert(type)
@@ -49,9 +49,9 @@ extension GraphProof {
         guard let head = claim(reference, .blobHead, notAfter: birth) else { return false }
         let own = head.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
         let size = Int(head.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) * PageLayout.granule
-        let told = head.load(fromByteOffset: Blob.byteCountOffset, as: UInt64.self)
-        guard told > UInt64(StringLeaf.inlineMax), told <= UInt64(Blob.byteCountMax) else { return false }
-        let byteCount = Int(told)
+        let stated = head.load(fromByteOffset: Blob.byteCountOffset, as: UInt64.self)
+        guard stated > UInt64(StringLeaf.inlineMax), stated <= UInt64(Blob.byteCountMax) else { return false }
+        let byteCount = Int(stated)
         let extentCount = (byteCount + Blob.extentByteCountMax - 1) / Blob.extentByteCountMax
         guard Blob.extentCount(head) == extentCount, Blob.extentsOffset + 4 * extentCount <= size else { return false }
         for index in 0..<extentCount {
@@ -72,9 +72,9 @@ extension GraphProof {
         for (head, blob) in blobs {
             counted += UInt64(blob.sharerCount)
             guard reader.sharedBlobs.get(Blob.place(head), chunks) == blob.sharerCount else {
-                return note("A long value has \(blob.sharerCount + 1) cells, and another number is noted.")
+                return note("A long value has \(blob.sharerCount + 1) cells, but its stored count differs.")
             }
         }
-        if counted != noted { note("Long values have \(counted) cells beside the first, and \(noted) are noted.") }
+        if counted != noted { note("Long values have \(counted) cells after their first ones, but their counts add up to \(noted).") }
     }
 }

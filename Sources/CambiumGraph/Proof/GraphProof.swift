@@ -108,23 +108,23 @@ struct GraphProof {
         _ page: PageRef, _ kind: PageKind, granules: Int? = nil, notAfter birth: UInt64
     ) -> UnsafeMutableRawPointer? {
         guard let pointer = start(page) else {
-            note("Reference \(page) leads to no page.")
+            note("Reference \(page) does not lead to a page.")
             return nil
         }
         let (chunk, word) = (Int(page >> 12), Int(page & 4095) >> 6)
         let bit: UInt64 = 1 << UInt64(page & 63)
         guard claims[chunk][word] & bit == 0 else {
-            note("Page \(page) is referred to twice.")
+            note("Two references lead to page \(page).")
             return nil
         }
         let size = Int(pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
         let born = pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
         guard pointer.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self) == kind.rawValue, granules ?? size == size else {
-            note("Page \(page) is not of the kind \(kind) and the size that its place wants.")
+            note("Page \(page) does not have the kind \(kind) and the size that its reference requires.")
             return nil
         }
         guard born > 0, born <= birth else {
-            note("Page \(page) is younger than the page that refers to it, or has no age.")
+            note("Page \(page) is younger than the page that refers to it, or states no epoch.")
             return nil
         }
         claims[chunk][word] |= bit
@@ -141,13 +141,14 @@ struct GraphProof {
             starts[chunk] = [UInt64](repeating: 0, count: PageMap.wordCount)
             claims[chunk] = starts[chunk]
             let flaw = starts[chunk].withUnsafeMutableBufferPointer { PageMap.read(chunk, at: base, epoch: epoch, to: $0) }
-            if let flaw { note("Chunk \(chunk) is not cut into pages: \(flaw).") }
+            if let flaw { note("Chunk \(chunk) is not divided into pages: \(flaw).") }
         }
         guard starts[chunk][Int(page & 4095) >> 6] >> UInt64(page & 63) & 1 != 0 else { return nil }
         return base + Int(page & 4095) << 4
     }
 
-    /// Returns the address of a chunk that was not touched before. Returns `nil`, and notes the flaw, if the chunk is not cut into pages.
+    /// Returns the address of a chunk that was not touched before. Returns `nil`, and notes the flaw, if the chunk is not divided into
+    /// pages.
     private mutating func supplied(_ chunk: Int) -> UnsafeMutableRawPointer? {
         let (base, flaw) = space.supplied(chunk)
         if let flaw {
@@ -164,7 +165,7 @@ struct GraphProof {
     ) {
         guard vector.root != 0 else { return }
         guard (1...Self.heightMax).contains(Int(vector.height)) else {
-            return note("A vector says that it is \(vector.height) nodes high.")
+            return note("A vector states an impossible height of \(vector.height) levels.")
         }
         var pending = [(node: vector.root, level: Int(vector.height) - 1, first: 0, birth: birth)]
         while let (node, level, first, birth) = pending.popLast(), !isFull {
@@ -191,7 +192,7 @@ struct GraphProof {
     private mutating func proveConstants() {
         let known = space.constants
         for page in known.all {
-            guard let pointer = start(page), pointer.load(as: UInt64.self) == 0 else { return note("Constant page \(page) is none.") }
+            guard let pointer = start(page), pointer.load(as: UInt64.self) == 0 else { return note("Page \(page) is not constant.") }
             let isLink = page == known.noRows || page == known.zeroes
             let kind: PageKind = isLink ? .linkLeaf : page == known.nullString ? .stringLeaf : .fixedLeaf
             let wanted = constantByteCount(page)
@@ -199,7 +200,7 @@ struct GraphProof {
             let content = UnsafeRawBufferPointer(start: pointer, count: wanted)[PageLayout.header...]
             let fill: UInt8 = page == known.noRows ? 0xFF : 0
             guard isSized, chunks.kind(page) == kind, content.allSatisfy({ $0 == fill }) else {
-                return note("Constant page \(page) does not have its content.")
+                return note("Constant page \(page) does not have its kind, size and content.")
             }
             claims[Int(page >> 12)][Int(page & 4095) >> 6] |= 1 << UInt64(page & 63)
             claimed[Int(page >> 12)] += chunks.granules(page)
@@ -220,7 +221,7 @@ struct GraphProof {
     /// Proves that each chunk has as many granules in use as the checkpoint record states.
     private mutating func proveGranules() {
         for chunk in claimed.indices where claimed[chunk] != Int(space.live[chunk]) {
-            note("Chunk \(chunk) has \(claimed[chunk]) granules in use, and \(space.live[chunk]) are noted.")
+            note("Chunk \(chunk) has \(claimed[chunk]) granules in use, but the checkpoint record states \(space.live[chunk]).")
         }
     }
 }

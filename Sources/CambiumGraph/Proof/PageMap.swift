@@ -19,15 +19,15 @@ enum PageMap {
             let header = base + granule * PageLayout.granule
             let count = Int(header.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
             guard count >= granuleCountMin, granule + count <= PageLayout.chunkGranules else {
-                return "a page at granule \(granule) says that it has \(count) granules"
+                return "the page at granule \(granule) has an impossible size of \(count) granules"
             }
             guard let kind = PageKind(rawValue: header.load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self)) else {
-                return "a page at granule \(granule) is of no kind"
+                return "the page at granule \(granule) has no valid kind"
             }
             if kind != .free {
                 let birth = header.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-                guard birth <= epoch else { return "a page at granule \(granule) was born later than the graph" }
-                guard count >= kind.granuleCountMin else { return "a page at granule \(granule) is smaller than its kind" }
+                guard birth <= epoch else { return "the page at granule \(granule) is younger than the graph" }
+                guard count >= kind.granuleCountMin else { return "the page at granule \(granule) is too small for its kind" }
             }
             words[granule >> 6] |= 1 << UInt64(granule & 63)
             granule += count

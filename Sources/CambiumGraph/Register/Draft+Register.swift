@@ -16,7 +16,7 @@ extension Draft {
         if let register = reader.register(of: layout) {
             if register.row(of: request.name, in: columns) != nil { return }
             guard register.nextSerial(columns.table.index) <= ObjectID.serialMax else {
-                throw CambiumError(.limitExceeded, "A store applies at most 2^38 - 1 requests; commit without a request id.")
+                throw CambiumError(.limitExceeded, "A store applies at most 2^38 - 1 requests. Commit without a request id.")
             }
         }
         inRegister { draft in
@@ -30,7 +30,7 @@ extension Draft {
     package mutating func setLabel(_ name: String, _ number: TransactionNumber) throws(CambiumError) {
         let columns = Register.labels
         if let register = reader.register(of: layout), register.nextSerial(columns.table.index) > ObjectID.serialMax {
-            throw CambiumError(.limitExceeded, "Labels of a store are set at most 2^38 - 1 times.")
+            throw CambiumError(.limitExceeded, "A store sets its labels at most 2^38 - 1 times.")
         }
         inRegister { draft in
             // The label that was set last must come last, because names with different bytes may be equal strings.
@@ -53,7 +53,7 @@ extension Draft {
         // Requests are forgotten in the order in which they were noted, so the serials of the remaining requests are consecutive.
         let expected = reader.nextSerial(table) &- UInt64(reader.liveCount(table))
         guard let row = reader.row(table, serial: expected) ?? firstRow(table) else {
-            chunks.refuse("a table has fewer rows than it counts")
+            chunks.refuse("a table has fewer rows than its count states")
         }
         erase(ObjectPlace(table: table, row: row))
     }
@@ -73,7 +73,7 @@ extension Draft {
     /// Runs `body` on the draft with the register in the place of the graph.
     mutating func inRegister(_ body: (inout Draft) -> Void) {
         guard let offset = DirectoryPage.registerOffset(layout) else {
-            preconditionFailure("A graph of format 1 gets a register before it is changed.")
+            preconditionFailure("A graph of format 1 must get a register before its first change.")
         }
         let (graph, graphDirectory) = (layout, directory)
         let before = reader.registerReference(of: graph)
@@ -98,7 +98,7 @@ extension Draft {
     private mutating func newRegister() -> PageRef { newDirectory(sharedBlobs: .empty, register: 0) { $0.newTable($1) } }
 
     /// Replaces the directory page of a graph of format 1, which does not refer to a register, by one that does.
-    mutating func makeRoomForRegister() {
+    mutating func reserveRegister() {
         let before = reader
         layout = GraphLayout(layout.schema)
         let page = newDirectory(sharedBlobs: before.sharedBlobs, register: 0) { _, table in before.tableReference(table.index) }
@@ -115,7 +115,7 @@ extension Timeline {
     package func addRegister(_ fill: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
         if head.layout.hasRegister { return }
         var draft = packingDraft()
-        draft.makeRoomForRegister()
+        draft.reserveRegister()
         try fill(&draft)
         try publish(draft)
     }

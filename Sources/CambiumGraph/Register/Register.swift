@@ -34,14 +34,14 @@ enum Register {
         do {
             return try Schema(definition)
         } catch {
-            preconditionFailure("The schema of the register is fixed and sound: \(error)")
+            preconditionFailure("The fixed schema of the register must be valid: \(error)")
         }
     }()
 
     private static func table(_ name: String) -> TableColumns {
         guard let entity = schema.entity(name), let table = layout.table(of: entity.root),
             let key = entity.attribute("name"), let transaction = entity.attribute("transaction")
-        else { preconditionFailure("The register has an entity '\(name)' with a name and a transaction.") }
+        else { preconditionFailure("The register must have an entity '\(name)' with a name and a transaction.") }
         return TableColumns(
             table: table, entity: entity.number, name: table.slot(of: key.number), transaction: table.slot(of: transaction.number),
             digest: entity.attribute("digest").map { table.slot(of: $0.number) })

@@ -69,7 +69,7 @@ public struct ArchivedVolume: Volume {
         guard end == .none || listed.contains(end.next) else {
             throw CambiumError(
                 .damaged,
-                "The archive goes on to transaction \(end), and no segment of the store follows it. Compact the store to a later moment "
+                "The archive continues to transaction \(end), and no segment of the store follows it. Compact the store to a later moment "
                     + "with this archive.",
                 place: .init(file: "\(source.volume.name)/\(LogReader.directory)"))
         }
@@ -77,13 +77,15 @@ public struct ArchivedVolume: Volume {
     }
 
     private var isCompacted: CambiumError {
-        CambiumError(.ioFailure, "The store was compacted while it was read together with its archive; do it again.")
+        CambiumError(.ioFailure, "The store was compacted while it was read together with its archive. Read it again.")
     }
 
     public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         guard mode == .read else { throw refusal }
         if paths.contains(path) { return try archive.open(path, .read) }
-        if hidden.contains(path) { throw CambiumError(.notFound, "The archive has it in another segment.", place: .init(file: path)) }
+        if hidden.contains(path) {
+            throw CambiumError(.notFound, "The archive has its transactions in another segment.", place: .init(file: path))
+        }
         let file = try store.open(path, .read)
         if path.hasPrefix(LogReader.directory + "/"), try Self.isRetired(file) { throw isCompacted }
         return file
@@ -117,7 +119,7 @@ public struct ArchivedVolume: Volume {
     public func share(_ path: String) throws(CambiumError) -> any VolumeLock { try store.share(path) }
     public func isShared(_ path: String) throws(CambiumError) -> Bool { try store.isShared(path) }
     public func openNameless() throws(CambiumError) -> (any VolumeFile)? { try store.openNameless() }
-    public func roomByteCount(of path: String) throws(CambiumError) -> Int { try store.roomByteCount(of: path) }
+    public func diskByteCount(of path: String) throws(CambiumError) -> Int { try store.diskByteCount(of: path) }
 
     public func remove(_ path: String) throws(CambiumError) { throw refusal }
     public func rename(_ path: String, to newPath: String) throws(CambiumError) { throw refusal }
@@ -127,5 +129,5 @@ public struct ArchivedVolume: Volume {
     public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { throw refusal }
     public func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool { throw refusal }
 
-    private var refusal: CambiumError { CambiumError(.notWritable, "A store that is read with its archive cannot be written to.") }
+    private var refusal: CambiumError { CambiumError(.notWritable, "A store that is read with its archive does not accept writes.") }
 }

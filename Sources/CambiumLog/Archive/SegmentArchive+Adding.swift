@@ -6,7 +6,7 @@ extension SegmentArchive {
     ///
     /// Throws `.locked`; `.ioFailure`; `.cannotCreate` if the files of the archive would be the store's own files; and the errors of
     /// `body`. If nothing was archived by then, removes the lock file and the directory that this call created.
-    public func withLock<Result>(beside source: any Volume, _ body: () throws -> Result) throws -> Result {
+    public func withLock<Result>(apartFrom source: any Volume, _ body: () throws -> Result) throws -> Result {
         try volume.createDirectory("")
         let made = try [LogReader.directory, LogWriter.lockFileName].filter { try !volume.exists($0) }
         let lock = try lock(isNew: made.contains(LogWriter.lockFileName))
@@ -51,7 +51,8 @@ extension SegmentArchive {
         let isSame = try source.exists(path)
         try volume.remove(path)
         if isSame {
-            throw CambiumError(.cannotCreate, "'\(volume.name)/\(LogReader.directory)' is the store's own log; choose another place.")
+            throw CambiumError(
+                .cannotCreate, "'\(volume.name)/\(LogReader.directory)' is the store's own log; choose another place for the archive.")
         }
     }
 
@@ -76,7 +77,10 @@ extension SegmentArchive {
             segmentCount += 1
             for path in files.lacking { byteCount += try put(path, from: source) }
             if let path = try self.files(of: segment, in: source, isLast: isLast).lacking.first {
-                throw CambiumError(.ioFailure, "What was written is not what is read.", place: .init(file: "\(volume.name)/\(path)"))
+                throw CambiumError(
+                    .ioFailure,
+                    "The archived file differs from the file that was written. Check the disk of the archive, then repeat the compaction.",
+                    place: .init(file: "\(volume.name)/\(path)"))
             }
         }
         try volume.syncDirectory(LogReader.directory)
@@ -165,7 +169,7 @@ extension SegmentArchive {
         guard let other else { return nil }
         guard other.isSame(as: record) else { throw conflict(archived.segments.last ?? record.number, record.number) }
         // A segment of the archive may end inside the log's segment, which was then merged from that segment and others.
-        if let checksum, let told = records.checksum(after: record.number), told != checksum {
+        if let checksum, let recorded = records.checksum(after: record.number), recorded != checksum {
             throw conflict(archived.segments.last ?? record.number, record.number)
         }
         return archived
@@ -174,7 +178,7 @@ extension SegmentArchive {
     /// Throws `.conflict` if the archive, after its last transaction, continues in another way than the log's segment.
     private func checkEnd(_ archived: ArchivedRecords, _ records: SegmentRecords, _ last: TransactionNumber, isLast: Bool) throws {
         // A reader of the store with its archive needs a segment of the store that begins after the archive's last one.
-        if isLast, try archived.endChecksum() == nil { throw goesOn(archived.segments.last ?? last, after: last) }
+        if isLast, try archived.endChecksum() == nil { throw laterTransactions(archived.segments.last ?? last, after: last) }
         guard try archived.checksum() == records.lastChecksum else { throw conflict(archived.segments.last ?? last, last) }
     }
 
@@ -183,14 +187,14 @@ extension SegmentArchive {
         var end: TransactionNumber?
         guard try volume.exists(LogFileName.path(segment, .segment)) else { return }
         if try isDamaged({ end = try SegmentRecords(volume, segment).sealedEnd }) { return }
-        if let end, end > last { throw goesOn(segment, after: last) }
+        if let end, end > last { throw laterTransactions(segment, after: last) }
     }
 
-    private func goesOn(_ segment: TransactionNumber, after last: TransactionNumber) -> CambiumError {
+    private func laterTransactions(_ segment: TransactionNumber, after last: TransactionNumber) -> CambiumError {
         CambiumError(
             .conflict,
-            "The archive has transactions after \(last), which stay in the log: a compaction to a later moment was interrupted, or the "
-                + "archive is of a copy of the store. Compact to a later moment, or choose another place for the archive.",
+            "The archive has transactions after \(last), which stay in the log. A compaction to a later moment was interrupted, or the "
+                + "archive belongs to a copy of the store. Compact to a later moment, or choose another place for the archive.",
             place: .init(file: "\(volume.name)/\(LogFileName.path(segment, .segment))"))
     }
 
@@ -216,8 +220,8 @@ extension SegmentArchive {
     private func conflict(_ segment: TransactionNumber, _ transaction: TransactionNumber) -> CambiumError {
         CambiumError(
             .conflict,
-            "The archive has another transaction \(transaction) than the log: it is of a copy of the store that went on in another way. "
-                + "Choose another place for the archive.",
+            "Transaction \(transaction) of the archive differs from the one in the log: the archive belongs to a copy of the store that "
+                + "diverged. Choose another place for the archive.",
             place: .init(file: "\(volume.name)/\(LogFileName.path(segment, .segment))"))
     }
 }

@@ -30,7 +30,7 @@ public struct SegmentArchive: Sendable {
             throw CambiumError(.cannotCreate, "'\(volume.name)' is a store; choose another place for the archive.")
         }
         guard try names.allSatisfy({ Self.names.contains($0) }) || !Self.segments(volume).isEmpty else {
-            throw CambiumError(.cannotCreate, "'\(volume.name)' is not empty, and no archive; choose another place.")
+            throw CambiumError(.cannotCreate, "'\(volume.name)' is not empty and is not an archive; choose another place.")
         }
     }
 
@@ -56,7 +56,7 @@ public struct SegmentArchive: Sendable {
             if found != store {
                 throw CambiumError(
                     .conflict,
-                    "'\(volume.name)' is the archive of another store: of \(HexText.encode(found)), not of \(HexText.encode(store)).")
+                    "'\(volume.name)' is the archive of another store: of store \(HexText.encode(found)), not of \(HexText.encode(store)).")
             }
         }
     }
@@ -122,7 +122,7 @@ public struct SegmentArchive: Sendable {
         var place = LogFileName.path(segment, .segment)
         func lost() -> CambiumError {
             CambiumError(
-                .notFound, "What transactions \(segment) to \(end) did is not in the archive: no segment there has all of it.",
+                .notFound, "The archive lacks the changes of transactions \(segment) to \(end): its segments do not have all of them.",
                 place: .init(file: "\(volume.name)/\(place)"))
         }
         func damage(_ message: String) -> CambiumError { CambiumError(.damaged, message, place: .init(file: "\(volume.name)/\(place)")) }
@@ -134,16 +134,16 @@ public struct SegmentArchive: Sendable {
             }
             if let segment = whole.segments.last { place = LogFileName.path(segment, .segment) }
             guard try other.retired().isSame(as: record) else {
-                throw damage("Transaction \(record.number) is not the one that was retired.")
+                throw damage("Transaction \(record.number) of the archive is not the transaction that was retired.")
             }
             if case .file(let file) = other.payload { paths.append(file.path) }
             // A segment of the archive ends here. The retired segment, which contains all of them, lists their checksums.
             if let checksum = try whole.endChecksum(), checksum != kept.checksum(after: record.number) {
-                throw damage("The segment does not end as the one that was retired.")
+                throw damage("The segment does not end like the segment that was retired.")
             }
         }
         // Each checksum depends on the header, so the header is the same, too.
-        guard try whole.checksum() == kept.lastChecksum else { throw damage("The segment does not end as the one that was retired.") }
+        guard try whole.checksum() == kept.lastChecksum else { throw damage("The segment does not end like the segment that was retired.") }
         return whole.segments.map { LogFileName.path($0, .segment) } + paths
     }
 }

@@ -23,9 +23,9 @@ public final class ChunkLease: Sendable {
     ///   - chunks: for each file of pages, the chunks that are mapped, ascending.
     public init(_ volume: any Volume, store: [UInt8], name: UInt64, chunks: [UInt64: [Int]]) throws(CambiumError) {
         let digits = HexText.encode(withUnsafeBytes(of: name.bigEndian) { Array($0) })
-        path = RootRecord.directory + "/" + digits + Self.suffix
+        path = CheckpointRecord.directory + "/" + digits + Self.suffix
         self.volume = volume
-        try volume.createDirectory(RootRecord.directory)
+        try volume.createDirectory(CheckpointRecord.directory)
         let file = try volume.open(path, .create)
         do throws(CambiumError) {
             defer { file.close() }
@@ -55,8 +55,8 @@ public struct ChunkLeases: Sendable {
     ///
     /// Throws `.ioFailure` if the disk refuses. Complexity: O(bytes of the leases).
     public init(of volume: any Volume, store: [UInt8]) throws(CambiumError) {
-        for name in try volume.list(RootRecord.directory) where ChunkLease.isName(name) {
-            let path = RootRecord.directory + "/" + name
+        for name in try volume.list(CheckpointRecord.directory) where ChunkLease.isName(name) {
+            let path = CheckpointRecord.directory + "/" + name
             if try Self.removeEnded(path, from: volume) { continue }
             do throws(CambiumError) {
                 records[path] = .some(try LeaseRecord.read(volume, path, store: store))
@@ -139,12 +139,12 @@ struct LeaseRecord: Sendable, Equatable {
     static func decode(_ bytes: [UInt8], store: [UInt8]) throws(DecodingError) -> LeaseRecord {
         guard bytes.count >= Format.Lease.magic.count + 4 else { throw .truncated(offset: bytes.count) }
         guard ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4))) else {
-            throw .invalid("a checksum that does not fit", offset: bytes.count - 4)
+            throw .invalid("a checksum that does not match", offset: bytes.count - 4)
         }
         var reader = ByteReader(bytes.dropLast(4))
-        guard try reader.readBytes(8).elementsEqual(Format.Lease.magic) else { throw .invalid("no lease", offset: 0) }
+        guard try reader.readBytes(8).elementsEqual(Format.Lease.magic) else { throw .invalid("bytes that are not a lease", offset: 0) }
         guard try reader.read(UInt16.self) == Format.fileVersion else {
-            throw .invalid("a format that this program does not read", offset: 8)
+            throw .invalid("a format that this program cannot read", offset: 8)
         }
         guard try reader.readBytes(16).elementsEqual(store) else { throw .invalid("the lease of another store", offset: 10) }
         var record = LeaseRecord(chunks: [:])
@@ -155,7 +155,7 @@ struct LeaseRecord: Sendable, Equatable {
                 let (first, count) = (Int(try reader.read(UInt32.self)), Int(try reader.read(UInt32.self)))
                 let end = first + count
                 guard first >= chunks.last.map({ $0 + 1 }) ?? 0, count > 0, end <= Format.Lease.chunkCountMax else {
-                    throw .invalid("chunks that no file has", offset: reader.offset)
+                    throw .invalid("chunks that are out of order or out of range", offset: reader.offset)
                 }
                 chunks += first..<end
             }

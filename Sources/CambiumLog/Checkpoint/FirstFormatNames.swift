@@ -62,7 +62,7 @@ public struct FirstFormatNames: Sendable {
                 if let name = String(validating: name, as: UTF8.self) { body(name, number, digest) }
             }
         } catch {
-            preconditionFailure("The names were read to their end when the record was decoded: \(error)")
+            preconditionFailure("Names that were valid when the record was decoded cannot be read: \(error)")
         }
     }
 }

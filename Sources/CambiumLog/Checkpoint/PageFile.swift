@@ -6,7 +6,7 @@ public import CambiumModel
 #endif
 
 /// Memory for chunks whose form in the file differs from their form in memory.
-public protocol ChunkRoom: AnyObject, Sendable {
+public protocol ChunkDestination: AnyObject, Sendable {
     /// Returns 65,536 bytes of memory, which stays valid as long as this object exists. One thread at a time may call this.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer
 }
@@ -20,10 +20,10 @@ public protocol ChunkRoom: AnyObject, Sendable {
 public final class PageFile: @unchecked Sendable {
     /// A file that a process makes when it finds a corrupt stored graph. While it exists, each stored graph is checked in whole before it
     /// is used.
-    static let damageMark = RootRecord.directory + "/DAMAGED"
+    static let damageMark = CheckpointRecord.directory + "/DAMAGED"
     public static let chunkByteCount = 65_536
 
-    public let root: RootRecord
+    public let root: CheckpointRecord
     /// Whether all of the graph was compared with its checksums when it was opened, because it is small or because the caller asked for
     /// that.
     public let isCheckedInWhole: Bool
@@ -33,7 +33,7 @@ public final class PageFile: @unchecked Sendable {
     private let file: any VolumeFile
     private let mapping: FileMapping?
     private let readAhead = Guarded(ReadAhead())
-    private let room: (any ChunkRoom)?
+    private let destination: (any ChunkDestination)?
     /// The memory of chunks that are compressed, or that belong to a volume whose files cannot be mapped.
     private let read = Guarded<[Int: UnsafeMutableRawPointer]>([:])
 
@@ -47,7 +47,7 @@ public final class PageFile: @unchecked Sendable {
         var byteCount = 0
         for name in try volume.list("") where isName(name) {
             do throws(CambiumError) {
-                byteCount += try volume.roomByteCount(of: name)
+                byteCount += try volume.diskByteCount(of: name)
             } catch {
                 // A writer may have removed the file since the directory was listed.
                 guard error.code == .notFound else { throw error }
@@ -66,25 +66,25 @@ public final class PageFile: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - checkedByteCountMax: the greatest number of bytes of chunks that are all compared with their checksums at once.
-    ///   - room: the memory for chunks that are compressed or cannot be mapped; if it is `nil`, this object allocates that memory.
+    ///   - destination: the memory for chunks that are compressed or cannot be mapped; if it is `nil`, this object allocates that memory.
     public init(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int,
-        checkedByteCountMax: Int = LogTuning.standard.checkedByteCountMax, room: (any ChunkRoom)? = nil
+        checkedByteCountMax: Int = LogTuning.standard.checkedByteCountMax, destination: (any ChunkDestination)? = nil
     ) throws(CambiumError) {
-        let record = RootRecord.path(transaction)
+        let record = CheckpointRecord.path(transaction)
         self.volume = volume
-        self.room = room
+        self.destination = destination
         share = try volume.share(record)
         let bytes = try Self.bytes(volume, record)
-        let recorded: RecordedRoot
+        let recorded: RecordedCheckpoint
         do throws(DecodingError) {
-            recorded = try RecordedRoot(bytes, store: store)
+            recorded = try RecordedCheckpoint(bytes, store: store)
         } catch {
             throw CambiumError(.damaged, "The checkpoint does not verify (\(error)).", place: .init(file: record))
         }
         guard recorded.record.transaction == transaction, Int(recorded.record.fanOutShift) == fanOutShift else {
             throw CambiumError(
-                .damaged, "The checkpoint is not the one that its name tells, or of other pages.", place: .init(file: record))
+                .damaged, "The checkpoint does not match its file name, or its pages have another fan-out.", place: .init(file: record))
         }
         path = Self.path(recorded.record.pageFile)
         let file = try Self.open(volume, path, record, bytes)
@@ -94,7 +94,7 @@ public final class PageFile: @unchecked Sendable {
         }
         let end = (root.chunks.lastIndex { $0.isOwned } ?? -1) + 1
         guard try file.byteCount() >= end * Self.chunkByteCount else {
-            throw CambiumError(.damaged, "The file ends before the pages of checkpoint \(transaction).", place: .init(file: path))
+            throw CambiumError(.damaged, "The file ends before the last page of checkpoint \(transaction).", place: .init(file: path))
         }
         mapping = end > 0 ? try file.map(byteCount: end * Self.chunkByteCount) : nil
         let chunkCount = root.chunks.count { $0.hasPages }
@@ -106,8 +106,8 @@ public final class PageFile: @unchecked Sendable {
     /// read.
     public static func root(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
-    ) throws(CambiumError) -> (record: RootRecord, byteCount: Int)? {
-        let path = RootRecord.path(transaction)
+    ) throws(CambiumError) -> (record: CheckpointRecord, byteCount: Int)? {
+        let path = CheckpointRecord.path(transaction)
         var bytes = try bytes(volume, path)
         while true {
             do throws(CambiumError) {
@@ -128,18 +128,18 @@ public final class PageFile: @unchecked Sendable {
     public static func tree(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
     ) throws(CambiumError) -> MerkleTree? {
-        guard let record = try recorded(try bytes(volume, RootRecord.path(transaction)), store: store)?.record,
+        guard let record = try recorded(try bytes(volume, CheckpointRecord.path(transaction)), store: store)?.record,
             record.transaction == transaction
         else { return nil }
         return record.tree
     }
 
     /// Returns a record without its table, or `nil` if the record is corrupt.
-    static func recorded(_ bytes: [UInt8], store: [UInt8]) throws(CambiumError) -> RecordedRoot? {
-        do throws(DecodingError) { return try RecordedRoot(bytes, store: store) } catch { return nil }
+    static func recorded(_ bytes: [UInt8], store: [UInt8]) throws(CambiumError) -> RecordedCheckpoint? {
+        do throws(DecodingError) { return try RecordedCheckpoint(bytes, store: store) } catch { return nil }
     }
 
-    private static func root(_ volume: any Volume, _ recorded: RecordedRoot) throws(CambiumError) -> RootRecord {
+    private static func root(_ volume: any Volume, _ recorded: RecordedCheckpoint) throws(CambiumError) -> CheckpointRecord {
         try recorded.resolved { chunk, byteCount throws(CambiumError) in
             let file = try volume.open(path(recorded.record.pageFile), .read)
             defer { file.close() }
@@ -151,17 +151,17 @@ public final class PageFile: @unchecked Sendable {
     public static func removeDamageMark(_ volume: any Volume) throws(CambiumError) {
         guard try volume.exists(damageMark) else { return }
         try volume.remove(damageMark)
-        try volume.syncDirectory(RootRecord.directory)
+        try volume.syncDirectory(CheckpointRecord.directory)
     }
 
     /// Returns the message of the process that found a corrupt stored graph, or `nil` if there is no such message.
-    public static func damageTold(_ volume: any Volume) throws(CambiumError) -> String? {
+    public static func corruptionNote(_ volume: any Volume) throws(CambiumError) -> String? {
         guard try volume.exists(damageMark) else { return nil }
         return String(decoding: try volume.bytes(of: damageMark), as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
     }
 
     deinit {
-        if room == nil { read.withLock { for pointer in $0.values { pointer.deallocate() } } }
+        if destination == nil { read.withLock { for pointer in $0.values { pointer.deallocate() } } }
         file.close()
     }
 
@@ -174,7 +174,7 @@ public final class PageFile: @unchecked Sendable {
             return try volume.open(path, .read)
         } catch {
             guard error.code == .notFound, try bytes(volume, record) == recordBytes else { throw error }
-            throw CambiumError(.damaged, "The file has gone that checkpoint '\(record)' has its pages in.", place: .init(file: path))
+            throw CambiumError(.damaged, "The file with the pages of checkpoint '\(record)' is missing.", place: .init(file: path))
         }
     }
 
@@ -191,7 +191,7 @@ public final class PageFile: @unchecked Sendable {
     }
 
     /// Allows the record to be dropped. Only a writer of the store may call this, because it knows which chunks are in use.
-    public func giveUpShare() { share.unlock() }
+    public func releaseShare() { share.unlock() }
 
     // MARK: Chunks
 
@@ -207,7 +207,7 @@ public final class PageFile: @unchecked Sendable {
     }
 
     /// Returns the address of a chunk, after its bytes were compared with the checksum. If they differ, requests that the next opening
-    /// checks stored graphs in whole, and ends the process, as `DamagedPages` describes.
+    /// checks stored graphs in whole, and ends the process, as `CorruptPages` describes.
     public func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         do throws(CambiumError) {
             guard index < root.chunks.count, root.chunks[index].hasPages else {
@@ -223,7 +223,7 @@ public final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Requests that the next opening checks stored graphs in whole, and ends the process, as `DamagedPages` describes.
+    /// Requests that the next opening checks stored graphs in whole, and ends the process, as `CorruptPages` describes.
     ///
     /// - Parameter reason: the fault of the pages, in words.
     public func refuse(_ reason: String) -> Never { end(flaw(reason)) }
@@ -231,14 +231,14 @@ public final class PageFile: @unchecked Sendable {
     private func end(_ error: CambiumError) -> Never {
         // If the mark cannot be made, the next opening finds the same corruption and reports it again.
         try? volume.replace(Self.damageMark, Array("\(error)\n".utf8))
-        DamagedPages.end(error)
+        CorruptPages.end(error)
     }
 
     /// Returns the error for pages whose checksums fit, but which are not a graph.
     public func flaw(_ reason: String) -> CambiumError {
         CambiumError(
             .damaged,
-            "The pages of checkpoint \(root.transaction) are not those of a graph: \(reason). "
+            "The pages of checkpoint \(root.transaction) do not form a valid graph: \(reason). "
                 + "The next opening uses an older checkpoint, or the log.",
             place: .init(file: "\(volume.name)/\(path)"))
     }
@@ -255,7 +255,7 @@ public final class PageFile: @unchecked Sendable {
     private func damage(_ index: Int) -> CambiumError {
         CambiumError(
             .damaged,
-            "Chunk \(index) of the pages is not what checkpoint \(root.transaction) stored. "
+            "Chunk \(index) of the pages differs from what checkpoint \(root.transaction) stored. "
                 + "The next opening uses an older checkpoint, or the log.",
             place: .init(file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)"))
     }
@@ -295,9 +295,9 @@ public final class PageFile: @unchecked Sendable {
             if let pointer = read[index] { return pointer }
             let bytes = isPacked ? try unpacked(index) : try file.read(at: index * Self.chunkByteCount, count: Self.chunkByteCount)
             if isPacked { try check(index, bytes) }
-            let pointer = room?.memory(ofChunk: index) ?? .allocate(byteCount: 3 * Self.chunkByteCount, alignment: 4096)
+            let pointer = destination?.memory(ofChunk: index) ?? .allocate(byteCount: 3 * Self.chunkByteCount, alignment: 4096)
             // The bytes that follow the chunk can be read, too, because a page that was not proven may claim to continue there.
-            pointer.initializeMemory(as: UInt8.self, repeating: 0, count: (room == nil ? 3 : 1) * Self.chunkByteCount)
+            pointer.initializeMemory(as: UInt8.self, repeating: 0, count: (destination == nil ? 3 : 1) * Self.chunkByteCount)
             bytes.withUnsafeBytes { pointer.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(pointer), byteCount: $0.count) }
             read[index] = pointer
             return pointer
@@ -330,7 +330,7 @@ private struct ReadAhead {
 }
 
 /// Ends a process that finds corrupt pages while it reads a graph, where no error can be thrown.
-public enum DamagedPages {
+public enum CorruptPages {
     private static let handler = Guarded<(@Sendable (CambiumError) -> Never)?>(nil)
 
     /// Replaces the handler that ends the process. Without a handler, the process prints the error and aborts.

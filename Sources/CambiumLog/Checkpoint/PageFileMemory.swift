@@ -55,7 +55,7 @@ public final class PageFileMemory: @unchecked Sendable {
     private func takeSpace(_ chunks: Range<Int>) -> Bool {
         do throws(CambiumError) {
             guard let file = try opened() else { return false }
-            try file.takeRoom(offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
+            try file.preallocate(offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
             return true
         } catch {
             return false  // The caller uses memory that is not the file's.

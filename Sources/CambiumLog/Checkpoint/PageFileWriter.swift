@@ -16,7 +16,7 @@ public struct PageFileWriter {
     /// - Parameter isNamed: whether a checkpoint record names the file, so that its directory entry is already durable.
     public init(_ volume: any Volume, _ pageFile: UInt64, isNamed: Bool) throws(CambiumError) {
         self.volume = volume
-        try volume.createDirectory(RootRecord.directory)
+        try volume.createDirectory(CheckpointRecord.directory)
         let path = PageFile.path(pageFile)
         file = try volume.open(path, try volume.exists(path) ? .update : .create)
         if !isNamed { try volume.syncDirectory("") }
@@ -101,23 +101,23 @@ public struct PageFileWriter {
     /// - Parameter tuning: determines how the table is stored.
     /// - Returns: the number of bytes of the record; `nil` if the transaction has a record in the same file that a reader shares. That
     ///   record then stays.
-    public mutating func finish(_ root: RootRecord, tuning: LogTuning = .standard) throws(CambiumError) -> Int? {
+    public mutating func finish(_ root: CheckpointRecord, tuning: LogTuning = .standard) throws(CambiumError) -> Int? {
         let encoded = root.encode(partByteCountMax: tuning.tablePartByteCountMax)
         for part in encoded.parts { try write(part.bytes, as: part.chunk) }
         try file.sync()
-        let path = RootRecord.path(root.transaction)
+        let path = CheckpointRecord.path(root.transaction)
         // A checkpoint in another file does not change the chunks that a reader uses.
         if try volume.exists(path), try isOfSameFile(path, as: root) {
             guard try volume.replaceUnlessShared(path, encoded.record) else { return nil }
         } else {
             try volume.replace(path, encoded.record)
         }
-        try volume.syncDirectory(RootRecord.directory)
+        try volume.syncDirectory(CheckpointRecord.directory)
         byteCount += encoded.record.count
         return encoded.record.count
     }
 
-    private func isOfSameFile(_ path: String, as root: RootRecord) throws(CambiumError) -> Bool {
+    private func isOfSameFile(_ path: String, as root: CheckpointRecord) throws(CambiumError) -> Bool {
         let bytes = try PageFile.bytes(volume, path)
         return try PageFile.recorded(bytes, store: root.store)?.record.pageFile == root.pageFile
     }
@@ -126,8 +126,9 @@ public struct PageFileWriter {
 
     /// Removes the records, settings and notes whose writing was interrupted. May be called only while none of them is being written.
     public static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
-        for name in try volume.list(RootRecord.directory) where name.hasSuffix(RootRecord.suffix + LogFileName.replacementSuffix) {
-            try volume.remove(RootRecord.directory + "/" + name)
+        for name in try volume.list(CheckpointRecord.directory)
+        where name.hasSuffix(CheckpointRecord.suffix + LogFileName.replacementSuffix) {
+            try volume.remove(CheckpointRecord.directory + "/" + name)
         }
         for path in [StoreSettings.fileName, ArchiveNote.fileName].map({ $0 + LogFileName.replacementSuffix }) {
             if try volume.kind(of: path) == .regularFile { try volume.remove(path) }

@@ -20,10 +20,10 @@ enum ColumnCodec {
         for _ in 0..<runCount {
             let offset = reader.offset
             let gap = try reader.readVarint()
-            let count = try reader.readCount(max: Format.blockObjectCountMax, "neighbours in a run")
+            let count = try reader.readCount(max: Format.blockObjectCountMax, "serials in a run")
             guard gap <= ObjectID.serialMax, end + gap + UInt64(count) <= ObjectID.serialMax + 1, count > 0,
                 serials.count + count <= Format.blockObjectCountMax, gap > 0 || end == 0
-            else { throw .invalid("serials that are none", offset: offset) }
+            else { throw .invalid("a run of serials that is out of order or out of range", offset: offset) }
             serials.append(from: end + gap, count: count)
             end += gap + UInt64(count)
         }
@@ -78,7 +78,7 @@ enum ColumnCodec {
         let offset = reader.offset
         guard let number = UInt16(exactly: try reader.readVarint()),
             let kind = Format.Presence(rawValue: try reader.readByte())
-        else { throw .invalid("a column without a property", offset: offset) }
+        else { throw .invalid("a column whose property or presence is not valid", offset: offset) }
         var presence = [UInt64](repeating: 0, count: (count + 63) / 64)
         switch kind {
         case .none: break
@@ -87,7 +87,7 @@ enum ColumnCodec {
             for index in presence.indices {
                 presence[index] = try reader.read(UInt64.self)
                 guard presence[index] & ~tailMask(index, count) == 0 else {
-                    throw .invalid("presence behind the end", offset: reader.offset)
+                    throw .invalid("presence bits beyond the last object", offset: reader.offset)
                 }
             }
         }
@@ -112,7 +112,7 @@ enum ColumnCodec {
                 case .fixed(let width, let bytes): bytes[width * index..<width * (index + 1)].allSatisfy { $0 == 0 }
                 case .variable(let byteCounts, _): byteCounts[index] == 0
                 }
-            guard isEmpty else { throw .invalid("a value where there is none", offset: offset) }
+            guard isEmpty else { throw .invalid("a value that is marked as absent", offset: offset) }
         }
     }
 
@@ -165,7 +165,9 @@ enum ColumnCodec {
         case .raw: return .variable(byteCounts: byteCounts, bytes: Array(try reader.readBytes(total)))
         case .hex:
             let packed = try reader.readBytes((total + 1) / 2)
-            if total % 2 == 1, let last = packed.last, last & 15 != 0 { throw .invalid("half a byte behind the end", offset: offset) }
+            if total % 2 == 1, let last = packed.last, last & 15 != 0 {
+                throw .invalid("half a byte beyond the last digit", offset: offset)
+            }
             return .variable(byteCounts: byteCounts, bytes: HexPacking.unpack(packed, count: total))
         case nil: throw .invalid("an unknown encoding of bytes", offset: offset)
         }

@@ -99,7 +99,7 @@ extension OpCodec {
         let followParent = try ValueCodec.decodeText(&reader)
         let keys = CloneKeys(
             exclude: exclude, rebuild: rebuild, followParent: followParent, withoutParent: try ValueCodec.decodeText(&reader))
-        guard keys != .standard else { throw .invalid("the standard keys, which are not written", offset: offset) }
+        guard keys != .standard else { throw .invalid("the standard keys, which an encoder omits", offset: offset) }
         return keys
     }
 
@@ -118,7 +118,7 @@ extension OpCodec {
         let root = EntityNumber(rawValue: try ValueCodec.decodeNumber(&reader))
         let offset = reader.offset
         let firstSerial = try reader.readVarint()
-        guard firstSerial <= ObjectID.serialMax else { throw .invalid("a serial of \(firstSerial)", offset: offset) }
+        guard firstSerial <= ObjectID.serialMax else { throw .invalid("a serial of \(firstSerial), which is out of range", offset: offset) }
         var counts: [CloneOp.EntityCount] = []
         var countMax = Int(ObjectID.serialMax - firstSerial) + 1
         for _ in 0..<(try reader.readCount(max: reader.remaining, "entities")) {

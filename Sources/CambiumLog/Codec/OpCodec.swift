@@ -122,7 +122,7 @@ public enum OpCodec {
             guard let name = String(validating: try reader.readBlob(max: TransactionLabel.byteCountMax, "label"), as: UTF8.self) else {
                 throw .invalid("a label that is not UTF-8", offset: offset)
             }
-            guard TransactionLabel.isValid(name) else { throw .invalid("a label that no caller may set", offset: offset) }
+            guard TransactionLabel.isValid(name) else { throw .invalid("a label that is not valid", offset: offset) }
             return .label(name, number)
         case .digest:
             let number = TransactionNumber(rawValue: try reader.readVarint())

@@ -77,7 +77,7 @@ struct TransactionCodec {
     var mark: Mark { Mark(internedCount: interned.count, time: time) }
 
     /// Rolls back the transactions that were encoded since the mark was taken.
-    mutating func goBack(to mark: Mark) {
+    mutating func rollBack(to mark: Mark) {
         interned.cut(to: mark.internedCount)
         time = mark.time
     }
@@ -85,7 +85,7 @@ struct TransactionCodec {
     /// Appends a transaction. Its time must not be earlier than that of the preceding one.
     mutating func encode(_ metadata: TransactionMetadata, _ payload: StoredPayload, salt: [UInt8]?, to writer: inout ByteWriter) {
         let newTime = metadata.time.microsecondsSince1970
-        precondition(newTime >= time, "The times of transactions do not go backwards.")
+        precondition(newTime >= time, "The times of transactions never decrease.")
         var flags: UInt8 = 0
         if metadata.actor != nil { flags |= Format.Flag.actor }
         if metadata.message != nil { flags |= Format.Flag.message }
@@ -127,15 +127,15 @@ struct TransactionCodec {
         // A request digest needs a request id. A second byte of flags has at least one flag.
         guard places & (places &- 1) == 0, more != 0, (more ?? 0) & ~Format.MoreFlag.all == 0,
             more == nil || flags & Format.Flag.requestID != 0
-        else { throw .invalid("unknown flags of a transaction", offset: offset) }
+        else { throw .invalid("flags of a transaction that are not valid", offset: offset) }
         let delta = try reader.readVarint()
         let sum = time &+ Int64(bitPattern: delta)
-        guard UInt64(bitPattern: Int64.max &- time) >= delta else { throw .invalid("a time out of range", offset: offset) }
+        guard UInt64(bitPattern: Int64.max &- time) >= delta else { throw .invalid("a time that is out of range", offset: offset) }
         time = sum
         record.metadata.time = Timestamp(microsecondsSince1970: time)
         if flags & Format.Flag.clockLag != 0 {
             record.metadata.clockLagMicroseconds = try reader.readVarint()
-            guard record.metadata.clockLag > .zero else { throw .invalid("a clock that was not behind", offset: offset) }
+            guard record.metadata.clockLag > .zero else { throw .invalid("a clock lag of zero", offset: offset) }
         }
         if flags & Format.Flag.actor != 0 { record.metadata.actor = try interned.decode(&reader) }
         if flags & Format.Flag.message != 0 { record.metadata.message = try interned.decode(&reader) }

@@ -13,7 +13,7 @@ enum ValueCodec {
         let root = EntityNumber(rawValue: try decodeNumber(&reader))
         let offset = reader.offset
         let serial = try reader.readVarint()
-        guard serial <= ObjectID.serialMax else { throw .invalid("a serial of \(serial)", offset: offset) }
+        guard serial <= ObjectID.serialMax else { throw .invalid("a serial of \(serial), which is out of range", offset: offset) }
         return ObjectID(root: root, serial: serial)
     }
 
@@ -121,7 +121,7 @@ enum ValueCodec {
             return Value(stored: form, type: .uuid) ?? .null
         case .decimal:
             guard let number = DecimalNumber(storedBytes: try reader.readBlob("decimal")) else {
-                throw .invalid("a decimal number that is none", offset: offset)
+                throw .invalid("bytes that are not a decimal number", offset: offset)
             }
             return .decimal(number)
         }

@@ -120,7 +120,7 @@ struct CreationMark: Equatable {
         }
         guard parts.count == 2 else { return false }
         if parts[0] == LogReader.directory { return LogFileName.parse(parts[1]) != nil }
-        guard parts[0] == RootRecord.directory else { return false }
-        return RootRecord.isName(parts[1]) || ChunkLease.isName(parts[1]) || base == PageFile.damageMark
+        guard parts[0] == CheckpointRecord.directory else { return false }
+        return CheckpointRecord.isName(parts[1]) || ChunkLease.isName(parts[1]) || base == PageFile.damageMark
     }
 }

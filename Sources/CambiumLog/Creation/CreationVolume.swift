@@ -113,7 +113,7 @@ final class CreationVolume: Volume {
     func isShared(_ path: String) throws(CambiumError) -> Bool { try base.isShared(path) }
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try base.removeUnlessShared(path) }
     func openNameless() throws(CambiumError) -> (any VolumeFile)? { try base.openNameless() }
-    func roomByteCount(of path: String) throws(CambiumError) -> Int { try base.roomByteCount(of: path) }
+    func diskByteCount(of path: String) throws(CambiumError) -> Int { try base.diskByteCount(of: path) }
 }
 
 /// A stand-in for the lock of the directory, which the creation has until it ends.

@@ -54,7 +54,8 @@ public enum StoreCreation {
                 if let volume { try remove(try volume.reopenedMark(), from: target) } else { try Place(target).clear() }
             } catch let failure {
                 throw CambiumError(
-                    .ioFailure, "\(error) What is left in '\(target.name)' cannot be removed: \(failure.message)", underlying: failure)
+                    .ioFailure, "\(error) The files that remain in '\(target.name)' cannot be removed: \(failure.message)",
+                    underlying: failure)
             }
             throw error
         }
@@ -98,8 +99,8 @@ public enum StoreCreation {
         if mark.isFinished { return try syncMark(volume) }
         throw CambiumError(
             .notFound,
-            "'\(volume.name)' is not a store yet: its creation was interrupted, or is under way. "
-                + "Run the command again that creates it.")
+            "'\(volume.name)' is not a store yet: its creation was interrupted, or is still running. "
+                + "Repeat the command that creates it.")
     }
 
     /// Removes the mark of a creation that was complete. The caller has the store's lock.
@@ -137,7 +138,7 @@ public enum StoreCreation {
     /// Removes the files that a mark names, durably, and then the mark.
     static func remove(_ mark: CreationMark?, from volume: any Volume) throws(CambiumError) {
         for name in (mark?.names ?? []).sorted() where try volume.kind(of: name) == .regularFile { try volume.remove(name) }
-        for directory in [LogReader.directory, RootRecord.directory] where try volume.exists(directory) {
+        for directory in [LogReader.directory, CheckpointRecord.directory] where try volume.exists(directory) {
             try volume.syncDirectory(directory)
             try volume.removeDirectory(directory)
         }
@@ -172,7 +173,7 @@ private struct Place {
     private func check(_ names: Set<String>, _ mark: CreationMark) throws(CambiumError) {
         for name in names {
             var files = [name]
-            if name == LogReader.directory || name == RootRecord.directory, try volume.kind(of: name) == .directory {
+            if name == LogReader.directory || name == CheckpointRecord.directory, try volume.kind(of: name) == .directory {
                 files = try volume.list(name).map { "\(name)/\($0)" }
             }
             for file in files {
@@ -182,8 +183,8 @@ private struct Place {
     }
 
     private func refusal(_ names: Set<String>) -> CambiumError {
-        let what = names.contains(StoreSettings.fileName) ? "There is a store at '\(volume.name)' already" : "'\(volume.name)' is not empty"
-        return CambiumError(.cannotCreate, "\(what); choose another place. Nothing was changed.")
+        let reason = names.contains(StoreSettings.fileName) ? "A store already exists at '\(volume.name)'" : "'\(volume.name)' is not empty"
+        return CambiumError(.cannotCreate, "\(reason); choose another place. Nothing was changed.")
     }
 
     /// Whether the lock file is that of a store: it is empty, or has a process id.

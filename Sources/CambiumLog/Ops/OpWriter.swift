@@ -71,7 +71,9 @@ public struct OpWriter {
     public consuming func finish() throws(CambiumError) -> EncodedOps {
         guard let overflow else { return EncodedOps(payload: .present(writer.bytes[...]), file: nil) }
         try check()
-        guard let file = overflow.file else { preconditionFailure("What is not in memory is in a file, or could not be.") }
+        guard let file = overflow.file else {
+            preconditionFailure("Ops that are not in memory are in a file, unless writing the file failed.")
+        }
         if writer.count > 0 { try file.append(writer.bytes, opCount: opCount - overflow.opCount) }
         return EncodedOps(payload: .file(try file.finish()), file: file)
     }

@@ -70,7 +70,7 @@ public final class OpsFile: Sendable, Equatable {
             offset = frame.end
         }
         guard byteCount == reference.payloadByteCount, checksum == reference.checksum else {
-            throw damage("The frames are not those that the log names", offset)
+            throw damage("The frames are not the frames that the log names", offset)
         }
     }
 
@@ -82,20 +82,20 @@ public final class OpsFile: Sendable, Equatable {
             if let failure = error.headerFailure { throw damage("The header does not verify (\(failure))", 0) }
             guard error.code == .notFound else { throw error }
             if try LogReader.hasRetired(transaction, volume) {
-                throw CambiumError(.notFound, "What transaction \(transaction) did was retired since its record was read.")
+                throw CambiumError(.notFound, "The changes of transaction \(transaction) were retired after its record was read.")
             }
             throw damage("The file is missing", 0)
         }
         let header = frames.header
         guard header.kind == .ops, header.store == store, header.firstTransaction == transaction,
             frames.headerChecksum == reference.headerChecksum, frames.byteCount == reference.fileByteCount
-        else { throw damage("The file is not the one that the log names", 0) }
+        else { throw damage("The file is not the file that the log names", 0) }
         return frames
     }
 
-    private func damage(_ what: String, _ offset: Int) -> CambiumError {
+    private func damage(_ flaw: String, _ offset: Int) -> CambiumError {
         CambiumError(
-            .damaged, "\(what), and it has the ops of transaction \(transaction).",
+            .damaged, "\(flaw), so the ops of transaction \(transaction) cannot be read.",
             place: .init(file: "\(volume.name)/\(path) offset \(offset)"))
     }
 }

@@ -23,7 +23,7 @@ extension SegmentSealer {
         }
         reader.skip(to: last)
         guard let record = try reader.nextFrame()?.first(where: { $0.number == last }) else {
-            throw CambiumError(.damaged, "A frame does not verify, so the segment stays as it is.", place: .init(file: reader.path))
+            throw CambiumError(.damaged, "A frame does not verify, so the segment stays unchanged.", place: .init(file: reader.path))
         }
         let second = SegmentHeader(
             store: header.store, firstTransaction: last.next, creationTime: record.metadata.time.microsecondsSince1970,
@@ -57,7 +57,8 @@ extension SegmentSealer {
             var (part, same) = (SegmentPart(volume, [segment], range), SegmentPart(volume, [other], range))
             while let record = try same.next() {
                 guard let wanted = try part.next(), wanted.isSame(as: record) else {
-                    throw CambiumError(.damaged, "The segment is not the same in the one that covers it.", place: .init(file: reader.path))
+                    throw CambiumError(
+                        .damaged, "The segment that covers this segment has other transactions.", place: .init(file: reader.path))
                 }
             }
         }

@@ -68,7 +68,8 @@ public struct SegmentSealer: Sendable {
     func reader(of segment: TransactionNumber) throws(CambiumError) -> SegmentReader {
         let reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
         guard reader.header.firstTransaction == segment, reader.header.store == store else {
-            throw CambiumError(.damaged, "The segment is not the one that its name tells.", place: .init(file: reader.path))
+            throw CambiumError(
+                .damaged, "The segment does not match its file name, or it belongs to another store.", place: .init(file: reader.path))
         }
         return reader
     }
@@ -87,7 +88,7 @@ public struct SegmentSealer: Sendable {
         let path = LogFileName.path(last.next, .segment)
         guard try volume.exists(path), try FrameReader(volume, path: path).header.previousChecksum == checksum else {
             throw CambiumError(
-                .damaged, "No segment follows transaction \(last), so what is before it stays as it is.", place: .init(file: path))
+                .damaged, "No segment follows transaction \(last), so the segments before it stay unchanged.", place: .init(file: path))
         }
     }
 
@@ -137,7 +138,7 @@ public struct SegmentSealer: Sendable {
         var (part, new) = (SegmentPart(volume, segments, range), try SegmentReader(volume, path: newPath))
         var rest: [LogRecord] = []
         func differs() -> CambiumError {
-            CambiumError(.ioFailure, "The new segment is not the same as the one that it was made from.", place: .init(file: newPath))
+            CambiumError(.ioFailure, "The new segment differs from the segment that it was made from.", place: .init(file: newPath))
         }
         while let record = try part.next() {
             if rest.isEmpty { rest = try new.nextFrame().map { $0.reversed() } ?? [] }

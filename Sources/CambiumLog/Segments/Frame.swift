@@ -106,7 +106,7 @@ struct Frame {
         let distance = try reader.readVarint()
         let count = try reader.readVarint()
         guard distance <= UInt64(offset), count >> 1 <= UInt64(Format.Frame.regionByteCountMax) else {
-            throw .invalid("a distance or a number of transactions that cannot be", offset: 0)
+            throw .invalid("a distance or a number of transactions that is out of range", offset: 0)
         }
         let rest = try reader.readBytes(reader.remaining)
         return Frame(
@@ -149,7 +149,7 @@ enum Blocks {
                 region.append(contentsOf: block)
             } else {
                 guard let plain = block.withUnsafeBytes({ LZ4.decompress($0, byteCount: expected) }) else {
-                    throw .invalid("a block that LZ4 cannot read", offset: offset)
+                    throw .invalid("a block that LZ4 cannot decompress", offset: offset)
                 }
                 region.append(contentsOf: plain)
             }

@@ -81,7 +81,7 @@ struct FrameReader {
 
     func undecodable(_ offset: Int, _ error: DecodingError) -> CambiumError {
         CambiumError(
-            .damaged, "The frame at \(offset) verifies and cannot be decoded (\(error)).", place: .init(file: path), underlying: error)
+            .damaged, "The frame at \(offset) verifies, but it cannot be decoded (\(error)).", place: .init(file: path), underlying: error)
     }
 
     /// Loads a frame into the window and verifies it. Returns `nil` if no frame that ends by `limit` verifies at the offset.
@@ -120,7 +120,7 @@ struct FrameReader {
     }
 
     /// Whether only zeros follow an offset.
-    mutating func hasOnlyZeros(behind offset: Int) throws(CambiumError) -> Bool {
+    mutating func hasOnlyZeros(after offset: Int) throws(CambiumError) -> Bool {
         var position = offset
         while position < byteCount {
             let part = try bytes(at: position, count: Self.windowByteCount)
@@ -132,8 +132,8 @@ struct FrameReader {
 
     /// Returns the greatest offset up to which the log was durable according to a frame after `offset`. Returns 0 if no frame states an
     /// offset beyond `offset`. Needs memory for all bytes from `offset` to the end of the file.
-    func durableOffsetTold(behind offset: Int) throws(CambiumError) -> Int {
+    func durableOffsetStated(after offset: Int) throws(CambiumError) -> Int {
         let tail = try file.read(at: offset, count: byteCount - offset)
-        return TailSearch(tail, at: offset, headerChecksum: headerChecksum).durableOffsetTold()
+        return TailSearch(tail, at: offset, headerChecksum: headerChecksum).durableOffsetStated()
     }
 }

@@ -55,13 +55,13 @@ public struct Head: Equatable, Sendable {
         var reader = ByteReader(content)
         guard try reader.readBytes(8).elementsEqual(isOldest ? Format.Head.oldestMagic : Format.Head.magic),
             ByteReader.peek(Array(bytes), at: content.count) == CRC32C.checksum(content)
-        else { throw .invalid("a slot whose checksum does not fit", offset: 0) }
+        else { throw .invalid("a slot whose checksum does not match", offset: 0) }
         var head = Head(
             sequence: try reader.read(UInt64.self), segment: TransactionNumber(rawValue: try reader.read(UInt64.self)),
             position: try reader.read(UInt64.self), lastTransaction: TransactionNumber(rawValue: try reader.read(UInt64.self)),
             isClosed: false, isOfOldestFormat: isOldest)
         guard head.sequence <= Format.Head.sequenceMax else {
-            throw .invalid("a sequence that no writer comes to", offset: Format.Head.sequenceOffset)
+            throw .invalid("a sequence number that no writer reaches", offset: Format.Head.sequenceOffset)
         }
         switch try reader.read(UInt64.self) {
         case 0: break
@@ -69,7 +69,7 @@ public struct Head: Equatable, Sendable {
         default: throw .invalid("a slot that is neither open nor closed", offset: Format.Head.closedOffset)
         }
         guard try reader.readBytes(Format.Head.storeByteCount).elementsEqual(store.prefix(Format.Head.storeByteCount)) else {
-            throw .invalid("the head of another store", offset: Format.Head.storeOffset)
+            throw .invalid("the HEAD of another store", offset: Format.Head.storeOffset)
         }
         if !isOldest { head.tree = try readTree(&reader, notAfter: head.lastTransaction) }
         return head
@@ -93,7 +93,7 @@ public struct Head: Equatable, Sendable {
         for _ in 0..<3 {
             guard try volume.exists(fileName) else { break }
             let newest = newest(try volume.bytes(of: fileName), store: store)
-            found = (newest.head, newest.flaws.map { "is damaged: \($0)" })
+            found = (newest.head, newest.flaws.map { "is corrupt: \($0)" })
             if found.flaws.isEmpty { break }
         }
         return found
@@ -120,7 +120,7 @@ public struct Head: Equatable, Sendable {
                 if head.sequence % 2 == UInt64(slot) {
                     heads.append(head)
                 } else {
-                    flaws.append("slot \(slot) has the sequence of the other")
+                    flaws.append("slot \(slot) has a sequence number of the other slot")
                 }
             } catch {
                 flaws.append("slot \(slot) is not valid (\(error))")

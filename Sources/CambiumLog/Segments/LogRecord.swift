@@ -33,7 +33,8 @@ public struct LogRecord: Sendable {
         case .file(let file): try file.forEachPart { try forEachOp(in: $0, body) }
         case .redacted:
             throw CambiumError(
-                .notFound, "What transaction \(number) did was retired. Copy the store with 'cambium backup', or read it with its archive.",
+                .notFound,
+                "The changes of transaction \(number) were retired. Copy the store with 'cambium backup', or read it with its archive.",
                 place: .init(file: file))
         }
     }
@@ -115,7 +116,7 @@ public enum Payload: Sendable, Equatable {
         switch self {
         case .present(let bytes): try body(bytes)
         case .file(let file): try file.forEachPart(body)
-        case .redacted: throw CambiumError(.notFound, "What the transaction did was redacted.")
+        case .redacted: throw CambiumError(.notFound, "The changes of the transaction were redacted.")
         }
     }
 

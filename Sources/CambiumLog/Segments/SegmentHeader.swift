@@ -61,19 +61,19 @@ struct SegmentHeader: Equatable {
         let content = Array(bytes[0..<Format.Segment.checksumOffset])
         var reader = ByteReader(bytes[0..<Format.Segment.headerByteCount])
         guard try reader.readBytes(8).elementsEqual(Format.Segment.magic) else {
-            throw DecodingError.invalid("not a segment", offset: 0)
+            throw DecodingError.invalid("bytes that are not a segment", offset: 0)
         }
         let version = try reader.read(UInt16.self)
         let checksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
         guard checksum == CRC32C.checksum(content) else {
-            throw DecodingError.invalid("a header whose checksum does not fit", offset: Format.Segment.checksumOffset)
+            throw DecodingError.invalid("a header whose checksum does not match", offset: Format.Segment.checksumOffset)
         }
         guard let kind = Format.FileKind(rawValue: try reader.readByte()), kind.versions.contains(version),
             try reader.readBytes(5).allSatisfy({ $0 == 0 })
         else {
             throw CambiumError(
                 .unsupportedFormat,
-                "The file has format \(version), or is of a kind that came later; this program reads formats \(Format.oldestVersion) to "
+                "The file has format \(version), or its kind is newer than this program, which reads formats \(Format.oldestVersion) to "
                     + "\(Format.version).",
                 place: .init(file: file))
         }
@@ -83,7 +83,7 @@ struct SegmentHeader: Equatable {
             creationTime: try reader.read(Int64.self), saltSeed: Array(try reader.readBytes(16)),
             previousChecksum: try reader.read(UInt32.self))
         guard (1...Format.transactionMax).contains(header.firstTransaction.rawValue) else {
-            throw DecodingError.invalid("a number that no transaction has", offset: Format.Segment.firstTransactionOffset)
+            throw DecodingError.invalid("a transaction number that is out of range", offset: Format.Segment.firstTransactionOffset)
         }
         return (header, checksum)
     }

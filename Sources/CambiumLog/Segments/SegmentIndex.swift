@@ -88,32 +88,32 @@ struct SegmentIndex: Equatable {
 
     /// Reads the index of the sealed segment that `reader` reads. Throws `.damaged` if the index does not verify.
     static func read(_ reader: inout FrameReader) throws(CambiumError) -> SegmentIndex {
-        func damage(_ what: String, _ offset: Int) -> CambiumError {
-            CambiumError(.damaged, "The index of the sealed segment \(what).", place: .init(file: reader.path + " offset \(offset)"))
+        func damage(_ flaw: String, _ offset: Int) -> CambiumError {
+            CambiumError(.damaged, "The index of the sealed segment \(flaw).", place: .init(file: reader.path + " offset \(offset)"))
         }
         let trailerOffset = max(Format.Segment.headerByteCount, reader.byteCount - Format.Index.trailerByteCount)
         let bytes = Array(try reader.bytes(at: trailerOffset, count: Format.Index.trailerByteCount))
         var trailer = ByteReader(bytes[...])
         // An offset that cannot be read counts as 0, which leads to no frame.
-        let told = (try? trailer.read(UInt64.self)).flatMap { Int(exactly: $0) } ?? 0
-        guard bytes == Self.trailer(told, reader.headerChecksum) else {
-            throw damage("is not led to by the end of the file", trailerOffset)
+        let stated = (try? trailer.read(UInt64.self)).flatMap { Int(exactly: $0) } ?? 0
+        guard bytes == Self.trailer(stated, reader.headerChecksum) else {
+            throw damage("cannot be found, because the end of the file does not verify", trailerOffset)
         }
-        guard told >= Format.Segment.headerByteCount, let frame = try reader.frame(at: told), frame.end == trailerOffset,
+        guard stated >= Format.Segment.headerByteCount, let frame = try reader.frame(at: stated), frame.end == trailerOffset,
             frame.transactionCount == 0
         else {
-            throw damage("does not verify", told)
+            throw damage("does not verify", stated)
         }
         do {
-            let index = try decode(frame.region, offset: told, hasJoints: reader.header.hasJoints)
-            guard index.offset == told else { throw damage("does not fit the frames", told) }
+            let index = try decode(frame.region, offset: stated, hasJoints: reader.header.hasJoints)
+            guard index.offset == stated else { throw damage("does not match the frames", stated) }
             return index
         } catch let error as DecodingError {
-            throw reader.undecodable(told, error)
+            throw reader.undecodable(stated, error)
         } catch let error as CambiumError {
             throw error
         } catch {
-            throw damage("cannot be read", told)
+            throw damage("cannot be read", stated)
         }
     }
 
@@ -130,7 +130,7 @@ struct SegmentIndex: Equatable {
             let offset = reader.offset
             let interval = try reader.readVarint()
             guard byteCount > 0, transactionCount > 0 else {
-                throw .invalid("a frame that cannot be", offset: offset)
+                throw .invalid("a frame without bytes or transactions", offset: offset)
             }
             index.entries.append(Entry(byteCount: byteCount, transactionCount: transactionCount, interval: interval))
         }
@@ -148,7 +148,7 @@ struct SegmentIndex: Equatable {
         for _ in 0..<count {
             let offset = reader.offset
             let distance = try reader.readVarint()
-            guard distance > 0, distance <= transactionCount - last else { throw .invalid("a joint that cannot be", offset: offset) }
+            guard distance > 0, distance <= transactionCount - last else { throw .invalid("a joint that is out of range", offset: offset) }
             last += distance
             joints.append(Joint(transactionCount: last, checksum: try reader.read(UInt32.self)))
         }

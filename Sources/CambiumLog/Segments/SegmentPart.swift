@@ -51,7 +51,7 @@ struct SegmentPart {
             let header = next.header
             guard joint.transaction.next == segment, joint.checksum == header.previousChecksum, header.firstTransaction == segment,
                 header.store == before.store, header.creationTime >= before.time
-            else { throw CambiumError(.damaged, "The segment does not follow the one before.", place: .init(file: next.path)) }
+            else { throw CambiumError(.damaged, "The segment does not continue the previous segment.", place: .init(file: next.path)) }
         }
         byteCount += next.byteCount
         for joint in next.index?.joints ?? [] {
@@ -64,7 +64,7 @@ struct SegmentPart {
     private mutating func leave() throws(CambiumError) {
         guard let last = reader else { return }
         guard last.isAtEnd else {
-            throw CambiumError(.damaged, "A frame does not verify, so the segment stays as it is.", place: .init(file: last.path))
+            throw CambiumError(.damaged, "A frame does not verify, so the segment stays unchanged.", place: .init(file: last.path))
         }
         note(last.last, last.lastChecksum)
         reader = nil

@@ -24,9 +24,9 @@ extension SegmentReader {
     /// place verifies only if it is the frame that was there before.
     ///
     /// - Returns: false if the reader does not move.
-    mutating func goOn(at place: SegmentPlace, notAfter transaction: TransactionNumber) -> Bool {
+    mutating func resume(at place: SegmentPlace, notAfter transaction: TransactionNumber) -> Bool {
         guard !isSealed, place.headerChecksum == headerChecksum, place.offset <= byteCount, place.next <= transaction else { return false }
-        goOn(
+        resume(
             offset: place.offset, lastFrameChecksum: place.lastFrameChecksum, durableOffset: place.durableOffset, next: place.next,
             codec: place.codec, jointOffset: place.jointOffset)
         return true

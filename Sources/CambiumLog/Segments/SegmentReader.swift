@@ -22,7 +22,7 @@ struct SegmentReader {
     /// The offset of the index.
     private let indexOffset: Int
     /// The number of frames of a sealed segment before `offset`, and the time of the first transaction in the last of them.
-    private var told: (frameCount: Int, time: Int64)
+    private var indexed: (frameCount: Int, time: Int64)
     /// The source of the transactions that do not come from another segment, and that were read from the file at once.
     private var source: LogSource
     private var sourceWindow = 0
@@ -37,7 +37,7 @@ struct SegmentReader {
         source = LogSource(file: path, saltSeed: frames.header.saltSeed)
         next = frames.header.firstTransaction
         codec = TransactionCodec(time: frames.header.creationTime)
-        told = (0, frames.header.creationTime)
+        indexed = (0, frames.header.creationTime)
         switch frames.header.kind {
         case .open:
             index = nil
@@ -55,7 +55,7 @@ struct SegmentReader {
                 lostIndex = error
                 indexOffset = try Self.endWithoutIndex(&frames)
             }
-        case .ops: throw CambiumError(.damaged, "The file has the ops of a transaction and is no segment.", place: .init(file: path))
+        case .ops: throw CambiumError(.damaged, "The file has the ops of a transaction, so it is not a segment.", place: .init(file: path))
         }
     }
 
@@ -107,7 +107,7 @@ struct SegmentReader {
         let found = index.frame(with: wanted) ?? (index.entries.count, index.offset, index.transactionCount)
         offset = found.offset
         next = TransactionNumber(rawValue: header.firstTransaction.rawValue + found.firstTransaction)
-        told = (found.number, index.entries[..<found.number].reduce(header.creationTime) { $0 &+ Int64(bitPattern: $1.interval) })
+        indexed = (found.number, index.entries[..<found.number].reduce(header.creationTime) { $0 &+ Int64(bitPattern: $1.interval) })
     }
 
     /// Moves to the transactions that follow a position of the log, which lies inside the segment or at its end.
@@ -137,7 +137,7 @@ struct SegmentReader {
     }
 
     /// Moves to a place up to which the segment was read before.
-    mutating func goOn(
+    mutating func resume(
         offset: Int, lastFrameChecksum: UInt32, durableOffset: Int, next: TransactionNumber, codec: TransactionCodec, jointOffset: Int?
     ) {
         (self.offset, self.lastFrameChecksum, self.durableOffset) = (offset, lastFrameChecksum, durableOffset)
@@ -193,7 +193,7 @@ struct SegmentReader {
     /// Throws unless a joint agrees with the transactions before it, and directly follows one of them.
     private func check(_ joint: Joint) throws(DecodingError) {
         guard next > header.firstTransaction, jointOffset == nil, joint == Joint(transaction: last, time: codec.time) else {
-            throw .invalid("a joint that does not fit the transactions before it", offset: 0)
+            throw .invalid("a joint that does not match the transactions before it", offset: 0)
         }
     }
 
@@ -201,11 +201,11 @@ struct SegmentReader {
     ///
     /// - Returns: false if the segment is not sealed, has lost its index, or has no further frame.
     mutating func skipFrame() -> Bool {
-        guard let index, told.frameCount < index.entries.count else { return false }
-        let entry = index.entries[told.frameCount]
+        guard let index, indexed.frameCount < index.entries.count else { return false }
+        let entry = index.entries[indexed.frameCount]
         offset += entry.byteCount
         next = TransactionNumber(rawValue: next.rawValue + UInt64(entry.transactionCount))
-        told = (told.frameCount + 1, told.time &+ Int64(bitPattern: entry.interval))
+        indexed = (indexed.frameCount + 1, indexed.time &+ Int64(bitPattern: entry.interval))
         return true
     }
 
@@ -216,13 +216,13 @@ struct SegmentReader {
         guard let index else { return }
         let time = firstTime.microsecondsSince1970
         let entry = SegmentIndex.Entry(
-            byteCount: frame.byteCount, transactionCount: transactionCount, interval: UInt64(bitPattern: time &- told.time))
-        guard told.frameCount < index.entries.count, index.entries[told.frameCount] == entry else {
+            byteCount: frame.byteCount, transactionCount: transactionCount, interval: UInt64(bitPattern: time &- indexed.time))
+        guard indexed.frameCount < index.entries.count, index.entries[indexed.frameCount] == entry else {
             throw CambiumError(
-                .damaged, "The index of the sealed segment does not tell the frame that is there.",
+                .damaged, "The frame does not match the index of the sealed segment.",
                 place: .init(file: "\(path) offset \(offset)"))
         }
-        told = (told.frameCount + 1, time)
+        indexed = (indexed.frameCount + 1, time)
     }
 
     private mutating func decode(_ frame: Frame, into records: inout [LogRecord]) throws(DecodingError) {
@@ -259,9 +259,9 @@ struct SegmentReader {
     }
 
     /// Whether only zeros follow `offset`: space that a writer preallocated.
-    mutating func isRoomBehind() throws(CambiumError) -> Bool { try frames.hasOnlyZeros(behind: offset) }
+    mutating func isPreallocatedAfterEnd() throws(CambiumError) -> Bool { try frames.hasOnlyZeros(after: offset) }
 
     /// Returns the greatest offset up to which the log was durable according to a frame after `offset`. Returns 0 if no frame states an
     /// offset beyond `offset`. Needs memory for all bytes from `offset` to the end of the file.
-    func durableOffsetToldBehind() throws(CambiumError) -> Int { try frames.durableOffsetTold(behind: offset) }
+    func laterDurableOffset() throws(CambiumError) -> Int { try frames.durableOffsetStated(after: offset) }
 }

@@ -36,8 +36,8 @@ struct TailSearch {
     /// Returns the greatest offset beyond `offset` up to which the segment was durable according to a frame; 0 if no frame states one.
     ///
     /// Complexity: O(bytes log bytes).
-    func durableOffsetTold() -> Int {
-        var told = 0
+    func durableOffsetStated() -> Int {
+        var found = 0
         bytes.withUnsafeBytes { all in
             for place in all.indices where all[place] != 0 {
                 // Most bytes do not begin a frame.
@@ -45,15 +45,15 @@ struct TailSearch {
                 let bodyStart = place + start.headerByteCount
                 let end = bodyStart + start.bodyByteCount
                 guard end <= all.count, let durable = Frame.durableOffset(bytes[bodyStart..<end], at: offset + place), durable > offset,
-                    durable > told
+                    durable > found
                 else { continue }
                 let length = UnsafeRawBufferPointer(rebasing: all[place..<place + start.lengthByteCount])
                 let beforeBody = Frame.checksum(headerChecksum, offset + place, length: length, body: .init(start: nil, count: 0))
                 let ofBody = prefix(end) ^ CRC32C.combined(prefix(bodyStart), 0, secondByteCount: start.bodyByteCount)
-                if CRC32C.combined(beforeBody, ofBody, secondByteCount: start.bodyByteCount) == start.checksum { told = durable }
+                if CRC32C.combined(beforeBody, ofBody, secondByteCount: start.bodyByteCount) == start.checksum { found = durable }
             }
         }
-        return told
+        return found
     }
 
     /// Returns the checksum of the first `count` bytes.

@@ -21,7 +21,7 @@ public final class InputFile: @unchecked Sendable {
         var status = stat()
         if fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT == S_IFDIR {
             Glibc.close(descriptor)
-            throw CambiumError(.ioFailure, "'\(path)' is a directory; name a file.")
+            throw CambiumError(.ioFailure, "'\(path)' is a directory; give the path of a file.")
         }
         self.descriptor = descriptor
         self.path = path

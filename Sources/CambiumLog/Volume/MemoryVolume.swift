@@ -29,7 +29,7 @@ public final class MemoryVolume: Volume {
             return mode == .create ? nil : files[path]
         }
         if let found { return found }
-        if mode == .create { throw CambiumError(.cannotCreate, "There is a file '\(path)' already.") }
+        if mode == .create { throw CambiumError(.cannotCreate, "A file '\(path)' already exists.") }
         throw CambiumError(.notFound, "There is no file '\(path)'.")
     }
 
@@ -73,7 +73,7 @@ public final class MemoryVolume: Volume {
         }
         if isTaken {
             throw CambiumError(
-                .locked, "This process has the store open for writing already. Use the store that is open, or close it first.")
+                .locked, "This process already has the store open for writing. Use the store that is open, or close it first.")
         }
         return MemoryLock { [self] in isLocked.withLock { $0 = false } }
     }

@@ -16,7 +16,8 @@ enum SystemFailure {
     ///
     /// - Parameter kind: the kind that the store expects: "regular file" or "directory".
     static func irregular(_ path: String, _ kind: String) -> CambiumError {
-        CambiumError(.damaged, "'\(path)' is not a \(kind), so it is not the store's. Move it away, or restore the store from a backup.")
+        CambiumError(
+            .damaged, "'\(path)' is not a \(kind), so it does not belong to the store. Move it away, or restore the store from a backup.")
     }
 }
 

@@ -26,7 +26,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
     func status() throws(CambiumError) -> stat {
         var status = stat()
-        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
+        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("examine", path, errno) }
         return status
     }
 
@@ -35,7 +35,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     /// Returns the identity of the file, and does not ask for its times: that would slow down the next sync.
     func identity() throws(CambiumError) -> cmachine_identity_t {
         var identity = cmachine_identity_t()
-        if cmachine_identity(descriptor, nil, &identity) != 0 { throw SystemFailure.error("look at", path, errno) }
+        if cmachine_identity(descriptor, nil, &identity) != 0 { throw SystemFailure.error("examine", path, errno) }
         return identity
     }
 
@@ -126,11 +126,11 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
     private static let slackByteCount = 2 * PageFile.chunkByteCount
 
-    func takeRoom(offset: Int, byteCount: Int) throws(CambiumError) {
+    func preallocate(offset: Int, byteCount: Int) throws(CambiumError) {
         // `posix_fallocate` returns its error number and does not set `errno`.
         var code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount))
         while code == EINTR { code = calls.posix_fallocate(descriptor, off_t(offset), off_t(byteCount)) }
-        if code != 0 { throw SystemFailure.error("take room for", path, code) }
+        if code != 0 { throw SystemFailure.error("preallocate space for", path, code) }
     }
 
     func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping? {
@@ -147,6 +147,6 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
     func discard(offset: Int, byteCount: Int) throws(CambiumError) {
         let code = SystemCalls.uninterrupted { cmachine_discard(descriptor, Int64(offset), Int64(byteCount)) }
-        if code != 0, code != EOPNOTSUPP { throw SystemFailure.error("give back room of", path, code) }
+        if code != 0, code != EOPNOTSUPP { throw SystemFailure.error("release space of", path, code) }
     }
 }

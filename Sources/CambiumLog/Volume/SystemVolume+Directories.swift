@@ -65,7 +65,7 @@ extension SystemVolume {
     ///
     /// - Parameter code: the error number of `mkdir`.
     private static func checkIsDirectory(_ path: String, _ code: Int32) throws(CambiumError) {
-        guard code == EEXIST else { throw SystemFailure.error("make the directory", path, code, isCreation: true) }
+        guard code == EEXIST else { throw SystemFailure.error("create the directory", path, code, isCreation: true) }
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
         throw Self.taken(path)
@@ -83,18 +83,18 @@ extension SystemVolume {
     }
 
     private static var emptyName: CambiumError {
-        CambiumError(.cannotCreate, "The name of the directory is empty; name a place.")
+        CambiumError(.cannotCreate, "The name of the directory is empty; give a path.")
     }
 
     private static func taken(_ path: String) -> CambiumError {
-        CambiumError(.cannotCreate, "'\(path)' is not a directory, and none can be made there; choose another place.")
+        CambiumError(.cannotCreate, "'\(path)' is not a directory, and no directory can be created there; choose another place.")
     }
 
     /// Throws `.cannotCreate` if the volume's directory is the directory of another volume, or would be inside it.
     public func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
         let (path, otherPath) = (Self.resolved(root), Self.resolved(other.root))
         guard path == otherPath || path.hasPrefix(otherPath + "/") else { return }
-        throw CambiumError(.cannotCreate, "'\(root)' is in the directory of '\(other.root)', which is read; choose another place.")
+        throw CambiumError(.cannotCreate, "'\(root)' is in the directory '\(other.root)', which is being read; choose another place.")
     }
 
     /// Returns a path without links. The part of the path that does not exist is appended unchanged.

@@ -39,7 +39,7 @@ extension SystemVolume {
         if cmachine_identity(-1, path, &found) == 0 { return FileIdentity(found) == FileIdentity(opened) }
         let code = errno
         if code == ENOENT || code == ENOTDIR { return false }
-        throw SystemFailure.error("look for", path, code)
+        throw SystemFailure.error("find", path, code)
     }
 }
 
@@ -52,7 +52,7 @@ extension SystemFailure {
     static func locked(_ path: String, holder: Int32?, isOwn: Bool) -> CambiumError {
         if isOwn {
             return CambiumError(
-                .locked, "This process has the store open for writing already. Use the store that is open, or close it first.",
+                .locked, "This process already has the store open for writing. Use the store that is open, or close it first.",
                 place: .init(file: path))
         }
         // A process of another container may have the same id as this one.

@@ -25,7 +25,7 @@ extension SystemVolume {
 
     private func hasName(_ descriptor: Int32, _ path: String) throws(CambiumError) -> Bool {
         var status = stat()
-        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("look at", full(path), errno) }
+        if fstat(descriptor, &status) != 0 { throw SystemFailure.error("examine", full(path), errno) }
         return status.st_nlink > 0
     }
 

@@ -57,7 +57,7 @@ public struct SystemVolume: Volume {
         guard lstat(path, &status) == 0 else {
             let code = errno
             if code == ENOENT || code == ENOTDIR { return nil }
-            throw SystemFailure.error("look at", path, code)
+            throw SystemFailure.error("examine", path, code)
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return .regularFile
@@ -128,16 +128,16 @@ public struct SystemVolume: Volume {
         if code != 0 { throw SystemFailure.error("sync", path, code) }
     }
 
-    public func roomByteCount(of path: String) throws(CambiumError) -> Int {
+    public func diskByteCount(of path: String) throws(CambiumError) -> Int {
         let path = full(path)
         var status = stat()
-        if lstat(path, &status) != 0 { throw SystemFailure.error("look at", path, errno) }
+        if lstat(path, &status) != 0 { throw SystemFailure.error("examine", path, errno) }
         return Int(status.st_blocks) * 512
     }
 
     public func openNameless() throws(CambiumError) -> (any VolumeFile)? {
         let descriptor = Glibc.open(root, O_RDWR | Self.withoutName | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw SystemFailure.error("make a file without a name in", root, errno) }
+        guard descriptor >= 0 else { throw SystemFailure.error("create a file without a name in", root, errno) }
         return SystemFile(descriptor: descriptor, path: root, calls: calls)
     }
 

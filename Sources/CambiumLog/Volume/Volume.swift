@@ -42,7 +42,7 @@ public protocol Volume: Sendable {
     /// Opens a new file without a name, which disappears when it is closed. Returns `nil` if the volume does not support such files.
     func openNameless() throws(CambiumError) -> (any VolumeFile)?
     /// Returns the number of bytes that a file takes on disk. The number is less than the file's length if parts of the file were released.
-    func roomByteCount(of path: String) throws(CambiumError) -> Int
+    func diskByteCount(of path: String) throws(CambiumError) -> Int
 }
 
 extension Volume {
@@ -56,7 +56,7 @@ extension Volume {
     }
     /// For volumes in which a directory exists only if it contains a file.
     public func removeDirectory(_ path: String) throws(CambiumError) {}
-    public func roomByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }
+    public func diskByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }
 }
 
 /// The kind of file that a name in a directory stands for.
@@ -97,7 +97,7 @@ public protocol VolumeFile: AnyObject, Sendable {
     /// Returns `nil` if a file of this volume cannot be mapped.
     func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping?
     /// Preallocates disk space for a part of the file. Extends the file if it ends before that part does.
-    func takeRoom(offset: Int, byteCount: Int) throws(CambiumError)
+    func preallocate(offset: Int, byteCount: Int) throws(CambiumError)
     /// Maps a part of the file, which has disk space, in place of memory for reading and writing. Returns false if that is not possible.
     func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool
     /// Releases the disk space of a part of the file, which then reads as zeros. Does nothing if the file system cannot release space.
@@ -109,7 +109,7 @@ extension VolumeFile {
     public func isSame(as other: any VolumeFile) -> Bool { other === self }
     public func map(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
     public func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
-    public func takeRoom(offset: Int, byteCount: Int) throws(CambiumError) {}
+    public func preallocate(offset: Int, byteCount: Int) throws(CambiumError) {}
     public func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool { false }
     public func discard(offset: Int, byteCount: Int) throws(CambiumError) {}
 }

@@ -75,7 +75,7 @@ public struct CloneAttributeRule: Hashable, Sendable {
             default: mistake(keys.withoutParent, "'\(word)' is neither 'keep' nor 'blank'")
             }
             if userInfo[keys.followParent] == nil {
-                mistake(keys.withoutParent, "'\(keys.withoutParent)' says nothing without '\(keys.followParent)'")
+                mistake(keys.withoutParent, "'\(keys.withoutParent)' has no effect without '\(keys.followParent)'")
             }
         }
         guard let path = userInfo[keys.followParent] else { return nil }

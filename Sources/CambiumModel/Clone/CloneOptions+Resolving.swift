@@ -5,11 +5,12 @@ extension CloneOptions {
     /// - Throws: `.unknownName` for a name that the schema does not have. `.invalidInput` for a negative depth, a value of another type
     ///   than the attribute's, or invalid keys. `.ruleViolated` for a value that the attribute does not allow.
     package init(_ request: CloneRequest, _ schema: Schema, rootEntities: [Entity]) throws(CambiumError) {
-        if let depth = request.depth, depth < 0 { throw CambiumError(.invalidInput, "A depth counts from 0; \(depth) is none.") }
+        if let depth = request.depth, depth < 0 { throw CambiumError(.invalidInput, "The depth must be 0 or more, but it is \(depth).") }
         let keys = [request.keys.exclude, request.keys.rebuild, request.keys.followParent, request.keys.withoutParent]
         guard Set(keys).count == keys.count, keys.allSatisfy({ !$0.isEmpty && $0 != "clone" && $0.utf8.count <= Self.keyByteCountMax })
         else {
-            throw CambiumError(.invalidInput, "The keys of a clone are four different words of up to 255 bytes, none of them 'clone'.")
+            throw CambiumError(
+                .invalidInput, "The keys of a clone must be four different words of 1 to 255 bytes. None of them may be 'clone'.")
         }
         var rules = try Self.rules(request.rules.map { ($0.key, $0.value) }, isAtRoot: false, schema)
         rules += try Self.rules(request.excludedAtRoot.map { ($0, .skip) }, isAtRoot: true, schema)
@@ -57,7 +58,7 @@ extension CloneOptions {
     private static func unknown(_ text: String, _ owner: Entity?, _ name: String) -> CambiumError {
         if let owner {
             let kind = owner.attribute(name) == nil ? "has no relationship '\(name)'" : "has '\(name)' as an attribute"
-            return CambiumError(.unknownName, "'\(owner.name)' \(kind); a clone excludes relationships.")
+            return CambiumError(.unknownName, "'\(owner.name)' \(kind); the rules of a clone name relationships.")
         }
         return CambiumError(.unknownName, "No entity has a relationship '\(text)'.")
     }
@@ -70,10 +71,12 @@ extension CloneOptions {
                     throw CambiumError(.unknownName, "'\(entity.name)' has no attribute '\(name)'.")
                 }
                 guard value.isNull || StoredForm(value, type: attribute.type) != nil else {
-                    throw CambiumError(.invalidInput, "'\(entity.name).\(name)' is \(attribute.type.rawValue), and the value given is not.")
+                    let type = attribute.type.rawValue
+                    throw CambiumError(
+                        .invalidInput, "'\(entity.name).\(name)' is of type \(type), but the given value does not fit this type.")
                 }
                 if let violation = attribute.constraints.check(value) {
-                    throw CambiumError(.ruleViolated, "'\(entity.name).\(name)': \(violation)")
+                    throw CambiumError(.ruleViolated, "'\(entity.name).\(name)' \(violation)")
                 }
                 let isNew = !found.contains { $0.root == entity.root && $0.attribute == attribute.number }
                 if isNew { found.append(RootValue(root: entity.root, attribute: attribute.number, value: value)) }

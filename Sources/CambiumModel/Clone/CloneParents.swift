@@ -56,8 +56,8 @@ struct CloneParents {
         guard stepCount <= Self.stepCountMax else {
             throw CambiumError(
                 .limitExceeded,
-                "Too many entities may be the parents that 'followParent' names: checking them takes more than \(Self.stepCountMax) steps. "
-                    + "Name fewer attributes, or lead fewer relationships to the entities that follow.")
+                "Checking 'followParent' takes more than \(Self.stepCountMax) steps, because too many entities may be parents. "
+                    + "Use 'followParent' for fewer attributes, or declare fewer relationships to the entities that use it.")
         }
     }
 

@@ -35,7 +35,7 @@ package struct ClonePolicy: Sendable {
                 return (entity.number.rawValue, Member(entity: entity, branches: branches, attributes: attributes))
             })
         guard mistakes.isEmpty else {
-            throw CambiumError(.invalidInput, "This cannot be cloned.", details: Array(mistakes.prefix(20)))
+            throw CambiumError(.invalidInput, "The rules of the clone are invalid.", details: Array(mistakes.prefix(20)))
         }
     }
 
@@ -65,7 +65,7 @@ package struct ClonePolicy: Sendable {
         let rootRule = requested[Key(entity.number, relationship.number, true)] ?? rule
         if rule == .share || rootRule == .share, hasOneOwner {
             mistakes.append(
-                "'\(entity.name).\(relationship.name)' cannot be shared: its targets have one owner only, which would lose them.")
+                "'\(entity.name).\(relationship.name)' cannot be shared: its targets have only one owner, which would lose them.")
         }
         return Branch(relationship: relationship, rule: rule, rootRule: rootRule)
     }

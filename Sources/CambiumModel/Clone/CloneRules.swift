@@ -47,7 +47,8 @@ enum CloneRules {
         } else if !types.contains(attribute.type) {
             let found = types.map(\.rawValue).sorted().joined(separator: ", ")
             mistakes.add(
-                place["followParent"].pointer, "the parent's '\(name)' is \(found), and this attribute is \(attribute.type.rawValue)")
+                place["followParent"].pointer,
+                "the parent's '\(name)' is of type \(found), but this attribute is of type \(attribute.type.rawValue)")
         }
     }
 
@@ -62,9 +63,9 @@ enum CloneRules {
             if inverse.map({ $0.cardinality == .toOne }) ?? false {
                 mistakes.add(
                     place["clone"].pointer,
-                    "a shared target has one '\(inverse?.name ?? "")' only, which the clone would take from the original")
+                    "a shared target has only one '\(inverse?.name ?? "")', which the clone would take away from the original")
             }
-        default: mistakes.add(place["clone"].pointer, "'\(rule)' is none of 'copy', 'share', 'skip'")
+        default: mistakes.add(place["clone"].pointer, "'\(rule)' is not one of 'copy', 'share', 'skip'")
         }
     }
 

@@ -41,7 +41,7 @@ struct SchemaComparison {
         for entity in old.entities where newNames[entity.name] == nil && !replacedEntities.contains(entity.name) {
             changes.append(SchemaChange(.removed, entity.name, old: .init(entity.number), new: nil))
         }
-        for entity in old.entities where newNames[entity.name] != nil { tellRemoved(entity) }
+        for entity in old.entities where newNames[entity.name] != nil { reportRemoved(entity) }
     }
 
     // MARK: Entities
@@ -161,7 +161,7 @@ struct SchemaComparison {
         return json?["ordered"] != nil ? "ordered \(destination)" : json?["many"] != nil ? "many \(destination)" : destination
     }
 
-    private mutating func tellRemoved(_ entity: EntityDefinition) {
+    private mutating func reportRemoved(_ entity: EntityDefinition) {
         let entityName = newNames[entity.name] ?? entity.name
         for (name, number) in entity.attributes.map({ ($0.name, $0.number) }) + entity.relationships.map({ ($0.name, $0.number) }) {
             let key = SchemaMatcher.Key(entity: entity.name, property: name)

@@ -72,13 +72,13 @@ struct SchemaMatcher {
         let names = { (schema: Schema) in schema.definition.entities.map { NameMatch.Name(name: $0.name, formerName: $0.formerName) } }
         let match = NameMatch(old: names(old), new: names(new))
         entities = match.oldNames
-        for name in match.ambiguous { tellAmbiguous(name, SchemaPlace.entity(name.name)) }
+        for name in match.ambiguous { reportAmbiguous(name, SchemaPlace.entity(name.name)) }
     }
 
-    private mutating func tellAmbiguous(_ name: NameMatch.Name, _ place: SchemaPlace) {
+    private mutating func reportAmbiguous(_ name: NameMatch.Name, _ place: SchemaPlace) {
         let former = name.formerName ?? ""
         mistakes.add(
-            place["renamedFrom"].pointer, "'\(name.name)' cannot have been '\(former)' as long as there is a '\(former)' beside it")
+            place["renamedFrom"].pointer, "'\(name.name)' cannot be renamed from '\(former)', because the new schema still has '\(former)'")
     }
 
     /// Prevents an entity from leaving its hierarchy, because an object's id contains the number of its root.
@@ -93,7 +93,7 @@ struct SchemaMatcher {
                 entities[entity.name] = nil
                 replacedEntities[entity.name] = (
                     name,
-                    "it would move from the hierarchy of '\(oldRoot.name)' to that of '\(root)', and ids have the number of their root"
+                    "it would move from the hierarchy of '\(oldRoot.name)' to that of '\(root)', but ids contain the number of their root"
                 )
                 isSettled = false
             }
@@ -107,13 +107,13 @@ struct SchemaMatcher {
     private mutating func matchProperties(_ entity: Entity) {
         guard let oldEntity = oldEntity(entity.name) else { return }
         let match = NameMatch(old: oldNames[oldEntity.name] ?? [], new: newNames[entity.name] ?? [])
-        for name in match.ambiguous { tellAmbiguous(name, SchemaPlace.entity(entity.name)[Self.kind(name.name, entity)][name.name]) }
+        for name in match.ambiguous { reportAmbiguous(name, SchemaPlace.entity(entity.name)[Self.kind(name.name, entity)][name.name]) }
         for (name, oldName) in match.oldNames {
             let keys = (Key(entity: entity.name, property: name), Key(entity: oldEntity.name, property: oldName))
             if (entity.attribute(name) == nil) == (oldEntity.attribute(oldName) == nil) {
                 properties[keys.0] = keys.1
             } else {
-                replaced[keys.0] = (keys.1, "an attribute and a relationship are not the same")
+                replaced[keys.0] = (keys.1, "an attribute and a relationship cannot be converted into each other")
             }
         }
     }
@@ -151,10 +151,10 @@ struct SchemaMatcher {
             if found.count == 1, counts[found[0]] == 1 {
                 properties[key] = found[0]
             } else if found.count == 1 {
-                replaced[key] = (found[0], "'\(found[0].entity).\(found[0].property)' could be any of several")
+                replaced[key] = (found[0], "several new properties match '\(found[0].entity).\(found[0].property)'")
             } else {
                 let shown = found.prefix(20).map { "'\($0.entity).\($0.property)'" } + (found.count > 20 ? ["others"] : [])
-                replaced[key] = (found[0], "it could be any of " + shown.joined(separator: ", "))
+                replaced[key] = (found[0], "several old properties match it: " + shown.joined(separator: ", "))
             }
         }
     }
@@ -168,7 +168,7 @@ struct SchemaMatcher {
             guard let attribute = new.entity(key.entity)?.attribute(key.property),
                 let before = old.entity(oldKey.entity)?.attribute(oldKey.property), !before.type.widens(to: attribute.type)
             else { continue }
-            replace(key, "not every \(before.type.rawValue) is exactly one \(attribute.type.rawValue)")
+            replace(key, "\(before.type.rawValue) is not converted to \(attribute.type.rawValue) automatically")
         }
     }
 
@@ -198,21 +198,21 @@ struct SchemaMatcher {
     private func objection(_ relationship: Relationship, _ before: Relationship) -> String? {
         let root = new.entity(relationship.destinationRoot)?.name ?? ""
         let oldRoot = old.entity(before.destinationRoot)?.name ?? ""
-        if entities[root] != oldRoot { return "it would lead to the hierarchy of '\(root)' and led to that of '\(oldRoot)'" }
-        if before.isToMany, !relationship.isToMany { return "there may be several where one is wanted" }
+        if entities[root] != oldRoot { return "its destination would move from the hierarchy of '\(oldRoot)' to that of '\(root)'" }
+        if before.isToMany, !relationship.isToMany { return "it would become to-one, but an object may have several members" }
         if new.links[relationship.link].isSymmetric != old.links[before.link].isSymmetric {
-            return "a relationship that is its own inverse is not one that has none, or another one"
+            return "a relationship that is its own inverse cannot become one that is not, or the reverse"
         }
         guard let inverse = inverse(relationship, new) else { return nil }
         let oldInverse = self.inverse(before, old)
-        if replaced[inverse] != nil { return "its inverse is another one" }
+        if replaced[inverse] != nil { return "a new relationship replaces its inverse" }
         if let match = properties[inverse] {
             return match == oldInverse ? nil : "it was not the inverse of '\(inverse.entity).\(inverse.property)'"
         }
         let oldLink = old.links[before.link]
         let isToMany = (before.end == 0 ? oldLink.second : oldLink.first).isToMany
         let isToOne = new.entity(inverse.entity)?.relationship(inverse.property)?.isToMany == false
-        return isToMany && isToOne ? "its inverse is to-one, and there may be several" : nil
+        return isToMany && isToOne ? "its inverse is to-one, but several objects may lead to the same object" : nil
     }
 
     /// Returns the relationship at the other end, or `nil` if the schema does not name one.

@@ -110,7 +110,9 @@ struct SchemaNumbering {
         if let old { return old }
         guard next < 65_535, let number = UInt16(exactly: next) else {
             throw CambiumError(
-                .limitExceeded, "The store has given out all numbers for entities, or for the properties of a hierarchy, that there are.")
+                .limitExceeded,
+                "The store has no number left for a new entity, or for a new property of a hierarchy. "
+                    + "Create a new store with this schema, and import the objects into it.")
         }
         next += 1
         return number

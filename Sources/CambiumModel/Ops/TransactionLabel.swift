@@ -11,6 +11,6 @@ public enum TransactionLabel {
     /// Throws `.invalidInput` if a name cannot be a label.
     public static func check(_ name: String) throws(CambiumError) {
         if isValid(name) { return }
-        throw CambiumError(.invalidInput, "A label has 1 to \(byteCountMax) bytes of characters that print. Choose another name.")
+        throw CambiumError(.invalidInput, "A label must have 1 to \(byteCountMax) bytes and no control characters. Choose another name.")
     }
 }

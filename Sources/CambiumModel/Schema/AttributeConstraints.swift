@@ -29,23 +29,24 @@ public struct AttributeConstraints: Sendable {
         isEmpty = min == nil && max == nil && minLength == nil && maxLength == nil && regex == nil && allowed == nil
     }
 
-    /// Returns the violation, or `nil` if the value is valid. Null is always valid here. Complexity: O(bytes of the value).
+    /// Returns the violation, or `nil` if the value is valid. The text follows the name of the value in a sentence. Null is always valid
+    /// here. Complexity: O(bytes of the value).
     public func check(_ value: Value) -> String? {
         if let flaw = Self.flaw(of: value) { return flaw }
         if isEmpty || value.isNull { return nil }
-        if let min, value.precedes(min) { return "\(value.text) is less than the least, \(min.text)" }
-        if let max, max.precedes(value) { return "\(value.text) is more than the most, \(max.text)" }
+        if let min, value.precedes(min) { return "is \(value.text), but the minimum is \(min.text)" }
+        if let max, max.precedes(value) { return "is \(value.text), but the maximum is \(max.text)" }
         if minLength != nil || maxLength != nil, let length = value.length {
-            if let minLength, length < minLength { return "has a length of \(length), and at least \(minLength) is wanted" }
-            if let maxLength, length > maxLength { return "has a length of \(length), and at most \(maxLength) is allowed" }
+            if let minLength, length < minLength { return "has a length of \(length), but the minimum length is \(minLength)" }
+            if let maxLength, length > maxLength { return "has a length of \(length), but the maximum length is \(maxLength)" }
         }
         if let regex, let text = value.plainText, !regex.matchesWhole(text) {
-            return "\"\(text.prefix(60))\" does not match \(regex.pattern)"
+            return "is \"\(text.prefix(60))\", which does not match \(regex.pattern)"
         }
         if let allowed, !allowedValues.contains(value.withoutNegativeZero) {
             let shown = allowed.prefix(Self.shownCountMax).map(\.text).joined(separator: ", ")
             let rest = allowed.count - Self.shownCountMax
-            return "\(value.text.prefix(60)) is none of \(shown)" + (rest > 0 ? " and \(rest) more" : "")
+            return "is \(value.text.prefix(60)), which is not one of \(shown)" + (rest > 0 ? " and \(rest) more" : "")
         }
         return nil
     }
@@ -56,10 +57,10 @@ public struct AttributeConstraints: Sendable {
     /// Returns the reason why no attribute can hold the value: it could not be written as JSON and read back.
     private static func flaw(of value: Value) -> String? {
         switch value {
-        case .double(let value) where !value.isFinite: "only finite numbers can be stored"
-        case .float(let value) where !value.isFinite: "only finite numbers can be stored"
+        case .double(let value) where !value.isFinite: "is not a finite number"
+        case .float(let value) where !value.isFinite: "is not a finite number"
         case .date(let date) where !DateText.range.contains(date.timeIntervalSinceReferenceDate):
-            "only dates of the years 1 to 9999 can be stored"
+            "is not a date of the years 1 to 9999"
         default: nil
         }
     }

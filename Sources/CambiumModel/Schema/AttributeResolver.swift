@@ -19,7 +19,7 @@ struct AttributeResolver {
             return (constraints, .null)
         }
         if let flaw = constraints.check(value) {
-            mistakes.add(place["default"].pointer, "the default breaks the attribute's own rules: \(flaw)")
+            mistakes.add(place["default"].pointer, "the default \(flaw)")
         }
         return (constraints, value)
     }
@@ -28,17 +28,17 @@ struct AttributeResolver {
         let isNumeric = [.int16, .int32, .int64, .float, .double, .decimal, .date].contains(attribute.type)
         let hasLength = [.string, .uri, .data].contains(attribute.type)
         for (key, isGiven) in [("min", attribute.min != nil), ("max", attribute.max != nil)] where isGiven && !isNumeric {
-            mistakes.add(place[key].pointer, "only numbers and dates have a least and a greatest value")
+            mistakes.add(place[key].pointer, "only numbers and dates can have a minimum and a maximum")
         }
         for (key, isGiven) in [("minLength", attribute.minLength != nil), ("maxLength", attribute.maxLength != nil)]
         where isGiven && !hasLength {
-            mistakes.add(place[key].pointer, "only text and data have a length")
+            mistakes.add(place[key].pointer, "only text and data can have a minimum and a maximum length")
         }
         let min = isNumeric ? attribute.min.flatMap { value($0, place["min"], &mistakes) } : nil
         let max = isNumeric ? attribute.max.flatMap { value($0, place["max"], &mistakes) } : nil
-        if let min, let max, max.precedes(min) { mistakes.add(place["min"].pointer, "the least value is more than the greatest") }
+        if let min, let max, max.precedes(min) { mistakes.add(place["min"].pointer, "the minimum is greater than the maximum") }
         if let least = attribute.minLength, let most = attribute.maxLength, least > most {
-            mistakes.add(place["minLength"].pointer, "the least length is more than the greatest")
+            mistakes.add(place["minLength"].pointer, "the minimum length is greater than the maximum length")
         }
         return AttributeConstraints(
             min: min, max: max, minLength: attribute.minLength, maxLength: attribute.maxLength,
@@ -65,13 +65,13 @@ struct AttributeResolver {
     private func allowed(_ mistakes: inout SchemaMistakes) -> [Value]? {
         guard let allowed = attribute.allowed else { return nil }
         let place = place["enum"]
-        if allowed.isEmpty { mistakes.add(place.pointer, "a list without values allows nothing") }
+        if allowed.isEmpty { mistakes.add(place.pointer, "an empty list allows no value") }
         var values: [Value] = []
         var known: Set<Value> = []
         for (index, json) in allowed.enumerated() {
             guard let value = value(json, place[index], &mistakes) else { continue }
             if !known.insert(value.withoutNegativeZero).inserted {
-                mistakes.add(place[index].pointer, "the value is in the list already")
+                mistakes.add(place[index].pointer, "the list already contains the value")
             }
             values.append(value)
         }

@@ -52,11 +52,11 @@ struct LinkResolver {
                 mistakes.add(place["max"].pointer, "a to-one relationship has at most one member")
             }
         } else if let max = relationship.maxCount {
-            if max == 0 { mistakes.add(place["max"].pointer, "a relationship that may have no members is of no use") }
-            if min > max { mistakes.add(place["min"].pointer, "the least number of members is more than the greatest") }
+            if max == 0 { mistakes.add(place["max"].pointer, "a maximum of 0 allows no members") }
+            if min > max { mistakes.add(place["min"].pointer, "the minimum number of members is greater than the maximum number") }
         }
         guard let destination = byName[relationship.destination] else {
-            mistakes.add(place["to"].pointer, "there is no entity '\(relationship.destination)'")
+            mistakes.add(place["to"].pointer, "the schema has no entity '\(relationship.destination)'")
             return
         }
         guard let name = relationship.inverse else { return }
@@ -75,14 +75,14 @@ struct LinkResolver {
             var current = destination.parent
             while let parent = current.flatMap({ byName[$0] }) {
                 if declared[Key(entity: parent.name, name: name)] != nil {
-                    return "'\(name)' is declared by '\(parent.name)', so this relationship has to lead there"
+                    return "'\(parent.name)' declares '\(name)', so this relationship must lead to '\(parent.name)'"
                 }
                 current = parent.parent
             }
             return "'\(destination.name)' has no relationship '\(name)'"
         }
         if inverse.destination != entity.name {
-            return "'\(destination.name).\(name)' leads to '\(inverse.destination)' and not back to '\(entity.name)'"
+            return "'\(destination.name).\(name)' leads to '\(inverse.destination)', not back to '\(entity.name)'"
         }
         if let back = inverse.inverse, back != relationship.name {
             return "'\(destination.name).\(name)' has another inverse, '\(back)'"
@@ -97,7 +97,7 @@ struct LinkResolver {
         for (one, other) in [(key, inverse), (inverse, key)] {
             if let taken = inverses[one], taken != other {
                 mistakes.add(
-                    place["inverse"].pointer, "'\(one.entity).\(one.name)' is the inverse of '\(taken.entity).\(taken.name)' already")
+                    place["inverse"].pointer, "'\(one.entity).\(one.name)' is already the inverse of '\(taken.entity).\(taken.name)'")
                 return
             }
             inverses[one] = other

@@ -58,7 +58,8 @@ extension SchemaDefinition {
         var next: [String: UInt16] = [:]
         let propertyCount = entities.reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
         guard entities.count < 65_000, propertyCount < 65_000 else {
-            throw CambiumError(.limitExceeded, "A schema has fewer than 65,000 entities, attributes and relationships.")
+            let message = "A schema must have fewer than 65,000 entities, and fewer than 65,000 attributes and relationships together."
+            throw CambiumError(.limitExceeded, message)
         }
         let roots = rootNames()
         for index in entities.indices {

@@ -80,7 +80,7 @@ struct DefinitionReader {
         }
         guard let type = AttributeType(rawValue: typeName) else {
             let names = AttributeType.allCases.map(\.rawValue).joined(separator: " ")
-            mistakes.add(place["type"].pointer, "there is no type '\(typeName)'; the types are: \(names)")
+            mistakes.add(place["type"].pointer, "'\(typeName)' is not a type; the types are: \(names)")
             return nil
         }
         var attribute = AttributeDefinition(name, type)
@@ -117,7 +117,7 @@ struct DefinitionReader {
                 relationship.deleteRule = rule
             } else {
                 let names = DeleteRule.allCases.map(\.rawValue).joined(separator: " ")
-                mistakes.add(place["onDelete"].pointer, "there is no rule '\(rule)'; the rules are: \(names)")
+                mistakes.add(place["onDelete"].pointer, "'\(rule)' is not a rule; the rules are: \(names)")
             }
         }
         relationship.minCount = count(members["min"], place["min"])
@@ -133,17 +133,17 @@ struct DefinitionReader {
     private mutating func object(_ value: JSONValue?, _ place: SchemaPlace) -> [JSONValue.Member] {
         guard let value else { return [] }
         if case .object(let members) = value { return members }
-        mistakes.add(place.pointer, "an object is wanted, and \(value.kindName) found")
+        mistakes.add(place.pointer, "expected an object, but found \(value.kindName)")
         return []
     }
 
     private mutating func members(_ value: JSONValue, _ place: SchemaPlace, known: [String]) -> [String: JSONValue]? {
         guard case .object(let members) = value else {
-            mistakes.add(place.pointer, "an object is wanted, and \(value.kindName) found")
+            mistakes.add(place.pointer, "expected an object, but found \(value.kindName)")
             return nil
         }
         for member in members where !known.contains(member.key) && !(acceptsNumbers && ["number", "nextNumber"].contains(member.key)) {
-            mistakes.add(place[member.key].pointer, "there is no such key here; the keys are: \(known.joined(separator: " "))")
+            mistakes.add(place[member.key].pointer, "the key is unknown here; the keys are: \(known.joined(separator: " "))")
         }
         return Dictionary(members.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
@@ -151,35 +151,35 @@ struct DefinitionReader {
     private mutating func string(_ value: JSONValue?, _ place: SchemaPlace) -> String? {
         guard let value, value != .null else { return nil }
         if case .string(let text) = value { return text }
-        mistakes.add(place.pointer, "a string is wanted, and \(value.kindName) found")
+        mistakes.add(place.pointer, "expected a string, but found \(value.kindName)")
         return nil
     }
 
     private mutating func bool(_ value: JSONValue?, _ place: SchemaPlace) -> Bool {
         guard let value else { return false }
         if case .bool(let flag) = value { return flag }
-        mistakes.add(place.pointer, "true or false is wanted, and \(value.kindName) found")
+        mistakes.add(place.pointer, "expected true or false, but found \(value.kindName)")
         return false
     }
 
     private mutating func count(_ value: JSONValue?, _ place: SchemaPlace) -> Int? {
         guard let value, value != .null else { return nil }
         if case .number(let text) = value, let count = Int(text), count >= 0 { return count }
-        mistakes.add(place.pointer, "a whole number of 0 or more is wanted")
+        mistakes.add(place.pointer, "expected a whole number of 0 or more")
         return nil
     }
 
     private mutating func number(_ value: JSONValue?, _ place: SchemaPlace) -> UInt16? {
         guard acceptsNumbers, let count = count(value, place) else { return nil }
         if let number = UInt16(exactly: count) { return number }
-        mistakes.add(place.pointer, "a number of 16 bits is wanted")
+        mistakes.add(place.pointer, "expected a number of 16 bits")
         return nil
     }
 
     private mutating func array(_ value: JSONValue?, _ place: SchemaPlace) -> [JSONValue]? {
         guard let value, value != .null else { return nil }
         if case .array(let elements) = value { return elements }
-        mistakes.add(place.pointer, "an array is wanted, and \(value.kindName) found")
+        mistakes.add(place.pointer, "expected an array, but found \(value.kindName)")
         return nil
     }
 

@@ -50,12 +50,12 @@ struct SchemaResolver {
         for entity in definition.entities {
             let place = SchemaPlace.entity(entity.name)
             check(name: entity.name, "entity", place)
-            if byName.updateValue(entity, forKey: entity.name) != nil { mistakes.add(place.pointer, "there are two entities of this name") }
+            if byName.updateValue(entity, forKey: entity.name) != nil { mistakes.add(place.pointer, "two entities have this name") }
             if let former = entity.formerName, !formerNames.insert(former).inserted {
-                mistakes.add(place["renamedFrom"].pointer, "two entities were called '\(former)'")
+                mistakes.add(place["renamedFrom"].pointer, "two entities state the former name '\(former)'")
             }
             if let number = entity.number, !numbers.insert(number).inserted {
-                mistakes.add(place.pointer, "another entity has the number \(number) already")
+                mistakes.add(place.pointer, "another entity already has the number \(number)")
             }
         }
     }
@@ -66,9 +66,9 @@ struct SchemaResolver {
             first.map { $0.properties.isXIDStart } ?? false
             && name.unicodeScalars.allSatisfy { $0.properties.isXIDContinue || $0 == "-" }
         if !isSound {
-            mistakes.add(place.pointer, "the name of an \(what) begins with a letter and has letters, digits, '_' and '-' only")
+            mistakes.add(place.pointer, "the \(what)'s name must begin with a letter and contain only letters, digits, '_' and '-'")
         } else if name.utf8.count > 200 {
-            mistakes.add(place.pointer, "the name of an \(what) has at most 200 bytes")
+            mistakes.add(place.pointer, "the \(what)'s name must have at most 200 bytes")
         }
     }
 
@@ -92,8 +92,8 @@ struct SchemaResolver {
         }
         for (place, entity) in definition.entities.enumerated() {
             let pointer = SchemaPlace.entity(entity.name)["parent"].pointer
-            if let parent = entity.parent, places[parent] == nil { mistakes.add(pointer, "there is no entity '\(parent)'") }
-            if lines[place] == .isRing { mistakes.add(pointer, "the parents of '\(entity.name)' go round in a ring") }
+            if let parent = entity.parent, places[parent] == nil { mistakes.add(pointer, "the schema has no entity '\(parent)'") }
+            if lines[place] == .isRing { mistakes.add(pointer, "the parents of '\(entity.name)' form a cycle") }
         }
         if mistakes.all.isEmpty { tree = SchemaTree(parents: parents) }
     }
@@ -108,9 +108,9 @@ struct SchemaResolver {
             guard sum <= Self.inheritedCountMax else {
                 throw CambiumError(
                     .limitExceeded,
-                    "The entities of the schema inherit more than \(Self.inheritedCountMax) entities, properties, unique sets and indexes "
-                        + "in all. "
-                        + "Use fewer levels of parents, or fewer properties in the upper ones.")
+                    "The schema has more than \(Self.inheritedCountMax) entities, properties, unique sets and indexes, "
+                        + "including those that each entity inherits. "
+                        + "Use fewer levels of parents, or declare fewer properties in the upper levels.")
             }
         }
     }
@@ -153,11 +153,11 @@ struct SchemaResolver {
             + entity.relationships.map { ($0.name, place["relationships"][$0.name], $0.number, "relationship") }
         for (name, place, number, what) in properties {
             check(name: name, what, place)
-            if !own.insert(name).inserted { mistakes.add(place.pointer, "the entity has two properties of this name") }
-            if inherited.contains(name) { mistakes.add(place.pointer, "the entity inherits a property of this name") }
+            if !own.insert(name).inserted { mistakes.add(place.pointer, "two properties of the entity have this name") }
+            if inherited.contains(name) { mistakes.add(place.pointer, "the entity inherits a property with this name") }
             if let number {
                 let isNew = numbers[tree.roots[index], default: []].insert(number).inserted
-                if !isNew { mistakes.add(place.pointer, "another property has the number \(number) already") }
+                if !isNew { mistakes.add(place.pointer, "another property already has the number \(number)") }
             } else {
                 mistakes.add(place.pointer, "the property has no number")
             }
@@ -193,28 +193,28 @@ struct SchemaResolver {
                 if !names.contains(name) {
                     mistakes.add(place[index].pointer, "'\(entity.name)' has no attribute '\(name)'")
                 } else if !known.insert(name).inserted {
-                    mistakes.add(place[index].pointer, "'\(name)' is in the list already")
+                    mistakes.add(place[index].pointer, "the list already contains '\(name)'")
                 }
             }
         }
         check(entity.identity, place["identity"], &mistakes)
         for (key, sets) in [("unique", entity.unique), ("indexes", entity.indexes)] {
             for (index, set) in sets.enumerated() {
-                if set.isEmpty { mistakes.add(place[key][index].pointer, "a list of attributes is wanted, and this one is empty") }
+                if set.isEmpty { mistakes.add(place[key][index].pointer, "the list of attributes is empty") }
                 let components = set.map(IndexComponentText.init)
                 check(key == "indexes" ? components.map(\.name) : set, place[key][index], &mistakes)
                 if key == "unique" { continue }
                 for (number, component) in components.enumerated() where component.comparison == .folded {
                     if attributes.contains(where: { $0.name == component.name && $0.type != .string }) {
                         mistakes.add(
-                            place[key][index][number].pointer, "only a string has no regard to case, and '\(component.name)' is none")
+                            place[key][index][number].pointer, "'[c]' ignores the case of strings, and '\(component.name)' is not a string")
                     }
                 }
             }
         }
         if !entity.identity.isEmpty, let other = lineage.first(where: { !definition.entities[$0].identity.isEmpty }) {
             let name = definition.entities[other].name
-            mistakes.add(place["identity"].pointer, "the identity is inherited from '\(name)' and cannot be another one")
+            mistakes.add(place["identity"].pointer, "the entity inherits its identity from '\(name)' and cannot declare another one")
         }
     }
 

@@ -11,7 +11,7 @@ public struct ObjectID: Hashable, Sendable, Comparable {
     public let rawValue: UInt64
 
     public init(root: EntityNumber, serial: UInt64) {
-        Trap.unless(serial <= Self.serialMax, "A serial has at most 38 bits; \(serial) was not handed out by a store.")
+        Trap.unless(serial <= Self.serialMax, "A serial has at most 38 bits. No store assigns the serial \(serial).")
         rawValue = UInt64(root.rawValue) << 48 | serial
     }
 

@@ -25,9 +25,9 @@ public enum ConversionError: Error, Hashable, Sendable {
 
     public var message: String {
         switch self {
-        case .wrongKind(let type, let found): "\(type.wanted) is wanted, and \(found) found"
+        case .wrongKind(let type, let found): "expected \(type.wanted), but found \(found)"
         case .unfit(let message): message
-        case .malformed(let type, let text): "\(type.wanted) is wanted, and \(ConversionError.quoted(text)) is none"
+        case .malformed(let type, let text): "expected \(type.wanted), but found \(ConversionError.quoted(text))"
         }
     }
 

@@ -26,19 +26,19 @@ struct AttackCommand: Sendable {
     let effect: Effect
     var comparison = Comparison.whole
     /// Whether exit code 1 is an answer, with the findings in the output.
-    var tellsFindings = false
+    var reportsFindings = false
 
-    init(_ name: String, _ arguments: [String], _ effect: Effect, comparison: Comparison = .whole, tellsFindings: Bool = false) {
+    init(_ name: String, _ arguments: [String], _ effect: Effect, comparison: Comparison = .whole, reportsFindings: Bool = false) {
         (self.name, self.arguments, self.effect) = (name, arguments, effect)
-        (self.comparison, self.tellsFindings) = (comparison, tellsFindings)
+        (self.comparison, self.reportsFindings) = (comparison, reportsFindings)
     }
 
     private init(reads name: String, _ arguments: String..., comparison: Comparison = .whole) {
         self.init(name, arguments, .reads, comparison: comparison)
     }
 
-    private init(copies name: String, _ arguments: String..., tellsFindings: Bool = false) {
-        self.init(name, arguments, .copies, comparison: .none, tellsFindings: tellsFindings)
+    private init(copies name: String, _ arguments: String..., reportsFindings: Bool = false) {
+        self.init(name, arguments, .copies, comparison: .none, reportsFindings: reportsFindings)
     }
 
     /// Whether the command changes only how transactions are stored, not their contents. The changes of a failed command may stay.
@@ -53,7 +53,7 @@ struct AttackCommand: Sendable {
     static let export = AttackCommand(reads: "export", "export", "store")
     static let exportThen = AttackCommand(reads: "export-then", "export", "store", "--at", "{next}")
     static let verify = AttackCommand(
-        "verify", ["verify", "store", "--json"], .reads, comparison: .none, tellsFindings: true)
+        "verify", ["verify", "store", "--json"], .reads, comparison: .none, reportsFindings: true)
 
     static let readers = [
         export,
@@ -79,7 +79,7 @@ struct AttackCommand: Sendable {
         AttackCommand(copies: "restore-then", "restore", "store", "out", "--at", "{next}"),
         AttackCommand(copies: "restore-archive", "restore", "store", "out", "--archive", "archive"),
         AttackCommand(copies: "apply-from", "apply", "store", "out"),
-        AttackCommand(copies: "repair", "repair", "store", "--to", "out", tellsFindings: true),
+        AttackCommand(copies: "repair", "repair", "store", "--to", "out", reportsFindings: true),
     ]
 
     static let writers = [

@@ -91,7 +91,7 @@ struct Corruption: Sendable {
         case .emptyDirectory: try manager.createDirectory(atPath: path, withIntermediateDirectories: false)
         case .fifo: mkfifo(path, 0o644)
         case .linkOutside, .linkToCopy:
-            let content = kind == .linkToCopy ? Data(bytes) : Data("somebody's bytes\n".utf8)
+            let content = kind == .linkToCopy ? Data(bytes) : Data("foreign bytes\n".utf8)
             try content.write(to: URL(filePath: site + "/outside/" + name))
             try manager.createSymbolicLink(atPath: path, withDestinationPath: outside)
         case .danglingLink: try manager.createSymbolicLink(atPath: path, withDestinationPath: outside)

@@ -56,14 +56,14 @@ struct CorruptionRun {
         let archiveBefore = try site.tree("archive")
         let outcome = try site.run(command.arguments(in: store.kind))
         attack.count("corruptions")
-        if let misconduct = outcome.misconduct(hasFindings: command.tellsFindings) {
+        if let misconduct = outcome.misconduct(hasFindings: command.reportsFindings) {
             report(command, misconduct, outcome)
         } else if let code = outcome.code, code != 0, !outcome.errors.isEmpty, !namesPlace(outcome) {
             report(command, "the error names neither the store nor a file", outcome)
         }
-        if try site.tree("outside") != outsideBefore { report(command, "a file outside of the store was touched", outcome) }
+        if try site.tree("outside") != outsideBefore { report(command, "a file outside the store was changed", outcome) }
         let after = try site.tree("store")
-        if after.nodes["keep.txt"] != storeBefore.nodes["keep.txt"] { report(command, "a foreign file in the store was touched", outcome) }
+        if after.nodes["keep.txt"] != storeBefore.nodes["keep.txt"] { report(command, "a foreign file in the store was changed", outcome) }
         // A refused writer has taken the lock and written its process number into LOCK. Opening the store has repaired HEAD and
         // preallocated disk space for the newest segment.
         var ignored: Set<String> = command.effect == .writes ? ["LOCK"] : []
@@ -95,7 +95,7 @@ struct CorruptionRun {
         guard let code else { return true }  // A missing code was reported before.
         let isOfArchive = command.usesArchive || corruption.file.hasPrefix("archive/")
         if permitted.contains(where: { $0.outcome.code == code }) { return true }
-        return [66, 73, 74].contains(code) || code == 1 && (command.tellsFindings || isOfArchive) || code == 75 && isOfArchive
+        return [66, 73, 74].contains(code) || code == 1 && (command.reportsFindings || isOfArchive) || code == 75 && isOfArchive
     }
 
     // MARK: Reading
@@ -159,7 +159,7 @@ struct CorruptionRun {
         if !verification.isDone { return report(command, "the copy does not verify", verification) }
         let exported = try site.run(["export", "out"])
         let rights = isRepaired ? store.moments : exports(command)
-        if !exported.isDone || !rights.contains(exported.output) { report(command, "the copy is another store", exported) }
+        if !exported.isDone || !rights.contains(exported.output) { report(command, "the copy differs from the store", exported) }
     }
 
     /// Returns the exports that are right for the copy that a command makes.
@@ -189,7 +189,7 @@ struct CorruptionRun {
             if !exported.isDone {
                 report(command, "the command succeeds, and the store cannot be read after it", exported)
             } else if !permitted.contains(where: { $0.exportAfter == exported.output }) {
-                report(command, "the command succeeds, and leaves another store than in a sound one", exported)
+                report(command, "the command succeeds, and the result differs from that in a sound store", exported)
             }
         } else {
             if !explains(outcome.code, command, permitted) { report(command, "the exit code is wrong for a corrupt store", outcome) }
@@ -209,7 +209,7 @@ struct CorruptionRun {
     private func refuse(_ command: AttackCommand) throws {
         let own = try Site(copying: site.directory, attack)
         let outcome = try attempt(command, in: own, changes: false)
-        if outcome.isDone { report(command, "the command makes a store over another one", outcome) }
+        if outcome.isDone { report(command, "the command replaces an existing store", outcome) }
         try own.remove()
     }
 }

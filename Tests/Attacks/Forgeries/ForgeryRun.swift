@@ -69,7 +69,7 @@ struct ForgeryRun {
     private func write(isSound: Bool) throws {
         let inserted = try attempt(["insert", "store", "Tag", "name=attack"])
         // A forged schema may lack this entity or have another rule for it.
-        if isSound, inserted.code == 74 { report("verification calls the store sound, and it takes no write", inserted) }
+        if isSound, inserted.code == 74 { report("verification calls the store sound, and it refuses a write", inserted) }
         _ = try attempt(["checkpoint", "store"])
         try checkJSON(try attempt(Self.export))
         guard isSound else { return }

@@ -42,7 +42,7 @@ struct KillRun {
         let exported = try site.run(["export", "store"])
         let rights = isAcknowledged ? [sound.after] : [sound.before, sound.after]
         if !exported.isDone || !command.hasParts && !rights.contains(exported.output) || isAcknowledged && exported.output != sound.after {
-            report(isAcknowledged ? "what was acknowledged is not there" : "the store has a part of the command", exported)
+            report(isAcknowledged ? "acknowledged changes are missing" : "the store has a part of the changes", exported)
         }
     }
 
@@ -69,7 +69,7 @@ struct KillRun {
         if !outcome.isDone { return report("the command fails when it is run again", outcome) }
         let target = command.makesOut ? "out" : "store"
         let exported = try site.run(["export", target])
-        if exported.output != sound.after { report("the command comes to another store when it is run again", exported) }
+        if exported.output != sound.after { report("the command leads to another store when it is run again", exported) }
         try expectSound(target)
     }
 }

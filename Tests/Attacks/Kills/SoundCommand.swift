@@ -16,7 +16,7 @@ struct SoundCommand: Sendable {
         let outcome = try own.run(command.arguments)
         milliseconds = Int(begin.duration(to: .now) / .milliseconds(1))
         after = try own.run(exported).output
-        guard outcome.isDone else { throw Misuse("'\(command.name)' fails when nobody kills it: \(outcome.lines)") }
+        guard outcome.isDone else { throw Misuse("'\(command.name)' fails without being killed: \(outcome.lines)") }
         try own.remove()
     }
 }

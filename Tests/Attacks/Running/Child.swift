@@ -91,7 +91,7 @@ struct Child {
 
     private static func makePipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw Misuse("the system makes no pipe: \(String(cString: strerror(errno)))") }
+        guard pipe(&ends) == 0 else { throw Misuse("a pipe cannot be made: \(String(cString: strerror(errno)))") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }

@@ -55,7 +55,7 @@ struct Tree: Sendable, Equatable {
 
     static func node(_ path: String) throws -> Node {
         var status = stat()
-        guard lstat(path, &status) == 0 else { throw Misuse("'\(path)' cannot be looked at: \(String(cString: strerror(errno)))") }
+        guard lstat(path, &status) == 0 else { throw Misuse("'\(path)' cannot be inspected: \(String(cString: strerror(errno)))") }
         switch status.st_mode & S_IFMT {
         case S_IFDIR: return .directory
         case S_IFREG:

@@ -20,22 +20,22 @@ struct SampleStore {
             try manager.createDirectory(atPath: directory + "/" + name, withIntermediateDirectories: true)
         }
         try SampleInput.write(to: directory + "/input")
-        try Data("nobody may touch this\n".utf8).write(to: URL(filePath: directory + "/outside/keep"))
+        try Data("no command may touch this\n".utf8).write(to: URL(filePath: directory + "/outside/keep"))
         let volume = SystemVolume(root: directory + "/store")
         let environment = environment()
         let schema = try Schema(SchemaDefinition(json: Array(SampleInput.schema.utf8)))
-        var store = try Store.create(volume, schema: schema, durability: .synced, surroundings: environment, tuning: kind.tuning)
+        var store = try Store.create(volume, schema: schema, durability: .synced, environment: environment, tuning: kind.tuning)
         if kind == .compressed {
             try store.setCheckpointPolicy(CheckpointPolicy(compression: .lz4))
             try store.close()
-            store = try Store.open(volume, durability: nil, surroundings: environment, tuning: kind.tuning)
+            store = try Store.open(volume, durability: nil, environment: environment, tuning: kind.tuning)
         }
         try writeFirstHalf(store)
         try store.close()
         try Tree.copy(directory + "/store", to: earlier)
         // The foreign file is added only now, because the creation of a store would refuse it.
-        try Data("a file of somebody else\n".utf8).write(to: URL(filePath: directory + "/store/keep.txt"))
-        store = try Store.open(volume, durability: nil, surroundings: environment, tuning: kind.tuning)
+        try Data("a foreign file\n".utf8).write(to: URL(filePath: directory + "/store/keep.txt"))
+        store = try Store.open(volume, durability: nil, environment: environment, tuning: kind.tuning)
         try writeSecondHalf(store, archive: kind == .archived ? directory + "/archive" : nil)
         if kind == .unclosed { try leave(store, directory) } else { try store.close() }
     }
@@ -49,10 +49,10 @@ struct SampleStore {
         try Data().write(to: URL(filePath: directory + "/store/LOCK"))
     }
 
-    private func environment() -> Surroundings {
+    private func environment() -> StoreEnvironment {
         let time = Guarded(Int64(1_700_000_000_000_000))
         let random = Guarded(SplitMix64(seed: seed))
-        return Surroundings(
+        return StoreEnvironment(
             now: {
                 time.withLock { time in
                     time += 1_000_000

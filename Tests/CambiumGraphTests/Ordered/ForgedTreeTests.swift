@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a tree that was forged is found by the proof and ends no process`() throws {
+    @Test func `the proof finds a forged tree and does not end the process`() throws {
         let stored = try Stored()
         #expect(try stored.flaws([]) == [])
         #expect(stored.pages.count > 10)
@@ -95,7 +95,7 @@ import Testing
         return offset < IndexDirectory.recordsOffset ? offset >= 20 : place < 8 || place >= 24
     }
 
-    @Test func `pages of two trees that are exchanged are found`() throws {
+    @Test func `the proof finds leaves that were exchanged`() throws {
         let stored = try Stored()
         let leaves = stored.pages.filter { stored.byte($0, PageLayout.kindOffset) == PageKind.indexLeaf.rawValue }
         var random = SplitMix64(seed: 7)

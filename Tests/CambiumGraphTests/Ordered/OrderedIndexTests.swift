@@ -119,7 +119,7 @@ import Testing
         #expect(index.range(equalTo: [.int(3)]) == nil && index.range(equalTo: [.string("none")])?.first == nil)
     }
 
-    @Test func `texts without regard to case come together, and descending numbers within them`() throws {
+    @Test func `texts that differ only in case are adjacent, with descending numbers within them`() throws {
         let people = try filled(500)
         let graph = people.timeline.head
         let (name, born) = (try #require(people.person.attribute("name")), try #require(people.person.attribute("born")))
@@ -137,7 +137,7 @@ import Testing
             people.serials(range, isReversed: true) == found.reversed() && people.serials(range, offset: 3) == Array(found.dropFirst(3)))
     }
 
-    @Test func `numbers are in order, null first, and 0 is -0`() throws {
+    @Test func `numbers are in order, null is first, and 0 equals -0`() throws {
         let people = try filled(500)
         let graph = people.timeline.head
         let (weight, price) = (try #require(people.person.attribute("weight")), try #require(people.person.attribute("price")))
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `long texts that agree as far as keys are kept are told apart`() throws {
+    @Test func `long texts with the same stored part of the key are distinguished`() throws {
         var people = try People()
         let long = String(repeating: "x", count: 400)
         let names = [
@@ -204,7 +204,7 @@ import Testing
                 && badges.all.last.map(people.timeline.head.id)?.serial == people.serial)
     }
 
-    @Test func `a new index is built in steps beside writers, and one that is dropped leaves no page`() throws {
+    @Test func `a new index is built in steps between writes, and a dropped index leaves no page`() throws {
         var people = try People(hasIndexes: false)
         let ops = (0..<1500).map { people.insert(["name": .string("name \($0 % 100)"), "born": .int(Int64($0))]) }
         try ProgramRun.commit(ops, to: people.timeline)
@@ -235,7 +235,7 @@ import Testing
         #expect(timeline.head.layout.ordered.isEmpty && timeline.pageByteCount < byteCount * 5 / 4)
     }
 
-    @Test func `pages that were stored without indexes open, and get them`() throws {
+    @Test func `pages that were stored without indexes open and get indexes`() throws {
         let people = try filled(900)
         let timeline = people.timeline
         let catalog = timeline.head.schema.catalog

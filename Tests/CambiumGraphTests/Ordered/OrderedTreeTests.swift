@@ -24,7 +24,7 @@ import Testing
             var batch = OrderedBatch()
             for (entries, isAdded) in [(adding, true), (removing, false)] {
                 for entry in entries {
-                    batch.room(OrderedIndexLayout.entryRoom).copyMemory(from: entry, byteCount: entry.count)
+                    batch.reserve(OrderedIndexLayout.entryByteCountMax).copyMemory(from: entry, byteCount: entry.count)
                     batch.append(entry.count, isAdded: isAdded)
                 }
             }
@@ -40,7 +40,7 @@ import Testing
             var found: [[UInt8]] = []
             try Finding.check(reader.treeFindings(tree) { found.append($0) }, "tree")
             let sorted = expected.sorted { $0.lexicographicallyPrecedes($1) }
-            if found != sorted { throw Finding("\(found.count) entries of \(sorted.count), or others") }
+            if found != sorted { throw Finding("\(found.count) entries instead of \(sorted.count), or other entries") }
             try checkRanks(OrderedReader(reader.chunks, tree), sorted)
         }
 
@@ -49,7 +49,7 @@ import Testing
                 if reader.rank(of: sorted[rank]) != rank {
                     throw Finding("an entry has the rank \(reader.rank(of: sorted[rank])), not \(rank)")
                 }
-                if reader.rank(of: sorted[rank] + [0]) != rank + 1 { throw Finding("the rank behind \(rank) is wrong") }
+                if reader.rank(of: sorted[rank] + [0]) != rank + 1 { throw Finding("the rank after \(rank) is wrong") }
                 if reader.row(at: rank) != row(sorted[rank]) { throw Finding("another row is at \(rank)") }
             }
             let part = sorted.count / 4..<sorted.count - sorted.count / 5
@@ -58,7 +58,7 @@ import Testing
             if rows != sorted[part].map(row) { throw Finding("a range has other rows") }
             rows = []
             reader.forEachRow(part, isReversed: true) { rows.append($0) }
-            if rows != sorted[part].reversed().map(row) { throw Finding("a range has other rows from its end") }
+            if rows != sorted[part].reversed().map(row) { throw Finding("a reversed range has other rows") }
         }
 
         private func row(_ entry: [UInt8]) -> UInt32 { entry.suffix(4).reduce(0) { $0 << 8 | UInt32($1) } }
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Keys.allCases) func `random changes leave what a sorted array has`(keys: Keys) throws {
+    @Test(arguments: Keys.allCases) func `random changes leave the same entries as in a sorted array`(keys: Keys) throws {
         var random = SplitMix64(seed: 4)
         var fixture = Fixture()
         let roundCount = LongTests.areWanted ? 100 : 14
@@ -137,7 +137,7 @@ import Testing
         #expect(leaves.byteCount / entries.count <= 14)
     }
 
-    @Test func `a version keeps its tree while later ones change it`() throws {
+    @Test func `a version keeps its tree while later versions change it`() throws {
         var random = SplitMix64(seed: 3)
         var fixture = Fixture()
         var draft = fixture.timeline.draft()
@@ -159,7 +159,7 @@ import Testing
             var batch = OrderedBatch()
             var expected: [[UInt8]] = []
             for entry in Set((0..<1000).map({ _ in keys.next(&random) })) {
-                batch.room(OrderedIndexLayout.entryRoom).copyMemory(from: entry, byteCount: entry.count)
+                batch.reserve(OrderedIndexLayout.entryByteCountMax).copyMemory(from: entry, byteCount: entry.count)
                 batch.append(entry.count, isAdded: true)
                 expected.append(entry)
             }

@@ -16,7 +16,7 @@ import Testing
         code { _ = try chain(attributes, "") }
     }
 
-    @Test func `the whole note: every rule of its model at work`() throws {
+    @Test func `a clone of a whole note applies every rule of its model`() throws {
         let fixture = try CloneFixture(CloneModels.notes, CloneModels.wholeNote)
         let copied = #""createDate":"$now","data":"AQID","derived":5,"id":"$new1","index":7,"name":"n","transient":false"#
         let clone = try fixture.clone(
@@ -55,7 +55,7 @@ import Testing
 
     // MARK: exclude
 
-    @Test func `an excluded attribute has its default, else it is null; the value of the key says nothing`() throws {
+    @Test func `an excluded attribute gets its default or null, whatever the value of the key is`() throws {
         let fixture = try chain(
             #"""
             "a": {"type": "int32", "default": 5, "userInfo": {"exclude": "false"}},
@@ -65,13 +65,13 @@ import Testing
         try fixture.clone("Node/1", gives: #"{"_id":"Node/2","id":"$new1","a":5,"c":"c"}"#)
     }
 
-    @Test func `an excluded attribute that is mandatory and has no default refuses the schema`() {
+    @Test func `a schema is refused if an excluded mandatory attribute has no default`() {
         #expect(schemaError(#""a": {"type": "int32", "userInfo": {"exclude": ""}}"#) == .invalidInput)
     }
 
     // MARK: rebuild
 
-    @Test func `rebuilt UUIDs are all different, and rebuilt times all the same`() throws {
+    @Test func `rebuilt UUIDs all differ, and rebuilt times are all the same`() throws {
         let fixture = try chain(
             #"""
             "other": {"type": "uuid", "userInfo": {"rebuild": "UUID"}}, "when": {"type": "date", "userInfo": {"rebuild": "Now"}}
@@ -88,7 +88,7 @@ import Testing
                 """#)
     }
 
-    @Test func `a value that is rebuilt is rebuilt where there was none`() throws {
+    @Test func `an attribute is rebuilt even if the original has no value`() throws {
         let fixture = try chain(#""when": {"type": "date", "optional": true, "userInfo": {"rebuild": "now"}}"#, #"{"_id":"Node/1"}"#)
         try fixture.clone("Node/1", gives: #"{"_id":"Node/2","id":"$new1","when":"$now"}"#)
     }
@@ -99,13 +99,13 @@ import Testing
         #""a": {"type": "uuid", "optional": true, "userInfo": {"rebuild": "fresh"}}"#,
         #""a": {"type": "uuid", "optional": true, "userInfo": {"rebuild": ""}}"#,
     ])
-    func `an unknown word, or one that does not fit the type, refuses the schema`(attribute: String) {
+    func `a schema is refused if a rebuild word is unknown or does not fit the type`(attribute: String) {
         #expect(schemaError(attribute) == .invalidInput)
     }
 
     // MARK: followParent
 
-    @Test func `the value of the parent's copy is taken, one that is rebuilt too; a path goes further up`() throws {
+    @Test func `a followed value comes from the copy of the parent or of an ancestor, even if it is rebuilt there`() throws {
         let fixture = try chain(
             #"""
             "above": {"type": "uuid", "optional": true, "userInfo": {"followParent": "id", "withoutParent": "blank"}},
@@ -127,7 +127,7 @@ import Testing
                 """#)
     }
 
-    @Test func `what is followed may itself follow`() throws {
+    @Test func `a followed attribute may itself follow another one`() throws {
         let fixture = try chain(
             #""label": {"type": "string", "optional": true, "userInfo": {"followParent": "label", "withoutParent": "keep"}}"#,
             #"""
@@ -144,7 +144,7 @@ import Testing
                 """#)
     }
 
-    @Test func `a null of the parent is a value that is followed`() throws {
+    @Test func `a null of the parent is followed like any other value`() throws {
         let fixture = try chain(
             #""label": {"type": "string", "optional": true, "userInfo": {"followParent": "name", "withoutParent": "keep"}}"#,
             #"{"_id":"Node/1","down":["Node/2"]}"# + "\n" + #"{"_id":"Node/2","name":"b","label":"x"}"#)
@@ -153,7 +153,7 @@ import Testing
             gives: #"{"_id":"Node/3","id":"$new1","down":["Node/4"]}"# + "\n" + #"{"_id":"Node/4","id":"$new2","name":"b","up":"Node/3"}"#)
     }
 
-    @Test func `followParent goes before rebuild where it resolves, and exclude before both`() throws {
+    @Test func `followParent takes precedence over rebuild if it resolves, and exclude over both`() throws {
         let rules = #""rebuild": "uuid", "followParent": "id", "withoutParent": "keep""#
         let fixture = try chain(
             #"""
@@ -174,7 +174,7 @@ import Testing
 
     // MARK: withoutParent
 
-    @Test func `without a parent: keep has the original's value, blank the default, else null`() throws {
+    @Test func `keep retains the original value without a parent, and blank sets the default or null`() throws {
         let fixture = try chain(
             #"""
             "kept": {"type": "string", "optional": true, "userInfo": {"followParent": "name", "withoutParent": "Keep"}},
@@ -184,7 +184,7 @@ import Testing
         try fixture.clone("Node/1", gives: #"{"_id":"Node/2","id":"$new1","name":"n","kept":"k","standard":"s"}"#)
     }
 
-    @Test func `from the middle, the items of a note keep or lose its id, as they say`() throws {
+    @Test func `an item that is cloned alone keeps or loses the id of its note, as its attributes state`() throws {
         let fixture = try CloneFixture(CloneModels.notes, CloneModels.wholeNote)
         let note = #""createDate":"2020-01-01T00:00:00Z","data":"AQID","derived":5,"id":"$a","index":7,"name":"n","transient":false"#
         let rest = #""memos":["Memo/2","Memo/1"],"noteDescription":"NoteDescription/1""#
@@ -198,14 +198,14 @@ import Testing
                 """#)
     }
 
-    @Test func `without a parent and a word for that, the clone fails and names the path`() throws {
+    @Test func `a clone without a parent and without withoutParent fails and names the path`() throws {
         let fixture = try chain(
             #""above": {"type": "uuid", "optional": true, "userInfo": {"followParent": "^.^.id"}}"#,
             #"{"_id":"Node/1","down":["Node/2"]}"# + "\n" + #"{"_id":"Node/2","down":[]}"#)
-        try fixture.expectRefusal(.ruleViolated, of: "Node/1", telling: "Node/1", "above", "^.^.id")
+        try fixture.expectRefusal(.ruleViolated, of: "Node/1", mentioning: "Node/1", "above", "^.^.id")
     }
 
-    @Test func `blank on a mandatory attribute without default, or a type that differs from the parent's, refuses the schema`() {
+    @Test func `a schema is refused if blank lacks a default, or if a followed path is unknown or of another type`() {
         #expect(schemaError(#""a": {"type": "uuid", "userInfo": {"followParent": "id", "withoutParent": "blank"}}"#) == .invalidInput)
         #expect(schemaError(#""a": {"type": "string", "optional": true, "userInfo": {"followParent": "id"}}"#) == .invalidInput)
         #expect(schemaError(#""a": {"type": "uuid", "optional": true, "userInfo": {"followParent": "nope"}}"#) == .invalidInput)
@@ -213,7 +213,7 @@ import Testing
 
     // MARK: The request
 
-    @Test func `values of the request go before every rule, and are followed`() throws {
+    @Test func `values of a request override every rule and are followed`() throws {
         let fixture = try chain(
             #"""
             "size": {"type": "int32", "default": 5, "userInfo": {"exclude": ""}},
@@ -229,7 +229,7 @@ import Testing
                 """#)
     }
 
-    @Test func `the four keys can be renamed, and their usual names mean nothing then`() throws {
+    @Test func `the four keys can be renamed, and their usual names then mean nothing`() throws {
         let fixture = try chain(
             #"""
             "a": {"type": "int32", "optional": true, "userInfo": {"leaveOut": ""}},
@@ -250,11 +250,11 @@ import Testing
                 """#)
     }
 
-    @Test func `what renamed keys say is checked when the clone is asked for`() throws {
+    @Test func `the values of renamed keys are checked when a clone is requested`() throws {
         let fixture = try chain(#""a": {"type": "int32", "userInfo": {"omit": "", "renew": "soon"}}"#, #"{"_id":"Node/1","a":1}"#)
         try fixture.clone("Node/1", gives: #"{"_id":"Node/2","a":1,"id":"$new1"}"#)
         try fixture.expectRefusal(
-            .invalidInput, of: "Node/1", with: CloneRequest(keys: CloneKeys(exclude: "omit")), telling: "Node.a", "omit")
-        try fixture.expectRefusal(.invalidInput, of: "Node/1", with: CloneRequest(keys: CloneKeys(rebuild: "renew")), telling: "soon")
+            .invalidInput, of: "Node/1", with: CloneRequest(keys: CloneKeys(exclude: "omit")), mentioning: "Node.a", "omit")
+        try fixture.expectRefusal(.invalidInput, of: "Node/1", with: CloneRequest(keys: CloneKeys(rebuild: "renew")), mentioning: "soon")
     }
 }

@@ -20,7 +20,7 @@ import Testing
 
     // MARK: The inverse decides
 
-    @Test func `where the inverse is to-many the target is shared, at every depth and at the root`() throws {
+    @Test func `a target with a to-many inverse is shared at every depth and at the root`() throws {
         let fixture = try levels()
         try fixture.clone(
             "Node/1", with: CloneRequest(excluding: ["left"]),
@@ -32,7 +32,7 @@ import Testing
                 """#)
     }
 
-    @Test func `in an ordered inverse the copies of one transaction are appended`() throws {
+    @Test func `copies are appended to an ordered inverse`() throws {
         let fixture = try CloneFixture(
             CloneModels.notes,
             #"""
@@ -49,7 +49,7 @@ import Testing
             gives: #"{"_id":"Memo/4","text":"y","note":"Note/1"}"# + "\n" + #"{\#(note),"memos":["Memo/2","Memo/1","Memo/3","Memo/4"]}"#)
     }
 
-    @Test func `where the inverse is to-one, or there is none, the target is owned and copied`() throws {
+    @Test func `a target with a to-one inverse or without an inverse is owned and copied`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","next":"Node/2","left":"Node/3","parts":["Node/4"],"children":["Node/5"]}
@@ -69,7 +69,7 @@ import Testing
                 """#)
     }
 
-    @Test func `members of a to-many without inverse are owned by each of their owners: the others keep the originals`() throws {
+    @Test func `each owner owns the members of a to-many without inverse, and other owners keep the originals`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","parts":["Node/3"]}
@@ -81,7 +81,7 @@ import Testing
 
     // MARK: The way back
 
-    @Test func `of two links between the same objects only the one travelled is the way back`() throws {
+    @Test func `only the travelled link is the way back if two links join the same objects`() throws {
         let schema = #""home": {"to": "Leaf", "inverse": "node"}, "leaves": {"to": "Leaf", "many": true, "inverse": "owner"}"#
         let back = #""node": {"to": "Node", "inverse": "home"}, "owner": {"to": "Node", "inverse": "leaves"}, "first": {"to": "Node"}"#
         let fixture = try CloneFixture(
@@ -98,7 +98,7 @@ import Testing
                 """#)
     }
 
-    @Test func `trees are not cut after a level, although parent and child are of one entity`() throws {
+    @Test func `a tree is cloned at every level, even though parent and child have the same entity`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","name":"a"}
@@ -118,7 +118,7 @@ import Testing
 
     // MARK: Links between copied objects
 
-    @Test func `a link between two objects that are both copied leads from copy to copy, by shared relationships too`() throws {
+    @Test func `a link between two copied objects joins their copies, even in a shared relationship`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","children":["Node/2","Node/3"]}
@@ -134,7 +134,7 @@ import Testing
                 """#)
     }
 
-    @Test func `links of others to what is copied stay with the originals`() throws {
+    @Test func `links of other objects to copied objects stay with the originals`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","name":"a"}
@@ -145,7 +145,7 @@ import Testing
 
     // MARK: From the middle
 
-    @Test func `from the middle, the copy joins the same parent`() throws {
+    @Test func `a copy from the middle of a tree joins the same parent`() throws {
         let fixture = try levels()
         try fixture.clone(
             "Node/2", with: CloneRequest(excluding: ["friends"]),
@@ -157,7 +157,7 @@ import Testing
                 """#)
     }
 
-    @Test func `from the middle, with the upward link excluded, the copy has no parent`() throws {
+    @Test func `a copy from the middle of a tree has no parent if the upward link is excluded`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","children":["Node/2"]}
@@ -172,7 +172,7 @@ import Testing
             gives: #"{"_id":"Node/6","children":["Node/7"]}"# + "\n" + #"{"_id":"Node/7","name":"c","parent":"Node/6"}"#)
     }
 
-    @Test func `from the middle of a one-to-one, the other side is copied unless it is excluded`() throws {
+    @Test func `the other side of a one-to-one is copied unless it is excluded`() throws {
         let fixture = try CloneFixture(
             CloneModels.notes,
             #"{"_id":"Note/1","name":"n","noteDescription":"NoteDescription/1"}"# + "\n" + #"{"_id":"NoteDescription/1"}"#)
@@ -186,7 +186,7 @@ import Testing
 
     // MARK: exclude
 
-    @Test func `a relationship with the key exclude is not followed, and empty in the copy`() throws {
+    @Test func `a relationship with the key exclude is not followed and is empty in the copy`() throws {
         let excluded = #""userInfo": {"exclude": "no"}"#
         let fixture = try CloneFixture(
             CloneModels.pair(#""many": true, "inverse": "node", \#(excluded)"#, back: #""inverse": "leaves""#),
@@ -197,7 +197,7 @@ import Testing
             gives: #"{"_id":"Leaf/2","name":"l","node":"Node/1"}"# + "\n" + #"{"_id":"Node/1","name":"n","leaves":["Leaf/1","Leaf/2"]}"#)
     }
 
-    @Test func `exclusions of the request are for every level, those at the root for the roots`() throws {
+    @Test func `exclusions of a request hold at every level, and root exclusions only for the roots`() throws {
         let fixture = try levels()
         try fixture.clone(
             "Node/1", with: CloneRequest(excluding: ["friends", "Node.left"]),
@@ -217,7 +217,7 @@ import Testing
         try fixture.clone("Node/1", with: CloneRequest(excludedAtRoot: ["children", "friends"]), gives: #"{"_id":"Node/11"}"#)
     }
 
-    @Test func `a name with its entity concerns that entity and its sub-entities`() throws {
+    @Test func `a name that is qualified by an entity concerns that entity and its sub-entities`() throws {
         let others = #""A": {"parent": "Node"}, "B": {"parent": "A"}"#
         let fixture = try CloneFixture(
             CloneModels.schema(node: #""left": {"to": "Node"}, "right": {"to": "Node"}"#, others),

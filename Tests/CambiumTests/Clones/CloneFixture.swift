@@ -18,9 +18,9 @@ final class CloneFixture {
 
     init(_ schema: String, _ given: String) throws {
         let schema = try Schema(SchemaDefinition(json: Array(schema.utf8)))
-        let bytes = fixedSurroundings().randomBytes
+        let bytes = fixedEnvironment().randomBytes
         store = try Store.create(
-            volume, schema: schema, durability: .synced, surroundings: Surroundings(now: { CloneLine.now }, randomBytes: bytes))
+            volume, schema: schema, durability: .synced, environment: StoreEnvironment(now: { CloneLine.now }, randomBytes: bytes))
         try store.write { try CloneLine.load(given, into: &$0) }
         lines = try CloneLine.all(of: store.graph)
     }
@@ -60,7 +60,7 @@ final class CloneFixture {
 
     /// Expects that a clone and its preview are refused and change nothing.
     func expectRefusal(
-        _ code: CambiumError.Code, of ids: String..., with request: CloneRequest = CloneRequest(), telling words: String...,
+        _ code: CambiumError.Code, of ids: String..., with request: CloneRequest = CloneRequest(), mentioning words: String...,
         at location: SourceLocation = #_sourceLocation
     ) throws {
         let (files, digest, ids) = (volume.contents, store.graph.digest(), try ids.map { try id($0) })
@@ -112,7 +112,7 @@ enum CloneLine {
 
     private static func members(_ line: Substring) throws -> (id: String, [JSONValue.Member]) {
         guard case .object(let members) = try JSONValue(parsing: line.utf8), case .string(let id)? = members.first?.value else {
-            throw CambiumError(.invalidInput, "A line is an object that begins with its id: \(line)")
+            throw CambiumError(.invalidInput, "A line must be an object that begins with its id: \(line)")
         }
         return (id, members)
     }
@@ -131,7 +131,7 @@ enum CloneLine {
             let values = try members.compactMap { member in
                 try entity.attribute(member.key).map { ($0, try Value(json: CloneNames.unnamed(member.value), type: $0.type)) }
             }
-            #expect(try transaction.insert(entity, values) == id, "lines are in the order of their ids")
+            #expect(try transaction.insert(entity, values) == id, "lines must be in the order of their ids")
         }
         for (name, members) in lines {
             let (id, entity) = try #require(schema.id(name))

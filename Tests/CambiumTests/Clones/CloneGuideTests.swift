@@ -21,14 +21,14 @@ import Testing
         return String(try #require(blocks.dropFirst(number).first?.split(separator: "```").first))
     }
 
-    @Test func `the Swift of the guide is what is compiled here`() throws {
+    @Test func `the Swift example of the guide is compiled here`() throws {
         let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         let lines = try block("swift").split(separator: "\n")
         #expect(lines.count == 5)
         for line in lines { #expect(source.contains("        \(line)\n"), "\(line)") }
     }
 
-    @Test func `the Swift of the guide runs, with the model and the note of the guide`() throws {
+    @Test func `the Swift example of the guide runs with the model and the note of the guide`() throws {
         let store = try Store.inMemory(schema: try Schema(SchemaDefinition(json: Array(try block("json").utf8))))
         let entity = try store.schema.required("Note")
         _ = try store.importRows(entity, from: [.bytes(Array(try block("json", 1).utf8))], ImportOptions())

@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: Pair.kinds, changes)
-    func `whatever is done to the original, the clone is not touched`(kind: String, word: String) throws {
+    func `no change to the original touches the clone`(kind: String, word: String) throws {
         let pair = try Pair()
         let isShared = ["shared", "sharedList", "peers"].contains(kind)
         let node = try pair.fixture.id("Node/1")
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: Pair.kinds, changes)
-    func `whatever is done to the clone, the original is not touched`(kind: String, word: String) throws {
+    func `no change to the clone touches the original`(kind: String, word: String) throws {
         let pair = try Pair()
         let isShared = ["shared", "sharedList", "peers"].contains(kind)
         let original = try pair.fixture.id("Node/1")
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `both are emptied, in either order, and nothing of the other goes`() throws {
+    @Test func `an original and its clone can be deleted in either order without loss to the other`() throws {
         for first in [true, false] {
             let pair = try Pair()
             let roots = [try pair.fixture.id("Node/1"), pair.clone.root]
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a reader of the graph before sees no copy, and one of the graph after no later change`() throws {
+    @Test func `the graph before a clone never shows the copy, and the graph after it shows no later change`() throws {
         let fixture = try CloneFixture(CloneModels.notes, CloneModels.wholeNote)
         let before = fixture.store.graph
         let exportBefore = before.export

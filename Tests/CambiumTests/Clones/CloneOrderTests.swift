@@ -15,7 +15,7 @@ import Testing
         return try CloneFixture(CloneModels.schema(node: links, attributes: follow), lines)
     }
 
-    @Test func `new serials ascend in the order of the originals' serials, whatever the walk's order was`() throws {
+    @Test func `serials of copies ascend like the serials of the originals, whatever the order of the walk is`() throws {
         let fixture = try followers(
             #"""
             {"_id":"Node/1","name":"below"}
@@ -32,7 +32,7 @@ import Testing
                 """#)
     }
 
-    @Test func `the parent is on the lowest level`() throws {
+    @Test func `the parent of a copy is the referrer that is nearest to the root`() throws {
         let fixture = try followers(
             #"""
             {"_id":"Node/1","name":"top","left":"Node/2","right":"Node/3"}
@@ -48,7 +48,7 @@ import Testing
                 """#)
     }
 
-    @Test func `then the one that stands first in its level: by declaration order of relationships, not by id`() throws {
+    @Test func `the declaration order of relationships decides between referrers of one level, not their ids`() throws {
         let fixture = try followers(
             #"""
             {"_id":"Node/1","name":"top","left":"Node/3","right":"Node/2"}
@@ -67,7 +67,9 @@ import Testing
     }
 
     @Test(arguments: [("parts", "second"), ("list", "third")])
-    func `then by the order of members: ascending ids where unordered, as stored where ordered`(relationship: String, from: String) throws {
+    func `the order of members decides next, by ascending id if unordered and as stored if ordered`(
+        relationship: String, from: String
+    ) throws {
         let fixture = try followers(
             #"""
             {"_id":"Node/1","name":"top","\#(relationship)":["Node/3","Node/2"]}
@@ -86,7 +88,7 @@ import Testing
                 """#)
     }
 
-    @Test func `among roots, by the order of the request`() throws {
+    @Test func `the order of the request decides between roots`() throws {
         let lines = #"""
             {"_id":"Node/1","name":"a","left":"Node/3"}
             {"_id":"Node/2","name":"b","left":"Node/3"}
@@ -130,7 +132,7 @@ import Testing
                 """#)
     }
 
-    @Test func `serials that were given up by a delete are not given to a copy`() throws {
+    @Test func `a copy never gets the serial of a deleted object`() throws {
         let fixture = try followers(#"{"_id":"Node/1","name":"a"}"# + "\n" + #"{"_id":"Node/2","name":"b"}"#)
         try fixture.store.write { try $0.delete(fixture.id("Node/2")) }
         try fixture.clone("Node/1", gives: #"{"_id":"Node/3","name":"a"}"# + "\n" + #"{"_id":"Node/2","_gone":true}"#)

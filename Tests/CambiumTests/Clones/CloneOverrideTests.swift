@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: ["copy", "Copy"])
-    func `clone: copy on a many-to-many copies the targets, which are linked to copies only`(rule: String) throws {
+    func `the rule copy on a many-to-many copies the targets, which are linked only to copies`(rule: String) throws {
         try common(rule).clone(
             "Node/1",
             gives: #"""
@@ -32,7 +32,7 @@ import Testing
                 """#)
     }
 
-    @Test func `clone: copy asked for by the request is the same`() throws {
+    @Test func `the rule copy has the same effect in a request`() throws {
         var request = CloneRequest()
         request.rules = ["leaves": .skip, "Node.leaves": .copy]
         try common("").clone(
@@ -44,11 +44,11 @@ import Testing
                 """#)
     }
 
-    @Test func `clone: skip leaves a branch out`() throws {
+    @Test func `the rule skip omits a branch`() throws {
         try common("skip").clone("Node/1", gives: #"{"_id":"Node/3","name":"a"}"#)
     }
 
-    @Test func `clone: share on a relationship without inverse links to the same targets`() throws {
+    @Test func `the rule share on a relationship without inverse links to the same targets`() throws {
         let schema = CloneModels.schema(
             node:
                 #"""
@@ -66,7 +66,7 @@ import Testing
         try fixture.clone("Node/1", gives: #"{"_id":"Node/4","left":"Node/2","parts":["Node/2","Node/3"]}"#)
     }
 
-    @Test func `the request goes before the schema: share where the schema copies, copy where it skips`() throws {
+    @Test func `the rules of a request override the rules of the schema`() throws {
         var request = CloneRequest()
         request.rules = ["leaves": .share]
         try common("copy").clone(
@@ -86,7 +86,7 @@ import Testing
                 """#)
     }
 
-    @Test func `share is refused where the inverse is to-one: in the schema, under renamed keys, in the request`() throws {
+    @Test func `the rule share is refused in a schema and in a request if the inverse is to-one`() throws {
         let owned = #""many": true, "inverse": "node""#
         #expect(
             code {
@@ -95,10 +95,10 @@ import Testing
         let fixture = try CloneFixture(CloneModels.pair(owned, back: #""inverse": "leaves""#), #"{"_id":"Node/1"}"#)
         var request = CloneRequest()
         request.rules = ["leaves": .share]
-        try fixture.expectRefusal(.invalidInput, of: "Node/1", with: request, telling: "Node.leaves")
+        try fixture.expectRefusal(.invalidInput, of: "Node/1", with: request, mentioning: "Node.leaves")
     }
 
-    @Test func `an unknown word for clone refuses the schema`() {
+    @Test func `a schema with an unknown clone rule is refused`() {
         #expect(code { _ = try common("shared") } == .invalidInput)
     }
 
@@ -115,7 +115,7 @@ import Testing
             """#)
     }
 
-    @Test func `depth 0: the root alone, with what it shares`() throws {
+    @Test func `depth 0 copies the root alone, with its shared links`() throws {
         try tree().clone(
             "Node/1", with: CloneRequest(depth: 0),
             gives: #"""
@@ -124,7 +124,7 @@ import Testing
                 """#)
     }
 
-    @Test func `depth 1: owned links at the limit are empty, and shared ones are kept`() throws {
+    @Test func `owned links at the depth limit are empty, and shared links are kept`() throws {
         try tree().clone(
             "Node/1", with: CloneRequest(depth: 1),
             gives: #"""
@@ -134,7 +134,7 @@ import Testing
                 """#)
     }
 
-    @Test func `depth is that of the first way: a link between two objects at the limit is kept`() throws {
+    @Test func `the shortest way determines the depth, and a link between two objects at the limit is kept`() throws {
         let fixture = try CloneFixture(
             CloneModels.nodes,
             #"""
@@ -152,7 +152,7 @@ import Testing
                 """#)
     }
 
-    @Test func `beyond the maximum number of objects the clone fails; at it, it does not`() throws {
+    @Test func `a clone fails only beyond the maximum number of objects`() throws {
         let fixture = try CloneFixture(
             CloneModels.nodes,
             #"""
@@ -161,7 +161,7 @@ import Testing
             {"_id":"Node/3","name":"leaf"}
             """#)
         for limit in [-1, 0, 2] {
-            try fixture.expectRefusal(.limitExceeded, of: "Node/1", with: CloneRequest(objectCountMax: limit), telling: "\(limit)")
+            try fixture.expectRefusal(.limitExceeded, of: "Node/1", with: CloneRequest(objectCountMax: limit), mentioning: "\(limit)")
         }
         try fixture.clone(
             "Node/1", with: CloneRequest(objectCountMax: 3),

@@ -17,37 +17,37 @@ import Testing
             schema, #"{"_id":"Node/1","id":"$a","part":1,"down":["Node/2"]}"# + "\n" + #"{"_id":"Node/2","id":"$b","part":2}"#)
     }
 
-    @Test func `an object that is not there, was never there, or is of no entity`() throws {
+    @Test func `an object that is deleted, unknown or of no entity is refused`() throws {
         let fixture = try note()
-        try fixture.expectRefusal(.notFound, of: "Note/3", telling: "Note/3")
-        try fixture.expectRefusal(.notFound, of: "Note/1", "Memo/99", telling: "Memo/99")
+        try fixture.expectRefusal(.notFound, of: "Note/3", mentioning: "Note/3")
+        try fixture.expectRefusal(.notFound, of: "Note/1", "Memo/99", mentioning: "Memo/99")
         try fixture.store.write { try $0.delete(fixture.id("Memo/3")) }
         try fixture.expectRefusal(.notFound, of: "Memo/3")
         let unknown = ObjectID(root: EntityNumber(rawValue: 999), serial: 1)
         #expect(code { try fixture.store.write { _ = try $0.clone(unknown) } } == .notFound)
     }
 
-    @Test func `no object at all`() throws {
+    @Test func `a clone of no objects is refused`() throws {
         try note().expectRefusal(.invalidInput)
     }
 
     @Test(arguments: ["nope", "name", "Note.nope", "Nope.items", "Item.memos", ""])
-    func `a name that is no relationship`(name: String) throws {
+    func `an excluded name that is not a relationship is refused`(name: String) throws {
         let fixture = try note()
         try fixture.expectRefusal(.unknownName, of: "Note/1", with: CloneRequest(excluding: [name]))
         try fixture.expectRefusal(.unknownName, of: "Note/1", with: CloneRequest(excludedAtRoot: [name]))
     }
 
-    @Test func `a value for the roots that has no attribute, or does not fit it`() throws {
+    @Test func `a root value without an attribute, or of a type that does not fit it, is refused`() throws {
         let fixture = try note()
         let refused: [(String, Value, CambiumError.Code)] = [
             ("nope", .int(1), .unknownName), ("items", .null, .unknownName), ("name", .int(1), .invalidInput),
             ("index", .int(1 << 40), .invalidInput),
         ]
         for (name, value, code) in refused {
-            try fixture.expectRefusal(code, of: "Note/1", with: CloneRequest(rootValues: [name: value]), telling: name)
+            try fixture.expectRefusal(code, of: "Note/1", with: CloneRequest(rootValues: [name: value]), mentioning: name)
         }
-        try fixture.expectRefusal(.unknownName, of: "Note/1", "Memo/1", with: CloneRequest(rootValues: ["name": .null]), telling: "Memo")
+        try fixture.expectRefusal(.unknownName, of: "Note/1", "Memo/1", with: CloneRequest(rootValues: ["name": .null]), mentioning: "Memo")
     }
 
     @Test func `a null for a root's mandatory attribute is refused at the end of the transaction`() throws {
@@ -59,7 +59,7 @@ import Testing
         try fixture.expect("")
     }
 
-    @Test func `a negative depth, or keys that are not four different words`() throws {
+    @Test func `a negative depth and keys that are not four different words are refused`() throws {
         let fixture = try note()
         try fixture.expectRefusal(.invalidInput, of: "Note/1", with: CloneRequest(depth: -1))
         try fixture.expectRefusal(.invalidInput, of: "Note/1", with: CloneRequest(keys: CloneKeys(exclude: "rebuild")))
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [1 << 31, 1 << 32, 1 << 40, Int.max])
-    func `a depth of any size can be read again from the log`(depth: Int) throws {
+    func `a depth of any size can be read back from the log`(depth: Int) throws {
         try CloneFixture(CloneModels.nodes, #"{"_id":"Node/1","left":"Node/2"}"# + "\n" + #"{"_id":"Node/2"}"#).clone(
             "Node/1", with: CloneRequest(depth: depth), gives: #"{"_id":"Node/3","left":"Node/4"}"# + "\n" + #"{"_id":"Node/4"}"#)
     }
@@ -76,12 +76,12 @@ import Testing
     // MARK: Unique sets
 
     @Test(arguments: [#""unique": [["id"]],"#, #""identity": ["id"],"#])
-    func `a unique set that would be repeated, the identity too, and the refusal says which`(keys: String) throws {
-        try unique("", keys: keys).expectRefusal(.ruleViolated, of: "Node/1", telling: "'Node'", "(id)")
+    func `a clone that would repeat a unique set or an identity is refused, and the error names the set`(keys: String) throws {
+        try unique("", keys: keys).expectRefusal(.ruleViolated, of: "Node/1", mentioning: "'Node'", "(id)")
     }
 
     @Test(arguments: [#""rebuild": "uuid""#, #""exclude": """#, #""followParent": "id", "withoutParent": "blank""#])
-    func `a unique set that is rebuilt, excluded or followed is none that is repeated`(rule: String) throws {
+    func `a unique set with a rebuilt, excluded or followed attribute does not prevent a clone`(rule: String) throws {
         let isRebuilt = rule.contains("rebuild")
         try unique(rule).clone(
             "Node/2",
@@ -89,15 +89,15 @@ import Testing
                 + #"{"_id":"Node/1","id":"$a","part":1,"down":["Node/2","Node/3"]}"#)
     }
 
-    @Test func `of a set of several attributes one that is renewed is enough`() throws {
+    @Test func `one renewed attribute is enough for a unique set of several attributes`() throws {
         let keys = #""unique": [["id", "part"]],"#
-        try unique("", keys: keys).expectRefusal(.ruleViolated, of: "Node/2", telling: "(id, part)")
+        try unique("", keys: keys).expectRefusal(.ruleViolated, of: "Node/2", mentioning: "(id, part)")
         try unique("", keys: keys, others: #", "userInfo": {"exclude": ""}"#).clone(
             "Node/2",
             gives: #"{"_id":"Node/3","id":"$b","up":"Node/1"}"# + "\n" + #"{"_id":"Node/1","id":"$a","part":1,"down":["Node/2","Node/3"]}"#)
     }
 
-    @Test func `a value of the request renews a set where all the copies of the entity are roots`() throws {
+    @Test func `a value of the request renews a unique set if all copies of the entity are roots`() throws {
         let value = try Value(json: CloneNames.unnamed(.string("$x")), type: .uuid)
         let fixture = try unique("")
         try fixture.expectRefusal(.ruleViolated, of: "Node/1", with: CloneRequest(rootValues: ["id": value]))
@@ -106,7 +106,7 @@ import Testing
         try fixture.expectRefused("Node/2", with: CloneRequest(rootValues: ["id": value]))
     }
 
-    @Test func `two copies with one value, and a copy with the value of another object, are refused at the end`() throws {
+    @Test func `copies that repeat a unique value of each other or of another object are refused at the end`() throws {
         try unique(#""followParent": "id", "withoutParent": "keep""#).expectRefused("Node/1")
         let excluded = #""part": {"type": "int32", "default": 7, "userInfo": {"exclude": ""}}"#
         let fixture = try CloneFixture(
@@ -119,22 +119,22 @@ import Testing
 
     // MARK: Rules of the schema
 
-    @Test func `a value that is followed and does not fit`() throws {
+    @Test func `a followed value that does not fit is refused`() throws {
         let label =
             #""label": {"type": "string", "optional": true, "maxLength": 2, "userInfo": {"followParent": "name", "withoutParent": "keep"}}"#
         let fixture = try CloneFixture(
             CloneModels.schema(node: #""left": {"to": "Node"}"#, attributes: label),
             #"{"_id":"Node/1","name":"long","left":"Node/2"}"# + "\n" + #"{"_id":"Node/2"}"#)
-        try fixture.expectRefusal(.ruleViolated, of: "Node/1", telling: "Node/2", "label")
+        try fixture.expectRefusal(.ruleViolated, of: "Node/1", mentioning: "Node/2", "label")
     }
 
-    @Test func `a time that an attribute does not allow`() throws {
+    @Test func `a rebuilt time beyond the maximum of its attribute is refused`() throws {
         let when = #""when": {"type": "date", "optional": true, "max": "2001-01-01T00:00:00Z", "userInfo": {"rebuild": "now"}}"#
         let fixture = try CloneFixture(CloneModels.schema(node: "", attributes: when), #"{"_id":"Node/1"}"#)
         try fixture.expectRefused("Node/1")
     }
 
-    @Test func `too many or too few members, of a copy or of what it is linked to`() throws {
+    @Test func `too many or too few members of a copy or of an object linked to it are refused`() throws {
         func fixture(_ bounds: String, _ back: String) throws -> CloneFixture {
             let schema = CloneModels.pair(#""many": true, "inverse": "node"\#(bounds)"#, back: #""inverse": "leaves"\#(back)"#)
             return try CloneFixture(

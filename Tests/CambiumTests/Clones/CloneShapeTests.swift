@@ -7,13 +7,13 @@ import Testing
 @Suite struct `Shapes of clones` {
     private func nodes(_ lines: String) throws -> CloneFixture { try CloneFixture(CloneModels.nodes, lines) }
 
-    @Test func `a single object`() throws {
+    @Test func `a single object is copied`() throws {
         let fixture = try nodes(#"{"_id":"Node/1","name":"a"}"#)
         let clone = try fixture.clone("Node/1", gives: #"{"_id":"Node/2","name":"a"}"#)
         #expect(try clone.root == fixture.id("Node/2") && clone.summary.counts.map(\.count) == [1])
     }
 
-    @Test func `one-to-one: the target is copied`() throws {
+    @Test func `the target of a one-to-one is copied`() throws {
         let fixture = try CloneFixture(
             CloneModels.notes,
             #"{"_id":"Note/1","name":"n","noteDescription":"NoteDescription/1"}"# + "\n" + #"{"_id":"NoteDescription/1","content":"d"}"#)
@@ -26,7 +26,7 @@ import Testing
                 """#)
     }
 
-    @Test func `one-to-many: the members are copied`() throws {
+    @Test func `the members of a one-to-many are copied`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","name":"a"}
@@ -42,7 +42,7 @@ import Testing
                 """#)
     }
 
-    @Test func `many-to-many: both sides share`() throws {
+    @Test func `the members of a many-to-many are shared from both sides`() throws {
         let schema = CloneModels.pair(#""many": true, "inverse": "node""#, back: #""many": true, "inverse": "leaves""#)
         let fixture = try CloneFixture(
             schema,
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [#""inverse": "leaves""#, ""])
-    func `ordered members are copied in their order, which is not that of their ids`(back: String) throws {
+    func `ordered members are copied in their stored order, not in the order of their ids`(back: String) throws {
         let inverse = back.isEmpty ? "" : #", "inverse": "node""#
         let fixture = try CloneFixture(
             CloneModels.pair(#""many": true, "ordered": true\#(inverse)"#, back: back),
@@ -89,7 +89,7 @@ import Testing
                 """#)
     }
 
-    @Test func `ordered members that are shared keep their order`() throws {
+    @Test func `shared ordered members keep their order`() throws {
         let schema = CloneModels.pair(#""many": true, "ordered": true, "inverse": "node""#, back: #""many": true, "inverse": "leaves""#)
         let fixture = try CloneFixture(
             schema,
@@ -107,7 +107,7 @@ import Testing
                 """#)
     }
 
-    @Test func `sub-entities keep their entity, with the attributes and links that only they have`() throws {
+    @Test func `copies of sub-entities keep their entity, with the attributes and links that only it has`() throws {
         let others = #"""
             "Leaf": {"parent": "Node", "attributes": {"size": {"type": "int32", "optional": true}}},
             "Fruit": {"parent": "Leaf", "relationships": {"seed": {"to": "Leaf"}}}
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(arguments: 1...3)
-    func `a ring of three, from any of its members`(first: Int) throws {
+    func `a ring of three is copied from any of its members`(first: Int) throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","name":"a","next":"Node/2"}
@@ -149,7 +149,7 @@ import Testing
                 """#)
     }
 
-    @Test func `a ring of three that only one side knows`() throws {
+    @Test func `a ring of three without inverses is copied`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","left":"Node/2"}
@@ -165,7 +165,7 @@ import Testing
                 """#)
     }
 
-    @Test func `an object that is linked to itself`() throws {
+    @Test func `the copy of an object that is linked to itself is linked to itself`() throws {
         let fixture = try nodes(
             #"{"_id":"Node/1","parent":"Node/1","next":"Node/1","left":"Node/1","friends":["Node/1"],"follows":["Node/1"]}"#)
         let links = #""children":["Node/2"],"previous":"Node/2","followers":["Node/2"]"#
@@ -175,7 +175,7 @@ import Testing
                 #"{"_id":"Node/2","parent":"Node/2","next":"Node/2","left":"Node/2","friends":["Node/2"],"follows":["Node/2"],\#(links)}"#)
     }
 
-    @Test func `a tree of depth 10`() throws {
+    @Test func `a tree of depth 10 is copied`() throws {
         func lines(_ first: Int, known: Bool) -> String {
             (0..<2047).map { number in
                 let parent = number == 0 ? "" : #","parent":"Node/\#(first + (number - 1) / 2)""#
@@ -188,7 +188,7 @@ import Testing
         try fixture.clone("Node/1", gives: lines(2048, known: true))
     }
 
-    @Test func `a diamond stays one`() throws {
+    @Test func `a diamond stays a diamond`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","left":"Node/2","right":"Node/3"}
@@ -206,7 +206,7 @@ import Testing
                 """#)
     }
 
-    @Test func `self-referencing many-to-many: between copies as between originals, to others as the originals`() throws {
+    @Test func `copies in a self-referencing many-to-many link to copies and to the other targets of the originals`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","children":["Node/2"],"friends":["Node/2","Node/3"],"follows":["Node/2","Node/3"]}
@@ -224,7 +224,7 @@ import Testing
                 """#)
     }
 
-    @Test func `a clone of a clone of a clone`() throws {
+    @Test func `a clone of a clone can be cloned again`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","name":"a","children":["Node/2"],"friends":["Node/3"]}
@@ -246,7 +246,7 @@ import Testing
         #expect(sources == [6, 4, 1, nil])
     }
 
-    @Test func `several roots are copied together, and share what they share`() throws {
+    @Test func `several roots are copied together, and share the copies of their common targets`() throws {
         let fixture = try nodes(
             #"""
             {"_id":"Node/1","left":"Node/3"}
@@ -263,7 +263,7 @@ import Testing
         #expect(clone.roots.map(\.serial) == [5, 4])
     }
 
-    @Test func `an object that is asked for twice is copied once`() throws {
+    @Test func `an object that is requested twice is copied once`() throws {
         let fixture = try nodes(#"{"_id":"Node/1","name":"a"}"#)
         let id = try fixture.id("Node/1")
         let clone = try fixture.store.write { try $0.clone([id, id]) }.result

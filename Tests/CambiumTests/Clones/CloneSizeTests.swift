@@ -27,7 +27,7 @@ import Testing
         init(_ schema: String) throws {
             store = try Store.create(
                 volume, schema: try Schema(SchemaDefinition(json: Array(schema.utf8))), durability: .buffered(every: .seconds(3600)),
-                surroundings: fixedSurroundings())
+                environment: fixedEnvironment())
         }
 
         func id(_ entity: String, _ serial: Int) throws -> ObjectID {
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted), arguments: ["next", "left", "parent"])
-    func `a chain of very many: in pairs, known from one side only, and as a tree of one branch`(name: String) throws {
+    func `a very long chain is cloned as pairs, without inverses and as a tree of one branch`(name: String) throws {
         let count = Self.count
         let isTree = name == "parent"
         let made = try Made(CloneModels.nodes)
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted), arguments: ["children", "parts"])
-    func `a hub with very many members`(name: String) throws {
+    func `a hub with very many members is cloned`(name: String) throws {
         let count = Self.count
         let made = try Made(CloneModels.nodes)
         try made.insert("Node", count)
@@ -126,7 +126,7 @@ import Testing
         #expect(try members.count == count - 1 && members.first == made.id("Node", count + 2) && members.last == made.id("Node", 2 * count))
     }
 
-    @Test func `an object that very many share is linked to one more`() throws {
+    @Test func `a clone adds one link to an object with very many members`() throws {
         let count = Self.count
         let made = try Made(CloneModels.nodes)
         try made.insert("Node", count)
@@ -138,7 +138,7 @@ import Testing
         #expect(children.count == count && children.last == clone.root)
     }
 
-    @Test func `the event of a clone has some ten bytes, whatever its size: only numbers in it grow`() throws {
+    @Test func `the event of a clone grows only by the bytes of its numbers`() throws {
         let byteCounts = try [10, 1000, 100_000].map { count in
             let made = try Made(CloneModels.notes)
             try made.store.importing("Note", "{}")

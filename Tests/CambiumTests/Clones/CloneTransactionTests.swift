@@ -6,27 +6,27 @@ import Testing
 
 /// A clone is one op of a transaction. Other ops may precede and follow it, and it is applied whole or not at all.
 @Suite struct `Clones in transactions` {
-    private struct GivenUp: Error {}
+    private struct Withdrawn: Error {}
 
     private func note() throws -> CloneFixture { try CloneFixture(CloneModels.notes, CloneModels.wholeNote) }
 
-    @Test func `a transaction that fails after a clone leaves nothing of it`() throws {
+    @Test func `a transaction that fails after a clone leaves nothing of the clone`() throws {
         let fixture = try note()
         let (files, digest) = (fixture.volume.contents, fixture.store.graph.digest())
         let note = try fixture.id("Note/1")
-        #expect(throws: GivenUp.self) {
+        #expect(throws: Withdrawn.self) {
             try fixture.store.write { transaction in
                 let clone = try transaction.clone(note)
                 let isThere = transaction.contains(clone.root)
                 #expect(isThere)
-                throw GivenUp()
+                throw Withdrawn()
             }
         }
         #expect(fixture.volume.contents == files && fixture.store.graph.digest() == digest)
         try fixture.expect("")
     }
 
-    @Test func `a clone that throws leaves the transaction as it was, which may go on`() throws {
+    @Test func `a clone that throws leaves its transaction unchanged, and the transaction may continue`() throws {
         let fixture = try note()
         let (note, memo) = (try fixture.id("Note/1"), try fixture.id("Memo/1"))
         try fixture.store.write { transaction in
@@ -49,7 +49,7 @@ import Testing
         try fixture.clone("Memo/4", gives: #"{"_id":"Memo/5","text":"behind"}"#)
     }
 
-    @Test func `a clone sees what its transaction did before, and what comes behind sees the clone`() throws {
+    @Test func `a clone sees the earlier ops of its transaction, and later ops see the clone`() throws {
         let fixture = try CloneFixture(CloneModels.nodes, #"{"_id":"Node/1","name":"a"}"#)
         try fixture.store.write { transaction in
             let child = try transaction.insert("Node", ["name": .string("b")])
@@ -69,7 +69,7 @@ import Testing
             """#)
     }
 
-    @Test func `what a rule refuses before may be repaired behind a clone`() throws {
+    @Test func `a value that breaks a rule in a clone may be corrected later in the transaction`() throws {
         let fixture = try CloneFixture(
             CloneModels.schema(node: "", attributes: #""size": {"type": "int32"}"#), #"{"_id":"Node/1","size":1}"#)
         try fixture.store.write { transaction in
@@ -89,10 +89,10 @@ import Testing
         try fixture.expect("")
     }
 
-    @Test func `all copies of one clone have one time, that of the transaction at least, and clones later ones`() throws {
+    @Test func `two clones in one transaction have different times`() throws {
         let volume = MemoryVolume()
         let schema = try Schema(SchemaDefinition(json: Array(CloneModels.notes.utf8)))
-        let store = try Store.create(volume, schema: schema, durability: .synced, surroundings: fixedSurroundings())
+        let store = try Store.create(volume, schema: schema, durability: .synced, environment: fixedEnvironment())
         let dates = try store.schema.required("Note").requiredAttribute("createDate")
         let copies = try store.write { transaction in
             let note = try transaction.insert("Note")
@@ -103,7 +103,7 @@ import Testing
         #expect(try Store.reopened(volume).graph.export == store.graph.export)
     }
 
-    @Test func `the log has one op, with the time and all that chance gave, and replays to the same in every way`() throws {
+    @Test func `a clone is one op with its time and its seed, and a replay finds the same graph`() throws {
         let fixture = try note()
         let note = try fixture.id("Note/1")
         let receipt = try fixture.store.write(Author(actor: "jane")) { try $0.clone(note) }.receipt
@@ -129,11 +129,11 @@ import Testing
         #expect(follower.graph.digest() == fixture.store.graph.digest())
         try fixture.store.close()
         let target = MemoryVolume()
-        let repair = try Repair(fixture.volume, to: target, surroundings: fixedSurroundings())
+        let repair = try Repair(fixture.volume, to: target, environment: fixedEnvironment())
         #expect(try repair.findings.isEmpty && Store.reopened(target).graph.digest() == fixture.store.graph.digest())
     }
 
-    @Test func `a store in memory clones as one on a disk`() throws {
+    @Test func `a store in memory clones like a store on a disk`() throws {
         let schema = try Schema(SchemaDefinition(json: Array(CloneModels.notes.utf8)))
         let store = try Store.inMemory(schema: schema)
         let note = try store.write { try $0.insert("Note", ["name": .string("n")]) }.result
@@ -141,7 +141,7 @@ import Testing
         #expect(receipt.logByteCount == 0 && store.graph.source(of: clone.root) == note && store.graph.objectCount == 2)
     }
 
-    @Test func `a request that comes again is not done again`() throws {
+    @Test func `a repeated request is not applied again`() throws {
         let fixture = try note()
         let note = try fixture.id("Note/1")
         try fixture.store.write(Author(requestID: "r")) { _ = try $0.clone(note) }

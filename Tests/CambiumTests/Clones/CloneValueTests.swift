@@ -16,7 +16,7 @@ import Testing
         /// Makes a note whose name and data have this many bytes each.
         init(_ byteCount: Int) throws {
             let schema = try Schema(SchemaDefinition(json: Array(CloneModels.notes.utf8)))
-            store = try Store.create(volume, schema: schema, durability: .synced, surroundings: fixedSurroundings())
+            store = try Store.create(volume, schema: schema, durability: .synced, environment: fixedEnvironment())
             let bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 8) }
             let values: [String: Value] = ["data": .data(bytes), "name": .string(String(repeating: "n", count: byteCount))]
             self.values = values
@@ -51,7 +51,7 @@ import Testing
     private static let byteCounts = [0, 1, 255, 256, 257, 70_000, 1_000_000]
 
     @Test(arguments: byteCounts)
-    func `values survive the end of the original, then are freed with the clone; and the other way round`(byteCount: Int) throws {
+    func `shared values live until both the original and the clone are deleted`(byteCount: Int) throws {
         for isOriginalFirst in [true, false] {
             let large = try Large(byteCount)
             let before = large.store.memory.pageByteCount
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: byteCounts)
-    func `a value that is changed on one side is not on the other`(byteCount: Int) throws {
+    func `a value that changes on one side stays unchanged on the other`(byteCount: Int) throws {
         let large = try Large(byteCount)
         let copy = try large.store.write { try $0.clone(large.note) }.result.root
         let copyOfCopy = try large.store.write { try $0.clone(copy) }.result.root
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `ten megabytes are shared by a hundred copies: neither memory nor the log grows by them`() throws {
+    func `a hundred copies share ten megabytes, and neither memory nor the log grows by them`() throws {
         let large = try Large(10_000_000)
         let (pages, log) = (large.store.memory.pageByteCount, large.volume.contents.values.reduce(0) { $0 + $1.count })
         var copies = [large.note]
@@ -94,23 +94,23 @@ import Testing
         try large.expect(random)
     }
 
-    @Test func `a clone that is taken back gives up its share`() throws {
-        struct GivenUp: Error {}
+    @Test func `a clone that is rolled back releases its share`() throws {
+        struct Withdrawn: Error {}
         let large = try Large(70_000)
         for _ in 0..<3 {
-            #expect(throws: GivenUp.self) {
+            #expect(throws: Withdrawn.self) {
                 try large.store.write { transaction in
                     let copy = try transaction.clone(large.note).root
                     try transaction.delete(large.note)
                     _ = try transaction.clone(copy)
-                    throw GivenUp()
+                    throw Withdrawn()
                 }
             }
             try large.expect([large.note])
         }
     }
 
-    @Test func `views from before and after keep the values that they show`() throws {
+    @Test func `graphs from before and after a clone keep their values`() throws {
         let large = try Large(70_000)
         let before = large.store.graph
         let (clone, receipt) = try large.store.write { try $0.clone(large.note) }

@@ -11,7 +11,7 @@ import Testing
         _ = try SegmentArchive(adding: archive, of: StoreSettings.read(volume).store).add(segments, from: volume)
     }
 
-    @Test func `what was archived before it was merged is the same, and is not put there again`() throws {
+    @Test func `segments archived before a merge still match and are not archived again`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Merging.made(volume)
         let root = try Verification(volume).root
@@ -32,7 +32,7 @@ import Testing
         #expect(try Archiving.ops(whole).count == 19 && Archiving.graph(whole, at: 7).objectCount == 6)
     }
 
-    @Test func `what is missing or damaged in the archive is put there again, merged`() throws {
+    @Test func `segments missing or corrupt in the archive are archived again in merged form`() throws {
         let volume = MemoryVolume()
         let store = try Merging.made(volume)
         let (root, archived) = (try Verification(volume).root, MemoryVolume())
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `retired segments are merged, and the archive has them as they were`() throws {
+    @Test func `retired segments are merged, and the archive keeps the original segments`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         var store = try Merging.made(volume, tuning: Merging.tuning)
         var (countMax, count) = (0, 0)
@@ -78,7 +78,7 @@ import Testing
         #expect(try Verification(whole).findings == [])
     }
 
-    @Test func `an archive of which a segment is gone is told by what is missing, also if the log has merged it`() throws {
+    @Test func `a segment that is missing from the archive is reported, even if the log has merged it`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Merging.made(volume, tuning: Merging.tuning)
         for number in 500..<504 {
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `an archive that goes on after the checkpoint is refused, and fits a later one`() throws {
+    @Test func `an archive that extends beyond the checkpoint is refused, but fits a later checkpoint`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Merging.made(volume)
         try self.archive(volume, archive, upTo: 18)
@@ -114,7 +114,7 @@ import Testing
         #expect(try Verification(Archiving.restored(volume, archive)).findings == [])
     }
 
-    @Test func `an archive of a copy that went on in another way is refused, however the two are cut`() throws {
+    @Test func `an archive of a copy that diverged is refused, wherever the segments of the two begin`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Merging.made(volume)
         store.abandon()
@@ -126,11 +126,12 @@ import Testing
         try Merging.add(again, 701)
         let before = archive.contents
         let refusal = error { try again.compact(.since(.latest), in: archive) }
-        #expect(refusal?.code == .conflict && refusal?.message.contains("another transaction 20") == true, "\(String(describing: refusal))")
+        #expect(refusal?.code == .conflict, "\(String(describing: refusal))")
+        #expect(refusal?.message.contains("Transaction 20 of the archive differs") == true, "\(String(describing: refusal))")
         #expect(try archive.contents == before && LogReader(volume).retiredEnd() == .none)
     }
 
-    @Test func `whoever reads a store with its archive while it is compacted and merged is told`() throws {
+    @Test func `a reader of a store with its archive gets all data or an error while the store is compacted`() throws {
         for listing in 0..<4 {
             let (volume, archive) = (WatchedVolume(), MemoryVolume())
             let store = try Merging.made(volume.memory, tuning: Merging.tuning)

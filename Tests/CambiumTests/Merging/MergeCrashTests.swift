@@ -24,7 +24,7 @@ import Testing
         let verification = try Verification(disk)
         #expect(verification.findings == [] && verification.digest == again.graph.digest(), "\(place): \(verification.findings)")
         #expect(!disk.contents.keys.contains { $0.hasSuffix(".new") }, "\(place)")
-        for number in try RootRecord.list(disk) {
+        for number in try CheckpointRecord.list(disk) {
             let opened = try ReadOnlyStore(disk, point: .transaction(number))
             #expect(opened.recovery.checkpoint == number && opened.graph.objectCount == Int(number.rawValue) - 1, "\(place)")
         }
@@ -38,8 +38,7 @@ import Testing
         return (volume.contents, store.graph.export, try Merging.records(volume))
     }
 
-    @Test func `a crash at any operation of sealing and merging leaves all of it as it was, or one segment and some that it covers`() throws
-    {
+    @Test func `a crash while segments are merged leaves the old segments, or one segment and some that it covers`() throws {
         let (contents, export, before) = try left { try Merging.made($0) }
         let measured = FaultyVolume(contents: contents)
         try tidied(measured)
@@ -61,7 +60,7 @@ import Testing
         #expect(found.contains([1, 5, 9, 12, 16, 19]) && found.contains([1, 19]) && found.count > 3, "\(found)")
     }
 
-    @Test func `a disk that is full at any operation of merging leaves a store that goes on and is merged later`() throws {
+    @Test func `a disk that is full at any operation of merging leaves a usable store that is merged later`() throws {
         let (contents, _, _) = try left { try Merging.made($0) }
         let measured = FaultyVolume(contents: contents)
         try tidied(measured)
@@ -125,21 +124,21 @@ import Testing
     // MARK: Covered segments
 
     @Test(arguments: 0...4)
-    func `readers pass over what an interrupted merging left, and the next opening removes it`(count: Int) throws {
+    func `readers skip the segments that an interrupted merge left, and the next opening removes them`(count: Int) throws {
         let (volume, export, covered) = try Merging.interrupted(covered: count)
         #expect(try covered.count == count && LogReader.segments(volume).count == count + 2)
         for first in 1...19 as ClosedRange<UInt64> {
             #expect(try Merging.records(volume, from: first).map(\.number.rawValue) == Array(first...19))
         }
         #expect(try Verification(volume).findings == [] && LogReader(volume).retiredEnd() == .none)
-        for number in try RootRecord.list(volume) {
+        for number in try CheckpointRecord.list(volume) {
             let opened = try ReadOnlyStore(volume, point: .transaction(number))
             #expect(opened.recovery.checkpoint == number && opened.graph.objectCount == Int(number.rawValue) - 1)
         }
         let (copy, repaired) = (MemoryVolume(), MemoryVolume())
         _ = try Backup(LogReader(volume), to: copy)
         #expect(try Verification(copy).findings == [] && ReadOnlyStore(copy).graph.export == export)
-        let repair = try Repair(volume, to: repaired, surroundings: fixedSurroundings(seed: 6))
+        let repair = try Repair(volume, to: repaired, environment: fixedEnvironment(seed: 6))
         #expect(try repair.findings == [] && repair.transactionCount == 19 && repair.root == Verification(volume).root)
         let store = try Merging.open(volume)
         #expect(store.sealingFailure == nil && store.graph.export == export)
@@ -147,7 +146,7 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `the name of the merged segment is durable before what it covers is removed`() throws {
+    func `the name of the merged segment is durable before the segments that it covers are removed`() throws {
         let (contents, export, _) = try left { try Merging.made($0) }
         let measured = FaultyVolume(contents: contents)
         try tidied(measured)

@@ -32,7 +32,7 @@ enum Merging {
     /// written to. Each of the five segments has a checkpoint in its middle or at its end.
     static func made(_ volume: any Volume = MemoryVolume(), tuning: LogTuning = apart) throws -> Store {
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         for segment in 0..<5 {
             for number in 0..<(segment % 2 == 0 ? 3 : 4) {
                 try add(store, segment * 10 + number)
@@ -46,7 +46,7 @@ enum Merging {
     }
 
     static func open(_ volume: any Volume, _ seed: UInt64 = 3, tuning: LogTuning = tuning) throws -> Store {
-        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: seed), tuning: tuning)
+        try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: seed), tuning: tuning)
     }
 
     /// Returns the kind of each segment of a log, by the segment's first transaction.

@@ -17,7 +17,7 @@ import Testing
         let empty = MemoryVolume()
         try LogWriter.create(empty, settings, saltSeed: [UInt8](0..<16))
         let reader = try LogReader(empty)
-        let writer = try LogWriter(reader, try reader.scan { _ in }, keepsRoom: false, tuning: tuning) { [UInt8](0..<16) }
+        let writer = try LogWriter(reader, try reader.scan { _ in }, preallocates: false, tuning: tuning) { [UInt8](0..<16) }
         let files = Dictionary(images.map { ($0.path, $0.bytes) }) { $1 }
         let last = try #require(files.keys.max().flatMap { LogFileName.parse(String($0.dropFirst(4))) })
         // The sealer uses the writer's volume.
@@ -56,7 +56,7 @@ import Testing
         #expect(try Merging.kinds(volume) == [1: .sealed, 10: .open] && Merging.areSame(Merging.records(volume), before))
     }
 
-    @Test func `segments that do not follow each other are not merged, and stay as they were`() throws {
+    @Test func `segments that do not follow each other are not merged and stay unchanged`() throws {
         typealias Forgery = (UInt64, inout UInt32, inout Int, inout [UInt8]) -> Void
         let forgeries: [(String, Forgery)] = [
             ("another checksum", { first, previous, _, _ in if first == 4 { previous = 77 } }),
@@ -81,7 +81,7 @@ import Testing
         return image
     }
 
-    @Test func `a segment that is older than what it follows ends no process`() throws {
+    @Test func `a segment that is older than the segment before it is refused without a trap`() throws {
         let images = images()
         let (sound, _, _) = try sealer(images)
         let (previous, end) = (try #require(try checksum(sound, 1)), try #require(try checksum(sound, 4)))
@@ -113,7 +113,7 @@ import Testing
         try sealer.reader(of: TransactionNumber(rawValue: segment)).index?.previousChecksum
     }
 
-    @Test func `files that changed their names are neither sealed nor merged`() throws {
+    @Test func `segments with swapped names are neither sealed nor merged`() throws {
         for isSealed in [true, false] {
             var files = images()
             if !isSealed {
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a segment that is not the same in the one that covers it is not removed, and nothing is merged`() throws {
+    @Test func `a segment that differs from the merged one that covers it is not removed, and nothing is merged`() throws {
         for count in 1...4 {
             let (volume, _, covered) = try Merging.interrupted(covered: count)
             let last = try #require(covered.last)
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `an index that claims the transactions of the next segments removes none of them`() throws {
+    @Test func `an index that falsely claims the transactions of later segments removes none of them`() throws {
         var images: [SegmentImage] = []
         for first in [1, 4, 7, 10] as [UInt64] {
             images.append(Self.image(first: first, after: images.last?.lastChecksum ?? 0, count: first == 10 ? 1 : 3))
@@ -169,14 +169,14 @@ import Testing
         }
     }
 
-    @Test func `a joint that a merged segment lists falsely makes a checkpoint that names it damage`() throws {
+    @Test func `a wrong joint in the index of a merged segment makes its checkpoint corrupt`() throws {
         let volume = MemoryVolume()
         try Merging.made(volume).abandon()
         try Merging.open(volume).abandon()
         let path = "log/00000000000000000001.log"
         let reader = try SegmentReader(volume, path: path)
         var index = try #require(reader.index)
-        let root = try #require(try RootRecord.list(volume).first)
+        let root = try #require(try CheckpointRecord.list(volume).first)
         let place = try #require(index.joints?.firstIndex { $0.transactionCount == root.rawValue })
         index.joints?[place].checksum ^= 1
         var contents = volume.contents

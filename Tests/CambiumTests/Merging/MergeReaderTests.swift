@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that stands at any transaction sees each one once while all before the last are merged`() throws {
+    @Test func `a reader at any transaction sees each transaction once while earlier segments are merged`() throws {
         for standing in 1...19 {
             let scene = try Scene()
             var numbers: [UInt64] = []
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `followers that began at any time go on over segments that are merged`() throws {
+    @Test func `followers that began at any time continue past merged segments`() throws {
         let scene = try Scene()
         var followers = [try StoreFollower(scene.volume)]
         for number in 200..<212 {
@@ -73,7 +73,7 @@ import Testing
         #expect(try LogReader.segments(scene.volume).count <= 4)
     }
 
-    @Test func `a follower that was told of a segment that is merged before it is opened finds what it has`() throws {
+    @Test func `a follower finds the transactions of a segment that is merged before it opens the segment`() throws {
         let scene = try Scene()
         let follower = try StoreFollower(scene.volume)
         for number in 300..<306 {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `moments, verification and repair beside a merging see no damage`() throws {
+    @Test func `time travel, verification and repair see no corruption while segments are merged`() throws {
         for listing in 0..<7 {
             func scene() throws -> Scene {
                 let scene = try Scene()
@@ -98,12 +98,12 @@ import Testing
             }
             let verification = try Verification(scene().volume)
             #expect(verification.isSound && verification.transactionCount >= 19, "listing \(listing): \(verification.findings)")
-            let repair = try Repair(scene().volume, to: MemoryVolume(), surroundings: fixedSurroundings(seed: 4))
+            let repair = try Repair(scene().volume, to: MemoryVolume(), environment: fixedEnvironment(seed: 4))
             #expect(repair.findings == [] && repair.transactionCount >= 19, "listing \(listing): \(repair.findings)")
         }
     }
 
-    @Test func `a backup beside a merging is a store as it was at a moment`() throws {
+    @Test func `a backup that is made while segments are merged is a store as it was at one moment`() throws {
         for listing in 0..<9 {
             for count in 1...2 {
                 let scene = try Scene()
@@ -129,7 +129,7 @@ import Testing
     private func withOlderHead() throws -> (contents: [String: [UInt8]], export: String) {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: Merging.apart)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: Merging.apart)
         var head: [UInt8]?
         for segment in 0..<4 {
             for number in 0..<3 { try Merging.add(store, segment * 10 + number) }
@@ -146,7 +146,7 @@ import Testing
         return (contents, export)
     }
 
-    @Test func `HEAD may name a segment that was merged with those before it`() throws {
+    @Test func `HEAD may name a segment that was merged with earlier segments`() throws {
         let (contents, export) = try withOlderHead()
         let volume = MemoryVolume(contents: contents)
         let head = try #require(try Head.read(volume, store: StoreSettings.read(volume).store).head)
@@ -160,7 +160,7 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
-    @Test func `a segment that HEAD names, and that no other one has, is missing`() throws {
+    @Test func `a segment that HEAD names is missing unless a merged segment includes it`() throws {
         let (contents, _) = try withOlderHead()
         // The merged segment is removed, so no segment has the transaction with which HEAD's segment began.
         var lacking = contents
@@ -181,7 +181,7 @@ import Testing
 
     // MARK: Corruption
 
-    @Test func `damage in a merged segment is found, and everything else is saved`() throws {
+    @Test func `corruption in a merged segment is found, and everything else is saved`() throws {
         let volume = MemoryVolume()
         let store = try Merging.made(volume)
         store.abandon()
@@ -190,7 +190,7 @@ import Testing
         let index = try #require(try SegmentReader(volume, path: path).index)
         var offset = Format.Segment.headerByteCount
         var first: UInt64 = 1
-        let roots = try RootRecord.list(volume).map(\.rawValue)
+        let roots = try CheckpointRecord.list(volume).map(\.rawValue)
         #expect(index.entries.count > 4)
         for entry in index.entries {
             var contents = volume.contents
@@ -198,7 +198,7 @@ import Testing
             let damaged = MemoryVolume(contents: contents)
             #expect(try !Verification(damaged).isSound)
             let target = MemoryVolume()
-            let repair = try Repair(damaged, to: target, surroundings: fixedSurroundings(seed: 5))
+            let repair = try Repair(damaged, to: target, environment: fixedEnvironment(seed: 5))
             let end = first + UInt64(entry.transactionCount)
             #expect(!repair.findings.isEmpty && repair.missing.first?.lowerBound.rawValue == first, "the frame with transaction \(first)")
             // The state of the next checkpoint replaces the missing transactions.

@@ -52,10 +52,10 @@ import Testing
 
     // MARK: Merged segments
 
-    @Test func `neighbouring segments become one that says the same, and every checkpoint fits as before`() throws {
+    @Test func `neighbouring segments become one with the same transactions, and every checkpoint still fits`() throws {
         let volume = MemoryVolume()
         let store = try Merging.made(volume)
-        let (before, root, roots) = (try Merging.records(volume), try Verification(volume).root, try RootRecord.list(volume))
+        let (before, root, roots) = (try Merging.records(volume), try Verification(volume).root, try CheckpointRecord.list(volume))
         #expect(try Merging.kinds(volume).count == 6 && roots.count == 5)
         try store.close()
         let again = try Merging.open(volume)
@@ -79,7 +79,7 @@ import Testing
         let volume = MemoryVolume()
         let store = try Merging.made(volume)
         let ends = try LogReader.segments(volume).dropFirst().map { $0.rawValue - 1 }
-        let joints = try RootRecord.list(volume).map(\.rawValue)
+        let joints = try CheckpointRecord.list(volume).map(\.rawValue)
         store.abandon()
         try Merging.open(volume).abandon()
         let index = try #require(try SegmentReader(volume, path: "log/00000000000000000001.log").index)
@@ -87,7 +87,7 @@ import Testing
         #expect(index.transactionCount == ends.last)
     }
 
-    @Test func `a run has at most so many bytes, and segments that were merged are merged again`() throws {
+    @Test func `a run has a maximum size, and merged segments are merged again`() throws {
         let volume = MemoryVolume()
         try Merging.made(volume).close()
         var tuning = Merging.tuning
@@ -104,7 +104,7 @@ import Testing
     @Test func `processes that die with a torn tail leave few segments`() throws {
         let volume = MemoryVolume()
         var store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: Merging.tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: Merging.tuning)
         var countMax = 0
         for number in 0..<400 {
             store = try Merging.takeOver(store, volume, number)
@@ -118,13 +118,13 @@ import Testing
         #expect(verification.findings == [] && verification.transactionCount == 401 && verification.digest == store.graph.digest())
     }
 
-    @Test func `processes that write once and close merge what those before left, however short they live`() throws {
+    @Test func `short-lived processes merge the segments that earlier processes left`() throws {
         let volume = MemoryVolume()
         // With the default settings, a store merges segments while other threads write, or when it closes.
-        try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings()).close()
+        try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment()).close()
         var countMax = 0
         for number in 0..<200 {
-            let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: UInt64(number)))
+            let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: UInt64(number)))
             try Merging.add(store, number)
             if number % 2 == 0 {
                 try store.close()
@@ -141,10 +141,10 @@ import Testing
 
     // MARK: Retired segments
 
-    @Test func `a compaction a day leaves few retired segments`() throws {
+    @Test func `frequent compactions leave few retired segments`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: Merging.tuning)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: Merging.tuning)
         var countMax = 0
         for number in 0..<120 {
             try Merging.add(store, number)
@@ -160,7 +160,7 @@ import Testing
         #expect(!volume.contents.keys.contains { $0.hasSuffix(".ops") })
     }
 
-    @Test func `retired segments and others stay apart`() throws {
+    @Test func `retired segments are never merged with others`() throws {
         let volume = MemoryVolume()
         let store = try Merging.made(volume)
         let root = try Verification(volume).root

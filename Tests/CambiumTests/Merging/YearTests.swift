@@ -54,7 +54,7 @@ import Testing
     }
 
     private func live(_ number: Int, _ load: inout Load) throws -> Day {
-        let store = try Store.open(volume, durability: nil, surroundings: clock.surroundings(seed: UInt64(number)))
+        let store = try Store.open(volume, durability: nil, environment: clock.environment(seed: UInt64(number)))
         for _ in 0..<Self.dayTransactionCount {
             clock.advance(20)
             try load.commit(store)
@@ -62,7 +62,7 @@ import Testing
         try store.label("day \(number)")
         #expect(store.sealingFailure == nil && store.checkpointFailure == nil, "day \(number)")
         let names = try volume.list("log") + volume.list("roots") + volume.list("")
-        let roots = try RootRecord.list(volume).map { try volume.byteCount(of: RootRecord.path($0)) }
+        let roots = try CheckpointRecord.list(volume).map { try volume.byteCount(of: CheckpointRecord.path($0)) }
         let day = Day(
             fileCount: names.count, segmentCount: try LogReader.segments(volume).count, rootByteCount: roots.max() ?? 0,
             replayedCount: store.recovery.transactionCount, reservedByteCount: store.memory.reservedByteCount)
@@ -72,22 +72,21 @@ import Testing
     }
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `a year of three transactions a minute, with a crash every night, leaves few files and opens as fast as in the beginning`() throws
-    {
-        try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: clock.surroundings()).close()
+    func `a year of steady commits with a crash every night leaves few files and a store that opens fast`() throws {
+        try Store.create(volume, schema: Notes.schema, durability: .synced, environment: clock.environment()).close()
         var load = Load()
         var days: [Day] = []
         for number in 1...Self.dayCount { days.append(try live(number, &load)) }
         let most = (days.map(\.fileCount).max() ?? 0, days.map(\.segmentCount).max() ?? 0)
         let (early, last) = (days[days.count / 4], days[days.count - 1])
         print(
-            "\(days.count) days: at most \(most.0) files, \(most.1) of them segments; root records of at most "
+            "\(days.count) days: at most \(most.0) files, \(most.1) of them segments; checkpoint records of at most "
                 + "\(days.map(\.rootByteCount).max() ?? 0) bytes; at most \(days.map(\.replayedCount).max() ?? 0) transactions replayed; "
                 + "\(early.reservedByteCount) bytes of memory after a quarter, \(last.reservedByteCount) in the end")
         #expect(most.0 <= Self.fileCountMax && most.1 <= 24)
         #expect(days.allSatisfy { $0.replayedCount < Self.dayTransactionCount && $0.rootByteCount <= 4096 })
         #expect(last.reservedByteCount <= 2 * early.reservedByteCount)
-        let store = try Store.open(volume, durability: nil, surroundings: clock.surroundings(seed: 1 << 40))
+        let store = try Store.open(volume, durability: nil, environment: clock.environment(seed: 1 << 40))
         #expect(store.graph.transaction.rawValue == UInt64(1 + days.count * (Self.dayTransactionCount + 1)))
         #expect(store.graph.labels.count == days.count)
         let digest = store.graph.digest()

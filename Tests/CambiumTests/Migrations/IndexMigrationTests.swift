@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [Durability.synced, .buffered(every: .seconds(3600))])
-    func `migrate returns when a new index has all objects, and a reopened store has it`(durability: Durability) throws {
+    func `a migration returns when a new index has all objects, and a reopened store has the index`(durability: Durability) throws {
         let volume = MemoryVolume()
         var store = try Self.store(volume, [], durability)
         #expect(try counts(store.graph) == [])
@@ -55,7 +55,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `an index that was stored half-built is finished by the next opening`() throws {
+    @Test func `the next opening finishes an index that was stored half-built`() throws {
         let volume = MemoryVolume()
         let store = try Self.store(volume, [])
         let committer = store.committer
@@ -74,7 +74,7 @@ import Testing
         #expect(try counts(ReadOnlyStore(volume).graph) == [])
     }
 
-    @Test func `writers go on while an index is built, and it has what they write`() async throws {
+    @Test func `writers continue while an index is built, and the index has their changes`() async throws {
         let volume = MemoryVolume()
         let store = try Self.store(volume, [], .buffered(every: .seconds(3600)))
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -36,7 +36,7 @@ import Testing
         #expect(notes.store.graph.schema.entity("Note")?.attribute("rating") == nil)
     }
 
-    @Test(arguments: [false, true]) func `a store opens before and after a checkpoint`(_ isAfter: Bool) throws {
+    @Test(arguments: [false, true]) func `a migrated store opens with and without a later checkpoint`(_ isAfter: Bool) throws {
         let notes = try MigratedNotes()
         try notes.store.checkpoint()
         try history(notes, checkpoints: true)
@@ -63,30 +63,30 @@ import Testing
         #expect(follower.graph.schema.catalog == notes.store.schema.catalog && before.schema.catalog == Notes.schema.catalog)
     }
 
-    @Test func `a mirror gets the migrations too`() throws {
+    @Test func `a mirror receives the migrations, too`() throws {
         let notes = try MigratedNotes()
         let target = MemoryVolume()
-        _ = try Store.apply(from: notes.volume, to: target, surroundings: fixedSurroundings(seed: 9))
+        _ = try Store.apply(from: notes.volume, to: target, environment: fixedEnvironment(seed: 9))
         try history(notes)
-        let report = try Store.apply(from: notes.volume, to: target, surroundings: fixedSurroundings(seed: 10))
+        let report = try Store.apply(from: notes.volume, to: target, environment: fixedEnvironment(seed: 10))
         #expect(report.appliedCount == 4 && report.digest == notes.store.graph.digest())
         #expect(try Verification(target).root == Verification(notes.volume).root)
     }
 
-    @Test func `copies to a moment and repairs go through migrations`() throws {
+    @Test func `copies up to a moment and repairs replay migrations`() throws {
         let notes = try MigratedNotes()
         try history(notes)
         let last = notes.store.graph.transaction
         let target = MemoryVolume()
         _ = try Backup(
-            notes.volume, to: target, last: TransactionNumber(rawValue: last.rawValue - 1), surroundings: fixedSurroundings(seed: 7))
+            notes.volume, to: target, last: TransactionNumber(rawValue: last.rawValue - 1), environment: fixedEnvironment(seed: 7))
         #expect(try Store.open(target, durability: nil).schema.catalog == notes.store.schema.catalog)
         let saved = MemoryVolume()
-        let repair = try Repair(notes.volume, to: saved, surroundings: fixedSurroundings(seed: 8))
+        let repair = try Repair(notes.volume, to: saved, environment: fixedEnvironment(seed: 8))
         #expect(repair.findings == [] && repair.objectCount == notes.store.graph.objectCount)
     }
 
-    @Test func `what was retired before a migration is not needed after it`() throws {
+    @Test func `transactions retired before a migration are not needed after it`() throws {
         let notes = try MigratedNotes()
         try history(notes)
         try notes.store.compact(.checkpoints(1))
@@ -112,7 +112,7 @@ import Testing
             for seed in 0..<UInt64(4) {
                 let place = "operation \(operation), seed \(seed)"
                 let disk = MemoryVolume(contents: volume.image(seed: seed))
-                let opened = try Store.open(disk, durability: nil, surroundings: fixedSurroundings(seed: 7), tuning: .tiny, memory: memory)
+                let opened = try Store.open(disk, durability: nil, environment: fixedEnvironment(seed: 7), tuning: .tiny, memory: memory)
                 let isAfter = opened.graph.transaction > before.transaction
                 let expected = isAfter ? after : before
                 #expect(opened.graph.export == expected.export && opened.schema.catalog == expected.schema.catalog, "\(place)")
@@ -126,36 +126,36 @@ import Testing
         }
     }
 
-    @Test func `a disk that refuses takes a migration back, and its schema`() throws {
-        var takenBackCount = 0
+    @Test func `a failed write rolls back a migration and its schema`() throws {
+        var rolledBackCount = 0
         for operation in 0..<12 {
             let volume = FaultyVolume()
             _ = try Self.made(volume)
-            let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 5), tuning: .tiny)
+            let store = try Store.open(volume, durability: .synced, environment: fixedEnvironment(seed: 5), tuning: .tiny)
             let (schema, export) = (store.schema.catalog, store.graph.export)
             volume.fail(at: volume.operationCount + operation, with: 5)
             do {
                 try store.migrate(to: .notes { $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(true))) })
                 #expect(store.schema.entity("Note")?.attribute("done") != nil)
             } catch {
-                takenBackCount += 1
+                rolledBackCount += 1
                 #expect(store.schema.catalog == schema && store.graph.export == export, "operation \(operation)")
             }
             #expect(store.graph.invariantFindings() == [])
             store.abandon()
             volume.recover()
-            let again = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 6), tuning: .tiny)
+            let again = try Store.open(volume, durability: .synced, environment: fixedEnvironment(seed: 6), tuning: .tiny)
             #expect(again.graph.objectCount == 5 && again.graph.invariantFindings() == [])
             try again.write { try $0.insert("Note", ["id": .int(99)]) }
             try again.close()
             let verification = try Verification(volume)
             #expect(verification.isSound, "operation \(operation): \(verification.findings)")
         }
-        #expect(takenBackCount > 0)
+        #expect(rolledBackCount > 0)
     }
 
     private static func made(_ volume: FaultyVolume) throws -> Store {
-        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
         for number in 0..<5 { try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string("note \(number)")]) } }
         try store.close()
         return store
@@ -164,7 +164,7 @@ import Testing
     /// Renames and adds attributes, orders a relationship and makes a name unique. With a program, it also changes the type of an
     /// attribute. The checkpoint has the schema as well.
     private static func migrate(_ volume: any Volume, _ hasProgram: Bool, _ memory: MemoryBudget) throws -> Graph {
-        let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 5), tuning: .tiny, memory: memory)
+        let store = try Store.open(volume, durability: .synced, environment: fixedEnvironment(seed: 5), tuning: .tiny, memory: memory)
         let definition = SchemaDefinition.notes {
             $0["Note"][attribute: "title"].formerName = "title"
             $0["Note"][attribute: "title"].name = "name"
@@ -190,7 +190,7 @@ import Testing
 
     // MARK: Earlier handles
 
-    @Test func `handles of another schema read nothing that is not theirs`() throws {
+    @Test func `handles of another schema read only their own properties`() throws {
         let notes = try MigratedNotes()
         let before = notes.store.graph
         let note = try before.schema.required("Note")
@@ -226,7 +226,7 @@ import Testing
         #expect(before.value(of: first, at: old) == .null && before.value(of: fields[1], at: old) == .double(4.5))
     }
 
-    @Test func `a transaction refuses what its schema does not have`() throws {
+    @Test func `a transaction refuses properties and entities that its schema lacks`() throws {
         let notes = try MigratedNotes()
         let before = notes.store.schema
         let note = try before.required("Note")
@@ -255,7 +255,7 @@ import Testing
 
     // MARK: Foreign logs
 
-    @Test func `a later format is refused by its number, and nothing is written`() throws {
+    @Test func `a later format is refused with its number, and nothing is written`() throws {
         let notes = try MigratedNotes()
         try notes.store.close()
         var contents = notes.volume.contents

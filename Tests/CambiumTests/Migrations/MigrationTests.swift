@@ -9,7 +9,7 @@ import Testing
 
     // MARK: Attributes
 
-    @Test func `an attribute that is added has its default, or null`() throws {
+    @Test func `a new attribute has its default or null`() throws {
         let notes = try MigratedNotes()
         let report = try notes.migrate {
             $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(false)))
@@ -29,7 +29,7 @@ import Testing
         #expect(try notes.values("Note", "done") == [.bool(false), .bool(false), .bool(false), .null])
     }
 
-    @Test func `an attribute that is removed is gone, with long values too`() throws {
+    @Test func `a removed attribute is gone, including its long values`() throws {
         let notes = try MigratedNotes()
         let long = String(repeating: "long ", count: 40_000)
         try notes.store.write { transaction in
@@ -47,7 +47,7 @@ import Testing
         #expect(notes.store.schema.entity("Note")?.attribute("title")?.number.rawValue == 8)
     }
 
-    @Test func `a renaming touches no value`() throws {
+    @Test func `a rename changes no value`() throws {
         let notes = try MigratedNotes()
         let report = try notes.migrate {
             $0["Note"][attribute: "title"].formerName = "title"
@@ -62,7 +62,7 @@ import Testing
         #expect(graph.find(try graph.schema.required("Note"), identity: [.int(3)]) != nil)
     }
 
-    @Test func `a wider type has the same values`() throws {
+    @Test func `a wider type keeps the values`() throws {
         let notes = try MigratedNotes()
         try notes.migrate { $0["Item"][attribute: "count"].type = .decimal }
         #expect(try notes.values("Item", "count") == [.decimal(DecimalNumber(1)), .null, .decimal(DecimalNumber(3))])
@@ -72,7 +72,7 @@ import Testing
         #expect(notes.store.graph.find(note, identity: [.decimal(DecimalNumber(2))]) != nil)
     }
 
-    @Test func `nulls become the default of what is mandatory now, or are refused`() throws {
+    @Test func `nulls of an attribute that becomes mandatory get its default or are refused`() throws {
         let notes = try MigratedNotes()
         let error = try notes.refusal { $0["Item"][attribute: "count"].presence = .mandatory }
         #expect(error?.code == .ruleViolated && error?.description.contains("Item/2: 'count' must have a value") == true)
@@ -85,7 +85,7 @@ import Testing
         #expect(code { try notes.store.write { try $0.insert("Item", ["key": .string("d"), "count": .null]) } } == .ruleViolated)
     }
 
-    @Test func `values that the new rules refuse are told, all at once`() throws {
+    @Test func `values that break the new rules are reported`() throws {
         let notes = try MigratedNotes()
         let error = try notes.refusal { $0["Note"][attribute: "title"].maxLength = 2 }
         #expect(error?.description.contains("Note/1: 'title' has a length of 5") == true)
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: Unique sets
 
-    @Test func `a unique set is built, or its duplicates are told`() throws {
+    @Test func `a unique set is built, or its duplicates are reported`() throws {
         let notes = try MigratedNotes()
         let error = try notes.refusal { $0["Note"].unique = [["title"]] }
         #expect(error?.description.contains("'title' must be unique") == true)
@@ -108,7 +108,7 @@ import Testing
 
     // MARK: Entities
 
-    @Test func `an entity that is removed takes its objects and links along, and nothing else`() throws {
+    @Test func `removing an entity removes its objects and links, and nothing else`() throws {
         let notes = try MigratedNotes()
         let report = try notes.migrate {
             $0.entities.removeAll { $0.name == "Item" || $0.name == "Memo" }
@@ -141,7 +141,7 @@ import Testing
         try notes.migrate { $0["Note"].isAbstract = true }
     }
 
-    @Test func `a member that is of another entity than wanted is told`() throws {
+    @Test func `a member of a wrong entity is reported`() throws {
         let notes = try MigratedNotes()
         try notes.migrate { $0.entities.append(EntityDefinition("Letter", parent: "Note")) }
         let error = try notes.refusal { definition in
@@ -156,12 +156,12 @@ import Testing
                 ObjectID(root: $0.schema.required("Note").root, serial: 3))
         }
         let wrong = try notes.refusal { $0["Memo"][relationship: "about"].destination = "Letter" }
-        #expect(wrong?.message.contains("Memo/1: 'about' holds 'Letter', and Note/3 is none") == true)
+        #expect(wrong?.message.contains("Memo/1: 'about' holds objects of 'Letter', but Note/3 is not one") == true)
     }
 
     // MARK: Relationships
 
-    @Test func `links keep their members in another shape`() throws {
+    @Test func `links keep their members when their cardinality changes`() throws {
         let notes = try MigratedNotes()
         try notes.migrate { $0["Note"][relationship: "items"].cardinality = .orderedToMany }
         #expect(try notes.members("Note", "items") == [[1, 2], [3], []])
@@ -174,7 +174,7 @@ import Testing
         #expect(try notes.members("Item", "tags") == [[1, 2], [1], []])
     }
 
-    @Test func `an inverse comes and goes, and the links stay`() throws {
+    @Test func `adding or removing an inverse keeps the links`() throws {
         let notes = try MigratedNotes()
         try notes.migrate {
             $0["Item"][relationship: "tags"].inverse = nil
@@ -195,7 +195,7 @@ import Testing
 
     // MARK: Programs
 
-    @Test func `what is not automatic needs a program, which sees old and new`() throws {
+    @Test func `a change that is not automatic needs a program, which sees the old and the new graph`() throws {
         let notes = try MigratedNotes()
         let change = { (definition: inout SchemaDefinition) in
             definition["Note"][attribute: "title"].type = .int64
@@ -203,7 +203,7 @@ import Testing
         }
         let error = try notes.refusal(change)
         #expect(error?.code == .ruleViolated && error?.description.contains("Note.title") == true)
-        #expect(code { try notes.migrate(change, program: { _, _ in }) } == .ruleViolated, "what is mandatory is still missing")
+        #expect(code { try notes.migrate(change, program: { _, _ in }) } == .ruleViolated, "the mandatory values are still missing")
         let report = try notes.migrate(change) { before, transaction in
             let old = try before.schema.required("Note")
             for id in before.objects(of: old) {
@@ -226,14 +226,14 @@ import Testing
 
     // MARK: Requests and previews
 
-    @Test func `the schema that is there is set without a transaction`() throws {
+    @Test func `setting the current schema makes no transaction`() throws {
         let notes = try MigratedNotes()
         let before = notes.store.graph.transaction
         let report = try notes.migrate { _ in }
         #expect(report.isEmpty && report.transaction == nil && notes.store.graph.transaction == before)
     }
 
-    @Test func `a preview tells all, and writes nothing`() throws {
+    @Test func `a preview reports all changes and violations, and writes nothing`() throws {
         let notes = try MigratedNotes()
         let before = notes.volume.contents
         let report = try notes.store.previewMigration(
@@ -249,7 +249,7 @@ import Testing
         try notes.check()
     }
 
-    @Test func `a preview tells for how long the lock would be held, and a migration that was done does not`() throws {
+    @Test func `a preview estimates how long the lock would be held, and a finished migration does not`() throws {
         let notes = try MigratedNotes()
         let preview = try notes.store.previewMigration(to: .notes { $0["Note"].remove("rating") })
         #expect(try #require(preview.expectedHold) > .zero)
@@ -259,21 +259,21 @@ import Testing
         #expect(try memory.previewMigration(to: Notes.definition).expectedHold != nil)
     }
 
-    @Test func `transactions go on while a migration is previewed`() throws {
+    @Test func `a preview never holds the lock of the writer for a migration`() throws {
         let notes = try MigratedNotes()
         let before = notes.store.metrics.longestHolds.filter { $0.use == .migration }
         _ = try notes.store.previewMigration(to: .notes { $0["Note"].remove("rating") })
         #expect(before.isEmpty && notes.store.metrics.longestHolds.allSatisfy { $0.use != .migration })
     }
 
-    @Test func `a request that comes again changes the schema once`() throws {
+    @Test func `a repeated request changes the schema only once`() throws {
         let notes = try MigratedNotes()
         let definition = SchemaDefinition.notes { $0["Note"].remove("rating") }
         try notes.store.migrate(to: definition, Author(actor: "jane", requestID: "m"))
         #expect(code { try notes.store.migrate(to: Notes.schema.definition, Author(requestID: "m")) } == .repeated)
     }
 
-    @Test func `every mistake of a definition is told with its place`() throws {
+    @Test func `every mistake of a definition is reported with its place`() throws {
         let notes = try MigratedNotes()
         let error = try notes.refusal {
             $0["Note"].identity = ["none"]

@@ -52,23 +52,23 @@ import Testing
 
     private func expectSound(_ what: String, _ files: [String: [UInt8]], noteCount: Int = 0) throws {
         let volume = MemoryVolume(contents: files)
-        let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings())
+        let store = try Store.open(volume, durability: nil, environment: fixedEnvironment())
         #expect(store.graph.transaction.rawValue == 6 && store.recovery.notes.count == noteCount, "\(what): \(store.recovery.notes)")
         try store.recordDigest()
         try store.close()
         #expect(try Store.reopened(volume).graph.transaction.rawValue == 7, "\(what)")
     }
 
-    @Test func `a log of three segments is sound, whatever of it HEAD knows`() throws {
+    @Test func `a log of three segments is sound, however much of it HEAD names`() throws {
         for state in HeadState.allCases { try expectSound("\(state)", files(state), noteCount: state == .none ? 1 : 0) }
     }
 
     @Test(arguments: 0..<2)
-    func `a segment before the last one that is missing, foreign, doubled or older is never passed over`(place: Int) throws {
+    func `a missing, foreign, doubled or older segment before the last one is refused`(place: Int) throws {
         let (image, last) = (Self.images[place], Self.images[2])
         let path = image.path
         try expectRefusal("missing") { $0[path] = nil }
-        try expectRefusal("of another store", file: path) {
+        try expectRefusal("belongs to another store", file: path) {
             $0[path] = SegmentImage.header(image.bytes, 9, at: Format.Segment.storeOffset) + image.bytes.dropFirst(96)
         }
         try expectRefusal("swapped with the last one", file: path) { ($0[path], $0[last.path]) = (last.bytes, image.bytes) }
@@ -92,19 +92,19 @@ import Testing
         return other
     }
 
-    @Test func `a segment before the last one has to verify to its last byte`() throws {
+    @Test func `a segment before the last one must verify to its last byte`() throws {
         for image in Self.images.dropLast() {
             for offset in image.bytes.indices {
                 try expectRefusal("byte \(offset)", file: image.path) { $0[image.path]?[offset] ^= 1 << UInt8(offset % 8) }
                 try expectRefusal("cut to \(offset)") { $0[image.path] = Array(image.bytes.prefix(offset)) }
             }
-            for behind in [[0], [9], image.frame(at: image.bytes.count, durable: 0)] {
-                try expectRefusal("\(behind.count) bytes behind it") { $0[image.path] = image.bytes + behind }
+            for tail in [[0], [9], image.frame(at: image.bytes.count, durable: 0)] {
+                try expectRefusal("\(tail.count) bytes after it") { $0[image.path] = image.bytes + tail }
             }
         }
     }
 
-    @Test func `files of other names are passed over, and told by verification`() throws {
+    @Test func `files with other names are ignored by an opening and reported by a verification`() throws {
         var files = files(.exact)
         files["log/3.log"] = Self.images[1].bytes
         files["log/notes.txt"] = [1]
@@ -118,7 +118,7 @@ import Testing
 
     // MARK: Sealed segments
 
-    @Test func `a sealed segment may take the place of an open one, and the other way round`() throws {
+    @Test func `a sealed segment may replace an open one, and an open segment a sealed one`() throws {
         for (isFirstSealed, isSecondSealed) in [(true, false), (false, true), (true, true)] {
             for state in HeadState.allCases {
                 var files = files(state)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a sealed segment whose index or end does not fit is refused`() throws {
+    @Test func `a sealed segment whose index or end does not match is refused`() throws {
         let image = Self.images[1]
         let sealed = image.sealed
         for offset in sealed.indices {
@@ -138,8 +138,8 @@ import Testing
                 $0[image.path]?[offset] ^= 1 << UInt8(offset % 8)
             }
         }
-        for behind in [[0], [UInt8](repeating: 0, count: 12), Array(sealed.suffix(12))] {
-            try expectRefusal("\(behind.count) bytes behind its end", file: image.path) { $0[image.path] = sealed + behind }
+        for tail in [[0], [UInt8](repeating: 0, count: 12), Array(sealed.suffix(12))] {
+            try expectRefusal("\(tail.count) bytes after its end", file: image.path) { $0[image.path] = sealed + tail }
         }
         let misfits: [(String, (inout SegmentIndex) -> Void)] = [
             ("another end of the segment before", { $0.previousChecksum ^= 1 }),

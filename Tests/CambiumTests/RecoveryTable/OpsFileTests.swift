@@ -16,11 +16,11 @@ import Testing
     private func attempts() throws -> (files: [String: [UInt8]], others: [String: [UInt8]]) {
         let volume = MemoryVolume()
         let store = try Store.create(
-            volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: .tiny)
+            volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
         try store.close()
         let other = MemoryVolume(contents: volume.contents)
         for (volume, seed) in [(volume, 11), (other, 22)] as [(MemoryVolume, UInt64)] {
-            let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: seed), tuning: .tiny)
+            let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: seed), tuning: .tiny)
             try write(store, 1)
             try write(store, volume === other ? 3 : 2)
             try store.close()
@@ -40,7 +40,7 @@ import Testing
         #expect(!verification.isSound && verification.transactionCount < 3, "\(what)")
     }
 
-    @Test func `a file of ops that takes the place of another one is never believed`() throws {
+    @Test func `a file of ops in the place of another one is refused`() throws {
         let (files, others) = try attempts()
         let paths = (1...3).map { Self.path($0) }
         for path in paths { #expect(files[path] != nil && others[path] != nil) }
@@ -53,16 +53,16 @@ import Testing
         try expectRefusal("a segment is in its place", files) { $0[paths[1]] = $0["log/00000000000000000001.log"] }
         let header = Format.Segment.headerByteCount
         try expectRefusal("nothing but its header", files) { $0[paths[1]] = Array($0[paths[1]]?.prefix(header) ?? []) }
-        try expectRefusal("the other's frames behind its header", files) {
+        try expectRefusal("the other's frames after its header", files) {
             $0[paths[1]] = Array(($0[paths[1]] ?? []).prefix(header)) + Array((others[paths[1]] ?? []).dropFirst(header))
         }
     }
 
-    @Test func `a file of ops that no frame names is passed over, and one of a lower number is never removed`() throws {
+    @Test func `an unnamed file of ops is removed only if its number follows the last transaction`() throws {
         var (files, _) = try attempts()
         files[Self.path(4)] = files[Self.path(3)]
         let volume = MemoryVolume()
-        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings())
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment())
         try write(store, 1)
         try store.close()
         // The transactions of this store are small, so no frame names one of these files.

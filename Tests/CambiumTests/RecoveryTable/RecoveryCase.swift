@@ -6,7 +6,7 @@ import CambiumModel
 struct RecoveryCase: CustomStringConvertible {
     /// The state of the last segment.
     enum Last: CaseIterable {
-        case end, zeros, garbage, silentFrame, nearlyTellingFrame, tellingFrame, barelyTellingFrame, unparsableFrame
+        case end, zeros, garbage, silentFrame, nearlyStatingFrame, statingFrame, barelyStatingFrame, unparsableFrame
         case emptyFile, partOfHeader, damagedHeader, zeroHeader, damagedHeaderAndMore, zerosForAll
         case otherStore, otherNumber, laterVersion, laterKind, ops, sealed, missing
     }
@@ -110,7 +110,7 @@ struct RecoveryCase: CustomStringConvertible {
     /// The offset at which frames after a hole begin.
     private var frameOffset: Int { image.bytes.count + 40 }
 
-    private func behindHole(durable: Int) -> [UInt8] {
+    private func afterHole(durable: Int) -> [UInt8] {
         image.bytes + [UInt8](repeating: 0, count: 39) + [7] + image.frame(at: frameOffset, durable: durable)
     }
 
@@ -125,10 +125,10 @@ struct RecoveryCase: CustomStringConvertible {
         case .end: return bytes
         case .zeros: return bytes + [UInt8](repeating: 0, count: 300)
         case .garbage: return bytes + [9, 0, 9]
-        case .silentFrame: return behindHole(durable: 0)
-        case .nearlyTellingFrame: return behindHole(durable: bytes.count)
-        case .tellingFrame: return behindHole(durable: frameOffset)
-        case .barelyTellingFrame: return behindHole(durable: bytes.count + 1)
+        case .silentFrame: return afterHole(durable: 0)
+        case .nearlyStatingFrame: return afterHole(durable: bytes.count)
+        case .statingFrame: return afterHole(durable: frameOffset)
+        case .barelyStatingFrame: return afterHole(durable: bytes.count + 1)
         case .unparsableFrame: return bytes + image.unparsableFrame
         case .emptyFile: return []
         case .partOfHeader: return Array(bytes.prefix(50))

@@ -4,7 +4,7 @@ import CambiumModel
 
 /// The rows of the table of FORMAT.md 8, written from its text and not from the code.
 enum RecoveryRow: CaseIterable {
-    case clean, olderHead, cutLog, tornTail, corruptTail, unparsable, tornCreation, tornOnly, tornNamed, tornBehindCut
+    case clean, olderHead, cutLog, tornTail, corruptTail, unparsable, tornCreation, tornOnly, tornNamed, tornAfterCut
     case damagedHeader, foreignHeader, laterFormat, missingNamed, noSegments, sealedLast
 
     enum Outcome: Equatable {
@@ -30,7 +30,7 @@ extension RecoveryCase {
     private var segments: [UInt64] { (isOnly ? [] : [1]) + (last == .missing ? [] : [image.header.firstTransaction.rawValue]) }
 
     /// Returns whether HEAD states that the log was durable beyond the end of a segment that is taken for the last one.
-    private func headSaysSo(beyond segment: SegmentImage) -> Bool {
+    private func headStatesMore(beyond segment: SegmentImage) -> Bool {
         guard let head else { return false }
         if head.segment == segment.header.firstTransaction, head.position > segment.bytes.count { return true }
         return head.lastTransaction.rawValue > segment.lastTransaction
@@ -42,7 +42,7 @@ extension RecoveryCase {
         return head.segment != segment.header.firstTransaction || head.position != segment.bytes.count
     }
 
-    private var namesWhatIsMissing: Bool { head.map { !segments.contains($0.segment.rawValue) && !isMerged($0.segment) } ?? false }
+    private var namesMissingSegment: Bool { head.map { !segments.contains($0.segment.rawValue) && !isMerged($0.segment) } ?? false }
 
     /// Returns whether another segment began with this transaction before it was merged into the sealed segment before the last one.
     private func isMerged(_ segment: TransactionNumber) -> Bool {
@@ -51,7 +51,7 @@ extension RecoveryCase {
     }
 
     var row: RecoveryRow {
-        let saysSo = headSaysSo(beyond: image)
+        let statesMore = headStatesMore(beyond: image)
         let isOlder = wasClosedElsewhere(than: image)
         switch last {
         case .laterVersion, .laterKind: return .laterFormat
@@ -60,32 +60,32 @@ extension RecoveryCase {
         case .unparsableFrame: return .unparsable
         case .emptyFile, .partOfHeader, .damagedHeader, .zeroHeader: return rowOfBeginning
         case .missing: return rowWithoutLast
-        case _ where namesWhatIsMissing: return .missingNamed
+        case _ where namesMissingSegment: return .missingNamed
         case .sealed: return .sealedLast
-        case .end, .zeros: return saysSo ? .cutLog : isOlder ? .olderHead : .clean
-        case .garbage, .silentFrame, .nearlyTellingFrame: return saysSo || isOlder ? .corruptTail : .tornTail
-        case .tellingFrame, .barelyTellingFrame: return .corruptTail
+        case .end, .zeros: return statesMore ? .cutLog : isOlder ? .olderHead : .clean
+        case .garbage, .silentFrame, .nearlyStatingFrame: return statesMore || isOlder ? .corruptTail : .tornTail
+        case .statingFrame, .barelyStatingFrame: return .corruptTail
         }
     }
 
     /// The row for a last file that is only the beginning of a segment. The segment before it is then the last one with frames.
     private var rowOfBeginning: RecoveryRow {
         guard let earlier else { return .tornOnly }
-        if namesWhatIsMissing { return .missingNamed }
+        if namesMissingSegment { return .missingNamed }
         if head?.segment == image.header.firstTransaction { return .tornNamed }
-        return headSaysSo(beyond: earlier, isSealed: before == .sealed) ? .tornBehindCut : .tornCreation
+        return headStatesMore(beyond: earlier, isSealed: before == .sealed) ? .tornAfterCut : .tornCreation
     }
 
     private var rowWithoutLast: RecoveryRow {
         guard let earlier else { return .noSegments }
-        if namesWhatIsMissing { return .missingNamed }
+        if namesMissingSegment { return .missingNamed }
         if before == .sealed { return .sealedLast }
-        return headSaysSo(beyond: earlier) ? .cutLog : wasClosedElsewhere(than: earlier) ? .olderHead : .clean
+        return headStatesMore(beyond: earlier) ? .cutLog : wasClosedElsewhere(than: earlier) ? .olderHead : .clean
     }
 
     /// Compares transactions if the segment is sealed, because sealing changes the positions that HEAD names.
-    private func headSaysSo(beyond segment: SegmentImage, isSealed: Bool) -> Bool {
-        guard isSealed, let head else { return headSaysSo(beyond: segment) || wasClosedElsewhere(than: segment) }
+    private func headStatesMore(beyond segment: SegmentImage, isSealed: Bool) -> Bool {
+        guard isSealed, let head else { return headStatesMore(beyond: segment) || wasClosedElsewhere(than: segment) }
         let last = head.lastTransaction.rawValue
         return last > segment.lastTransaction || head.isClosed && last != segment.lastTransaction
     }

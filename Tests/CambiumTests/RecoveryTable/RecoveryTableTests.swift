@@ -5,7 +5,7 @@ import Testing
 @testable import CambiumLog
 
 @Suite struct RecoveryTableTests {
-    @Test func `the table of recovery is total, and every row of it is followed`() {
+    @Test func `the recovery table covers every case, and each opening follows its row`() {
         var counts: [RecoveryRow: Int] = [:]
         for found in RecoveryCase.all {
             counts[found.row, default: 0] += 1
@@ -72,9 +72,9 @@ import Testing
         var tuning = LogTuning.standard
         // The segment before the last one stays as it is.
         tuning.sealsSegments = false
-        let store = try Store.open(volume, durability: .synced, surroundings: fixedSurroundings(seed: 5), tuning: tuning)
-        let isTold = found.row.outcome != .kept || found.row == .olderHead || found.isHeadFlawed
-        #expect(store.recovery.notes.isEmpty != isTold, "\(found): \(store.recovery.notes)")
+        let store = try Store.open(volume, durability: .synced, environment: fixedEnvironment(seed: 5), tuning: tuning)
+        let isReported = found.row.outcome != .kept || found.row == .olderHead || found.isHeadFlawed
+        #expect(store.recovery.notes.isEmpty != isReported, "\(found): \(store.recovery.notes)")
         expectFiles(found, volume.contents, before: files)
         let opened = MemoryVolume(contents: volume.contents)
         #expect(try LogReader(opened).scan { _ in }.verdict == .clean && LogReader(opened).flaws.isEmpty, "\(found)")
@@ -96,7 +96,7 @@ import Testing
         switch found.row.outcome {
         case .cut:
             expected.insert(next)
-            #expect(files[next]?.count == 96 && files[next] != found.image.bytes, "\(found): there is no segment to go on in")
+            #expect(files[next]?.count == 96 && files[next] != found.image.bytes, "\(found): no segment continues the log")
             if found.frameCount > 0 { #expect(files[found.image.path] == found.image.bytes, "\(found): the tail is not cut") }
         case .removed where found.before == .sealed:
             // A sealed segment receives no frames, so the store makes the unfinished segment again.

@@ -10,7 +10,7 @@ import Testing
     }()
 
     @Test(arguments: [false, true])
-    func `whatever is done to a store, every moment is shown as it was or was retired`(hasCrashes: Bool) throws {
+    func `random programs leave every moment of a store unchanged or retired`(hasCrashes: Bool) throws {
         var (shownCount, refusedCount) = (0, 0)
         for seed in Self.seeds {
             var run = try StoreRun(seed: seed, hasCrashes: hasCrashes)

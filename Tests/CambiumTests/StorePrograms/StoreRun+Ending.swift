@@ -19,7 +19,7 @@ extension StoreRun {
         }
         try die(isClosed: isClosed)
         if isClosed, !volume.isDead, store.recovery.notes != [] {
-            throw Finding("a store that was closed is opened with \(store.recovery.notes)")
+            throw Finding("a store that was closed opens with the notes \(store.recovery.notes)")
         }
     }
 
@@ -49,14 +49,14 @@ extension StoreRun {
     private mutating func losePower() {
         volume = FaultyVolume(contents: volume.image(seed: random.next()))
         follower = nil
-        past = PastGraphs(volume, viewCountMax: Int.random(in: 0...3, using: &random), byteCountMax: .max)
+        past = EarlierGraphs(volume, viewCountMax: Int.random(in: 0...3, using: &random), byteCountMax: .max)
     }
 
     private mutating func open() throws {
-        process = try Store.open(volume, durability: nil, surroundings: surroundings, tuning: tuning, memory: Self.memory(&random))
+        process = try Store.open(volume, durability: nil, environment: environment, tuning: tuning, memory: Self.memory(&random))
         let last = Int(store.graph.transaction.rawValue)
         guard (durableCount...moments.count + 1).contains(last) else {
-            throw Finding("of \(moments.count) transactions, \(durableCount) of them durable, a process finds \(last)")
+            throw Finding("a process finds \(last) of \(moments.count) transactions, of which \(durableCount) are durable")
         }
         if last < moments.count {
             moments.removeLast(moments.count - last)
@@ -66,7 +66,7 @@ extension StoreRun {
         program.adopt(reference.schema)
         if last > moments.count {
             try adoptLogged()
-            if let pending { try Finding.check(difference(store.graph, pending), "what was begun") }
+            if let pending { try Finding.check(difference(store.graph, pending), "the pending transaction") }
         }
         // Everything that an opening shows is durable.
         durableCount = moments.count

@@ -29,7 +29,7 @@ extension StoreRun {
     /// Reads a moment. The store must show it as it was, or must refuse it because it was retired.
     mutating func view(_ point: Point) throws {
         let number = number(of: point)
-        let what = "the moment \(point), transaction \(number.map(String.init) ?? "none") of \(moments.count), kept from \(first) on,"
+        let what = "the moment \(point), transaction \(number.map(String.init) ?? "none") of \(moments.count), kept since \(first),"
         let source = Int.random(in: 0..<3, using: &random)
         let graph: Graph
         do { graph = try shown(point, source) } catch let error as CambiumError where error.code == .notFound {
@@ -39,7 +39,7 @@ extension StoreRun {
         }
         guard let number else { throw Finding("\(what) is shown") }
         // The store does not drop a checkpoint while a reader uses it.
-        if number < first, try !RootRecord.list(volume).contains(TransactionNumber(rawValue: UInt64(number))) {
+        if number < first, try !CheckpointRecord.list(volume).contains(TransactionNumber(rawValue: UInt64(number))) {
             throw Finding("\(what) was retired and is shown")
         }
         if graph.transaction.rawValue != UInt64(number) { throw Finding("\(what) is shown as transaction \(graph.transaction)") }

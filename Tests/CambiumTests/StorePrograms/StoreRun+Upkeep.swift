@@ -9,7 +9,9 @@ import CambiumTesting
 extension StoreRun {
     mutating func checkpoint() throws {
         let receipt = try store.checkpoint()
-        if receipt.transaction.rawValue != UInt64(moments.count) { throw Finding("the checkpoint is of \(receipt.transaction)") }
+        if receipt.transaction.rawValue != UInt64(moments.count) {
+            throw Finding("the checkpoint is of transaction \(receipt.transaction) instead of \(moments.count)")
+        }
         durableCount = moments.count
         try checkUnchanged("a checkpoint")
     }
@@ -77,23 +79,24 @@ extension StoreRun {
         case .since(let point): if number(of: point) ?? 0 < firstCertain { return }
         default: break
         }
-        throw Finding("keeping \(retention) was refused: \(error)")
+        throw Finding("a compaction that keeps \(retention) was refused: \(error)")
     }
 
     /// Records which moments were retired, and throws if one of them was to be kept.
     private mutating func note(_ found: Compaction, _ retention: Retention, _ before: Int) throws {
-        let (told, end) = (Int(found.firstMoment.rawValue), Int(found.retiredEnd.rawValue))
+        let (kept, end) = (Int(found.firstMoment.rawValue), Int(found.retiredEnd.rawValue))
         let limit =
             switch retention {
             case .all: before
             case .since(let point): max(number(of: point) ?? 1, before)
             case .checkpoints: moments.count
             }
-        let isTooFew = retention == .checkpoints(1) && told < moments.count
-        if told < first || told > min(limit, moments.count) || end > told || isTooFew {
-            throw Finding("keeping \(retention) came to \(found), with \(moments.count) transactions of which \(first) was the first")
+        let isTooFew = retention == .checkpoints(1) && kept < moments.count
+        if kept < first || kept > min(limit, moments.count) || end > kept || isTooFew {
+            let history = "with \(moments.count) transactions, kept since \(first)"
+            throw Finding("a compaction that keeps \(retention) resulted in \(found), \(history)")
         }
-        (first, firstCertain) = (told, told)
+        (first, firstCertain) = (kept, kept)
     }
 
     // MARK: Leases
@@ -116,7 +119,9 @@ extension StoreRun {
         for (lease, moment, _, endTime) in leases {
             var graph: Graph?
             do { try lease.read { graph = $0 } } catch let error as CambiumError where error.code == .expired {}
-            if (graph == nil) != (endTime <= clock.time) { throw Finding("a lease is \(graph == nil ? "over" : "not over")") }
+            if (graph == nil) != (endTime <= clock.time) {
+                throw Finding("a lease \(graph == nil ? "expired too early" : "did not expire")")
+            }
             if let graph { try check(graph, moment, "a lease") }
         }
         leases.removeAll { $0.endTime <= clock.time || random.isTrue(1, outOf: 6) }

@@ -39,7 +39,7 @@ extension StoreRun {
             let found = code {
                 if hasProgram { try store.migrate(to: definition, author) { _, _ in } } else { try store.migrate(to: definition, author) }
             }
-            if found != refusal { throw Finding("a migration threw \(String(describing: found)) and not \(refusal)") }
+            if found != refusal { throw Finding("a migration threw \(String(describing: found)) instead of \(refusal)") }
             return try checkUnchanged("a migration that was refused")
         }
         program.adopt(migration.after)
@@ -73,7 +73,7 @@ extension StoreRun {
             var trial = after
             do throws(CambiumError) { try trial.apply(op) } catch { expected = error.code }
             if found != expected {
-                throw Finding("threw \(found?.rawValue ?? "nothing") and not \(expected?.rawValue ?? "nothing"): \(shown([op]))")
+                throw Finding("threw \(found?.rawValue ?? "nothing") instead of \(expected?.rawValue ?? "nothing"): \(shown([op]))")
             }
             if found == nil {
                 after = trial
@@ -116,9 +116,9 @@ extension StoreRun {
             repeated = error.underlying as? RepeatedRequest
         }
         if repeated?.transaction != requests[request] {
-            throw Finding("a request that came again was told as \(String(describing: repeated))")
+            throw Finding("a repeated request was reported as \(String(describing: repeated))")
         }
-        try checkUnchanged("a request that came again")
+        try checkUnchanged("a repeated request")
     }
 
     // MARK: Imports
@@ -181,7 +181,7 @@ extension StoreRun {
             return try checkUnchanged("a label that was refused")
         }
         if refusal != nil { throw Finding("a label was not refused") }
-        if isSame { return try checkUnchanged("a label that was there") }
+        if isSame { return try checkUnchanged("an existing label") }
         labels[name] = number
         try note(reference, labels)
     }

@@ -19,7 +19,7 @@ struct StoreRun {
     var random: SplitMix64
     var program: RandomProgram
     let clock = StillClock()
-    let surroundings: Surroundings
+    let environment: StoreEnvironment
     /// Whether processes die in the middle of their work.
     private(set) var hasCrashes: Bool
     var tuning: LogTuning
@@ -27,7 +27,7 @@ struct StoreRun {
     /// The open store, or `nil` while no process has the store open.
     var process: Store?
     /// The earlier graphs as another process reads them, without notice of the store's changes.
-    var past: PastGraphs
+    var past: EarlierGraphs
     var reference: ReferenceGraph
     /// The moments after all transactions, beginning with the first one.
     var moments: [Moment] = []
@@ -59,25 +59,25 @@ struct StoreRun {
         program = RandomProgram(
             schema: schema, seed: random.next(), scope: random.pick([.everything, .clones, .migrations]) ?? .everything)
         reference = ReferenceGraph(schema: schema)
-        surroundings = clock.surroundings(seed: seed)
+        environment = clock.environment(seed: seed)
         tuning = random.isTrue(2, outOf: 3) ? .tiny : .standard
         // The seed must determine everything that happens.
         (tuning.sealsInBackground, tuning.checkpointsInBackground) = (false, false)
         tuning.mergedByteCountMax = random.pick([0, 900, 4_000, tuning.mergedByteCountMax, 1 << 20]) ?? 0
-        tuning.newestRootCount = Int.random(in: 1...2, using: &random)
+        tuning.newestCheckpointCount = Int.random(in: 1...2, using: &random)
         tuning.recordedTableByteCountMax = seed % 2 == 0 ? 0 : 4096
         tuning.tablePartByteCountMax = [64, 1000, 65_536][Int(seed % 3)]
         let durability: Durability = random.isTrue(2, outOf: 3) ? .synced : .buffered(every: .seconds(36_000_000))
         process = try Store.create(
-            volume, schema: schema, durability: durability, surroundings: surroundings, tuning: tuning, memory: Self.memory(&random))
-        past = PastGraphs(volume, viewCountMax: Int.random(in: 0...3, using: &random), byteCountMax: .max)
+            volume, schema: schema, durability: durability, environment: environment, tuning: tuning, memory: Self.memory(&random))
+        past = EarlierGraphs(volume, viewCountMax: Int.random(in: 0...3, using: &random), byteCountMax: .max)
         try note(reference, store.graph.labels)
         // If a store was never synced, the next process creates it again. This read makes the store durable.
         _ = try past.graph(at: Point.latest)
     }
 
     var store: Store {
-        guard let process else { preconditionFailure("A process has the store open but while it is opened.") }
+        guard let process else { preconditionFailure("The store is used while no process has it open.") }
         return process
     }
 
@@ -152,7 +152,7 @@ struct StoreRun {
         reference = after
         program.adopt(after.schema)
         if graph.transaction.rawValue != UInt64(moments.count) {
-            throw Finding("\(moments.count) transactions led to \(graph.transaction)")
+            throw Finding("the store is at transaction \(graph.transaction) after \(moments.count) transactions")
         }
         try check(graph, moment, "the newest graph")
         if isSynced { durableCount = moments.count }
@@ -162,7 +162,7 @@ struct StoreRun {
 
     func check(_ graph: Graph, _ moment: Moment, _ what: String) throws {
         if graph.schema.catalog != moment.reference.schema.catalog { throw Finding("\(what) has another schema") }
-        if graph.labels != moment.labels { throw Finding("\(what) has the labels \(graph.labels) and not \(moment.labels)") }
+        if graph.labels != moment.labels { throw Finding("\(what) has the labels \(graph.labels) instead of \(moment.labels)") }
         try Finding.check(difference(graph, moment.reference), what)
         if graph.digest() != moment.digest { throw Finding("\(what) has another digest") }
     }
@@ -171,13 +171,13 @@ struct StoreRun {
     mutating func checkUnchanged(_ what: String) throws {
         program.adopt(reference.schema)
         guard let last = moments.last, store.graph.transaction.rawValue == UInt64(moments.count) else {
-            throw Finding("\(what) left transaction \(store.graph.transaction) and not \(moments.count)")
+            throw Finding("\(what) left transaction \(store.graph.transaction) instead of \(moments.count)")
         }
         if store.graph.digest() != last.digest { throw Finding("\(what) changed the digest") }
     }
 
     mutating func checkAll() throws {
-        for (graph, moment, _) in held { try check(graph, moment, "a view from earlier") }
+        for (graph, moment, _) in held { try check(graph, moment, "an earlier view") }
         guard let last = moments.last else { return }
         let store = store
         try check(store.graph, last, "the newest graph")

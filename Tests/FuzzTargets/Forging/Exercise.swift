@@ -8,14 +8,14 @@ import CambiumModel
 public enum Exercise {
     /// Runs all operations on the store of a volume.
     ///
-    /// - Parameter isLazy: whether pages are checked when they are read, as in large graphs. The handler of `Store.onDamagedPages` then
+    /// - Parameter isLazy: whether pages are checked when they are read, as in large graphs. The handler of `Store.onCorruptPages` then
     ///   ends the process if a page is corrupt.
     /// - Throws: the error with which the store is refused, or a `Finding` for a fault.
     @discardableResult
     public static func run(_ volume: any Volume, isLazy: Bool = false) throws -> Outcome {
         var tuning = LogTuning()
         if isLazy { tuning.checkedByteCountMax = 0 }
-        let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings, tuning: tuning)
+        let store = try Store.open(volume, durability: nil, environment: SampleStore.environment, tuning: tuning)
         defer { try? store.close() }  // A closed store may be closed again.
         let outcome = Outcome(notes: store.recovery.notes, checkpoint: store.recovery.checkpoint, digest: store.graph.digest())
         try read(store.graph, isLazy: isLazy)
@@ -27,7 +27,7 @@ public enum Exercise {
         try store.close()
         let again = try ReadOnlyStore(volume)
         // Unproven pages may show contents that were never stored, if each value is possible by itself.
-        guard isLazy || again.graph.digest() == digest else { throw Finding("the store opens as another one") }
+        guard isLazy || again.graph.digest() == digest else { throw Finding("the store opens with another graph") }
         return outcome
     }
 
@@ -57,7 +57,7 @@ public enum Exercise {
             do { _ = try JSONValue(parsing: writer.bytes) } catch { failure = error }
             writer.removeAll()
         }
-        if let failure { throw Finding("an object is exported as what is no JSON: \(failure)") }
+        if let failure { throw Finding("an object is exported as invalid JSON: \(failure)") }
     }
 
     private static func change(_ store: Store) throws {

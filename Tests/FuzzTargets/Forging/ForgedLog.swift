@@ -15,7 +15,7 @@ public enum ForgedLog {
         let volume = MemoryVolume(contents: files)
         let reader = try LogReader(volume)
         let end = try reader.scan { _ in }
-        let writer = try LogWriter(reader, end, keepsRoom: false) { [UInt8](repeating: 7, count: 16) }
+        let writer = try LogWriter(reader, end, preallocates: false) { [UInt8](repeating: 7, count: 16) }
         let lastTime = Timestamp(microsecondsSince1970: end.lastTime)
         for payload in payloads {
             var metadata = metadata ?? TransactionMetadata(time: lastTime, actor: "forger")

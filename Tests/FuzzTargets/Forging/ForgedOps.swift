@@ -121,7 +121,7 @@ private struct Forgery {
     private static func bytes(_ word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) } }
 
     func values() throws -> [ForgedOps] {
-        var forgeries = [ForgedOps("clone of values that are sound", [.clone(sampleClone)])]
+        var forgeries = [ForgedOps("clone of valid values", [.clone(sampleClone)])]
         for (number, (name, value)) in badValues.enumerated() {
             guard let attribute = thing.attribute(name) else { throw Finding("the sample lacks '\(name)'") }
             let assignment = Assignment(attribute.number, value)
@@ -173,7 +173,7 @@ private struct Forgery {
 
     func limits() throws -> [ForgedOps] {
         guard let steps = thing.relationship("steps"), let title = thing.attribute("title"), let id = thing.attribute("id") else {
-            throw Finding("the sample lacks what is linked")
+            throw Finding("the sample lacks properties to link")
         }
         let last = ObjectID(root: thing.root, serial: ObjectID.serialMax)
         let nowhere = ObjectID(root: EntityNumber(rawValue: .max), serial: 1)
@@ -198,12 +198,12 @@ private struct Forgery {
         forgeries += [
             ForgedOps("link at an index that is too large", [.link(first, steps.number, target: step, index: Int(UInt32.max))]),
             ForgedOps("insert the last serial and then another", [.insert(last, entity: thing.number, [Assignment(id.number, .int(78))])]),
-            ForgedOps("an entity that is not there", [.insert(first, entity: EntityNumber(rawValue: .max), [])]),
-            ForgedOps("a property that is not there", [.set(first, [Assignment(PropertyNumber(rawValue: .max), .int(1))])]),
-            ForgedOps("a clone of more than there are", [.clone(copy(of: first, 1 << 37, count: 1 << 37))]),
-            ForgedOps("a schema that is none", [.schema(SchemaCatalog(json: Array("{\"entities\":{\"A\":{\"parent\":\"A\"}}}".utf8)))]),
+            ForgedOps("an unknown entity", [.insert(first, entity: EntityNumber(rawValue: .max), [])]),
+            ForgedOps("an unknown property", [.set(first, [Assignment(PropertyNumber(rawValue: .max), .int(1))])]),
+            ForgedOps("a clone of too many objects", [.clone(copy(of: first, 1 << 37, count: 1 << 37))]),
+            ForgedOps("an invalid schema", [.schema(SchemaCatalog(json: Array("{\"entities\":{\"A\":{\"parent\":\"A\"}}}".utf8)))]),
             ForgedOps("a schema of nothing", [.schema(SchemaCatalog(json: Array("{\"entities\":{}}".utf8)))]),
-            ForgedOps("no JSON", [.schema(SchemaCatalog(json: Array(repeating: 0x5B, count: 100_000)))]),
+            ForgedOps("invalid JSON", [.schema(SchemaCatalog(json: Array(repeating: 0x5B, count: 100_000)))]),
         ]
         return forgeries
     }

@@ -27,7 +27,7 @@ public struct ForgedPages: Sendable {
 
     /// The bytes of the file of pages.
     public private(set) var bytes: [UInt8]
-    public let record: RootRecord
+    public let record: CheckpointRecord
     /// All pages in the chunks of the checkpoint, with those that nothing refers to any more.
     public let pages: [Page]
     private let others: [String: [UInt8]]
@@ -40,9 +40,9 @@ public struct ForgedPages: Sendable {
     public init(_ files: [String: [UInt8]]) throws {
         let volume = MemoryVolume(contents: files)
         let store = try StoreSettings.read(volume).store
-        guard let number = try RootRecord.list(volume).first, let root = try PageFile.root(volume, store: store, number)?.record,
+        guard let number = try CheckpointRecord.list(volume).first, let root = try PageFile.root(volume, store: store, number)?.record,
             !root.isPacked
-        else { throw Finding("the sample has no checkpoint whose chunks are stored as they are") }
+        else { throw Finding("the sample has no checkpoint with uncompressed chunks") }
         record = root
         path = "pages-" + HexText.encode(withUnsafeBytes(of: root.pageFile.bigEndian) { Array($0) })
         bytes = files[path] ?? []
@@ -50,7 +50,7 @@ public struct ForgedPages: Sendable {
         pages = Self.pages(bytes, root)
     }
 
-    private static func pages(_ bytes: [UInt8], _ root: RootRecord) -> [Page] {
+    private static func pages(_ bytes: [UInt8], _ root: CheckpointRecord) -> [Page] {
         var pages: [Page] = []
         for chunk in root.chunks.indices where root.chunks[chunk].hasPages {
             // The first granule of the file does not hold a page.
@@ -90,7 +90,7 @@ public struct ForgedPages: Sendable {
     }
 
     /// Returns the files of the store with these pages and another checkpoint record.
-    public func files(with root: RootRecord) throws -> [String: [UInt8]] {
+    public func files(with root: CheckpointRecord) throws -> [String: [UInt8]] {
         let volume = MemoryVolume(contents: others.merging([path: bytes]) { $1 })
         var writer = try PageFileWriter(volume, root.pageFile, isNamed: true)
         defer { writer.close() }

@@ -20,7 +20,7 @@ public struct ForgedSample: Sendable {
 
     public init() throws {
         let volume = MemoryVolume(contents: try SampleStore().files)
-        let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+        let store = try Store.open(volume, durability: nil, environment: SampleStore.environment)
         try Self.addLongValues(store)
         try Self.addTags(store)
         try store.label("a label")
@@ -36,7 +36,7 @@ public struct ForgedSample: Sendable {
     /// Opens the store of these files for writing, as a program does.
     public static func open(_ files: [String: [UInt8]]) throws -> (store: Store, volume: MemoryVolume) {
         let volume = MemoryVolume(contents: files)
-        return (try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings), volume)
+        return (try Store.open(volume, durability: nil, environment: SampleStore.environment), volume)
     }
 
     private static func addLongValues(_ store: Store) throws {

@@ -25,11 +25,11 @@ public struct PageMutation: Sendable, CustomStringConvertible {
         /// Returns the first used words from a position on, the last used word, the word at the position and the last word of the page. A
         /// used word is neither 0 nor all ones.
         func used(from start: Int, _ count: Int) -> [(Int, Int)] {
-            let told = words.filter { place, _ in
+            let found = words.filter { place, _ in
                 let value = pages.value(at: page.offset + place, width: 4)
                 return place >= start && value != 0 && value != UInt64(UInt32.max)
             }
-            return Array(told.prefix(count)) + told.suffix(1) + [(start, 4), (page.byteCount - 4, 4)]
+            return Array(found.prefix(count)) + found.suffix(1) + [(start, 4), (page.byteCount - 4, 4)]
         }
         switch page.kind {
         case 1: return [(16, 8)] + words.dropFirst(2)

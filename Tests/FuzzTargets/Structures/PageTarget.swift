@@ -17,7 +17,7 @@ enum PageTarget {
 
         init() throws {
             let volume = MemoryVolume(contents: try SampleStore().files)
-            let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+            let store = try Store.open(volume, durability: nil, environment: SampleStore.environment)
             try store.label("the label")
             _ = try store.checkpoint()
             try store.write { _ = try $0.insert("Tag", ["name": .string("behind it")]) }
@@ -83,13 +83,13 @@ enum PageTarget {
 
     private static func verify(_ contents: [String: [UInt8]], _ digest: GraphDigest) throws {
         let verification = try Verification(MemoryVolume(contents: contents))
-        if verification.isSound, verification.digest != digest { throw Finding("verification calls another store sound") }
+        if verification.isSound, verification.digest != digest { throw Finding("verification finds no fault in another graph") }
     }
 
     private static func write(_ contents: [String: [UInt8]]) {
         do {
             let volume = MemoryVolume(contents: contents)
-            let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
+            let store = try Store.open(volume, durability: nil, environment: SampleStore.environment)
             try store.write { transaction in
                 let tag = try transaction.insert("Tag", ["name": .string("written")])
                 let thing = try transaction.insert("Thing", ["id": .int(1000), "title": .string("written")])

@@ -56,7 +56,7 @@ final class MappedObjectWriter {
         let keys = try keys(of: graph.entity(of: place))
         var row = RowTree()
         var members: [Int: [JSONValue]] = [:]
-        let told = try tellEntity(place, keys, position, &row)
+        let entityName = try writeEntityName(place, keys, position, &row)
         for (index, property) in keys.properties.enumerated() where position.content == .objects || property.isIdentity {
             var value: JSONValue
             switch property.content {
@@ -73,27 +73,27 @@ final class MappedObjectWriter {
             }
             for (path, part) in property.written(value) where part != .null || options.nulls == .write {
                 guard row.put(part, at: options.keyPaths == .flat ? [path.literal] : path.keys[...]) else {
-                    throw refusal(place, keys, property.pointer, "another property is written at '\(path.literal)', or on the way to it")
+                    throw refusal(place, keys, property.pointer, "another property is written at '\(path.literal)' or on the path to it")
                 }
             }
         }
         let json = row.json
-        if let told, told.path.value(in: json) != .string(told.text) {
-            throw refusal(place, keys, "/entityFrom", "another key is read in place of '\(told.path.literal)'")
+        if let entityName, entityName.path.value(in: json) != .string(entityName.text) {
+            throw refusal(place, keys, "/entityFrom", "another key would be read in place of '\(entityName.path.literal)'")
         }
         try check(json, place, keys, position.content, members)
         return json
     }
 
     /// Writes the discriminator of an object and returns it; returns `nil` if the object needs no discriminator.
-    private func tellEntity(
+    private func writeEntityName(
         _ place: ObjectPlace, _ keys: MappedKeys, _ position: Position, _ row: inout RowTree
     ) throws(CambiumError) -> (path: PropertyPath, text: String)? {
         let declared = try self.keys(of: position.declared)
         if !declared.isDiscriminated, position.declared.family.count == 1 { return nil }
         guard let discriminator = declared.discriminator, let text = declared.text(for: keys.entity) else {
             if keys.entity === position.declared { return nil }
-            throw refusal(place, declared, "/entityFrom", "nothing would tell that it is a '\(keys.entity.name)'")
+            throw refusal(place, declared, "/entityFrom", "no key or text of the mapping names its entity, '\(keys.entity.name)'")
         }
         let path = discriminator.path
         _ = row.put(.string(text), at: options.keyPaths == .flat ? [path.literal] : path.keys[...])
@@ -105,7 +105,9 @@ final class MappedObjectWriter {
         _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ property: MappedKeys.Property,
         _ place: ObjectPlace, _ keys: MappedKeys
     ) throws(CambiumError) -> JSONValue {
-        if property.isIdentity, value.isNull { throw refusal(place, keys, property.pointer, "it is part of the identity, and null") }
+        if property.isIdentity, value.isNull {
+            throw refusal(place, keys, property.pointer, "the attribute is part of the identity but is null")
+        }
         return spelling(value, attribute, conversion, property.reversal)
     }
 
@@ -161,7 +163,7 @@ final class MappedObjectWriter {
         if case .attribute(_, _, let own)? = property?.content { conversion = own }
         let json = spelling(value, attribute, conversion, property?.reversal ?? FunctionReversal([]), fits: \.isScalar)
         if json.isScalar, (try? (conversion ?? .plain).value(json, attribute.type)) == value { return json }  // Otherwise refused.
-        throw refusal(place, keys, property?.pointer ?? "", "no value names it: '\(attribute.name)' is \(value.json.text)")
+        throw refusal(place, keys, property?.pointer ?? "", "no value can refer to it: '\(attribute.name)' is \(value.json.text)")
     }
 
     // MARK: Reading back
@@ -178,7 +180,7 @@ final class MappedObjectWriter {
                     let value = graph.value(of: field, at: place)
                     guard let given else {
                         if value.isNull { continue }
-                        throw .unfit("nothing would be read for \(value.json.text)")
+                        throw .unfit("no value would be read for \(value.json.text)")
                     }
                     let read = try (conversion ?? .plain).converted(given, attribute.type)
                     if read != value { throw .unfit("\(value.json.text) would be read as \(read.json.text)") }

@@ -64,7 +64,7 @@ struct CSVColumns {
     }
 
     /// Returns the entity that a text of the discriminator stands for.
-    func entity(told text: String) -> Entity? { schema.entity(discriminator?.map[text] ?? text) }
+    func entity(named text: String) -> Entity? { schema.entity(discriminator?.map[text] ?? text) }
 
     // MARK: Names
 
@@ -75,10 +75,10 @@ struct CSVColumns {
         var rest = name[...]
         while steps.count < RowPlanner.depthMax {
             if let kind = kind(String(rest), entity) { return steps + [(String(rest), kind)] }
-            guard let (relationship, behind) = toOne(rest, entity), let next = schema.entity(relationship.destination) else { return nil }
+            guard let (relationship, after) = toOne(rest, entity), let next = schema.entity(relationship.destination) else { return nil }
             steps.append((relationship.name, .json))
             entity = next
-            rest = behind
+            rest = after
         }
         return nil
     }

@@ -95,7 +95,7 @@ struct CSVDocuments {
         let (count, wanted) = (scan.fields.count, columns.names.count)
         if count != wanted {
             let place = count > wanted ? scan.fields[wanted].start : scan.fields[count - 1].end
-            return failure(at: place, "malformed CSV: \(count) fields, and there are \(wanted) columns")
+            return failure(at: place, "malformed CSV: the number of fields is \(count), but the number of columns is \(wanted)")
         }
         if let offset = window.illFormedOffset(window.position..<end) {
             return failure(at: offset - window.position, "malformed CSV: bytes that are not UTF-8")
@@ -129,7 +129,7 @@ struct CSVDocuments {
             let text = withRecord(end) { String(decoding: $0[field.start..<field.end], as: UTF8.self) }
             let name = field.isDoubled ? text.split(separator: "\"\"", omittingEmptySubsequences: false).joined(separator: "\"") : text
             if name.isEmpty { throw malformed("a column without a name", at: field.start) }
-            guard columns.append(name) else { throw malformed("another column says what '\(name)' does", at: field.start) }
+            guard columns.append(name) else { throw malformed("the column '\(name)' repeats another column", at: field.start) }
         }
         advance(to: end)
         return true

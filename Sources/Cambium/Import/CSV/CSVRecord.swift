@@ -19,7 +19,7 @@ struct CSVRecord {
 
     /// Writes an object. The recursion is as deep as the columns nest.
     private func write(_ object: CSVColumns.Object, _ writer: inout JSONWriter) throws(Refusal) {
-        let entity = object.discriminator.flatMap { columns.entity(told: String(decoding: text(fields[$0]), as: UTF8.self)) }
+        let entity = object.discriminator.flatMap { columns.entity(named: String(decoding: text(fields[$0]), as: UTF8.self)) }
         writer.beginObject()
         for member in object.members {
             if let entity, let owners = member.owners, !owners.contains(entity.number), isEmpty(member) { continue }
@@ -82,7 +82,7 @@ struct CSVRecord {
                 writer.raw(bytes)
             }
         } catch {
-            throw Refusal(field: index, message: "JSON is wanted, and this is none: \(error.message)")
+            throw Refusal(field: index, message: "the field is not JSON: \(error.message)")
         }
     }
 

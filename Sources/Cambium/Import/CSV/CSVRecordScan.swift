@@ -66,7 +66,7 @@ struct CSVRecordScan {
         }
         if flaw == nil, isLast {
             switch state {
-            case .quoted: flaw = Flaw(offset: field.start - 1, message: "a quote that does not end")
+            case .quoted: flaw = Flaw(offset: field.start - 1, message: "a quoted field that does not end")
             case .returned, .closedByReturn: flaw = Self.lineEndFlaw(index - 1)
             default: return closeLast()
             }
@@ -90,7 +90,7 @@ struct CSVRecordScan {
     }
 
     private static func lineEndFlaw(_ offset: Int) -> Flaw {
-        Flaw(offset: offset, message: "a CR without an LF; lines end with LF or CRLF, and other CRs are in quotes")
+        Flaw(offset: offset, message: "a CR without an LF; a line ends with LF or CRLF, and any other CR must be in quotes")
     }
 
     @inline(__always)
@@ -98,7 +98,7 @@ struct CSVRecordScan {
         if byte > UInt8(ascii: ",") { return }
         switch byte {
         case UInt8(ascii: ","): close(at: index)
-        case UInt8(ascii: "\""): flaw = Flaw(offset: index, message: "a quote inside of a field that does not begin with one")
+        case UInt8(ascii: "\""): flaw = Flaw(offset: index, message: "a quote inside a field that does not begin with a quote")
         case UInt8(ascii: "\r"): state = .returned
         default: break
         }
@@ -113,7 +113,7 @@ struct CSVRecordScan {
         case UInt8(ascii: ",") where state == .closed: close(at: index - 1)
         case UInt8(ascii: "\r") where state == .closed: state = .closedByReturn
         case _ where state == .closedByReturn: flaw = Self.lineEndFlaw(index - 1)
-        default: flaw = Flaw(offset: index, message: "text behind the quote that ends a field")
+        default: flaw = Flaw(offset: index, message: "text after the quote that ends a field")
         }
     }
 

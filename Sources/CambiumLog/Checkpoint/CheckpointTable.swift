@@ -3,7 +3,7 @@ import CambiumModel
 
 /// The table of a checkpoint: the schema's op, and an entry for each chunk. The table is in the checkpoint record if that has enough space,
 /// and otherwise in chunks of the file of pages that the checkpoint owns. Docs/CHECKPOINTS.md has the bytes.
-enum RootTable {
+enum CheckpointTable {
     /// A part of a table, which begins at the beginning of a chunk.
     struct Part: Equatable {
         let chunk: Int
@@ -23,7 +23,7 @@ enum RootTable {
             (chunk, byteCount) = (Int(try reader.read(UInt32.self)), Int(try reader.read(UInt32.self)))
             checksum = try reader.read(UInt32.self)
             guard chunk > 0, chunk < chunkCount, byteCount <= PageFile.chunkByteCount else {
-                throw .invalid("a part of the table that no chunk has", offset: reader.offset - Self.byteCount)
+                throw .invalid("a part of the table whose chunk or length is out of range", offset: reader.offset - Self.byteCount)
             }
         }
 
@@ -41,7 +41,7 @@ enum RootTable {
         schemaByteCount + chunkCount * (isPacked ? Format.Root.packedEntryByteCount : Format.Root.chunkEntryByteCount)
     }
 
-    static func encode(schemaOp: [UInt8], _ chunks: [RootRecord.Chunk], isPacked: Bool) -> [UInt8] {
+    static func encode(schemaOp: [UInt8], _ chunks: [CheckpointRecord.Chunk], isPacked: Bool) -> [UInt8] {
         var writer = ByteWriter(
             capacity: byteCount(schemaByteCount: schemaOp.count, chunkCount: chunks.count, isPacked: isPacked))
         writer.write(schemaOp)
@@ -57,16 +57,16 @@ enum RootTable {
     /// marked as parts of the table.
     static func decode(
         _ bytes: ArraySlice<UInt8>, schemaByteCount: Int, chunkCount: Int, isPacked: Bool, owned: [Int]
-    ) throws(DecodingError) -> (schema: SchemaCatalog, chunks: [RootRecord.Chunk]) {
+    ) throws(DecodingError) -> (schema: SchemaCatalog, chunks: [CheckpointRecord.Chunk]) {
         var reader = ByteReader(bytes)
         guard case .schema(let schema)? = try OpCodec.decode(try reader.readBytes(schemaByteCount)).first else {
-            throw .invalid("no schema", offset: 0)
+            throw .invalid("a table without a schema", offset: 0)
         }
-        var chunks: [RootRecord.Chunk] = []
+        var chunks: [CheckpointRecord.Chunk] = []
         chunks.reserveCapacity(chunkCount)
         var ownedCount = 0
         for _ in 0..<chunkCount {
-            let chunk = RootRecord.Chunk(
+            let chunk = CheckpointRecord.Chunk(
                 live: try reader.read(UInt16.self), checksum: try reader.read(UInt32.self),
                 packedByteCount: isPacked ? try reader.read(UInt16.self) : 0)
             guard chunk.packedByteCount <= Format.Root.packedByteCountMax else {
@@ -78,7 +78,7 @@ enum RootTable {
         try reader.finish()
         // The chunks of the parts ascend, so no chunk counts twice.
         guard ownedCount == owned.count, owned.allSatisfy({ chunks[$0] == .table }) else {
-            throw .invalid("a table in other chunks than it says", offset: reader.offset)
+            throw .invalid("a table whose chunks are not those that it marks as its own", offset: reader.offset)
         }
         return (schema, chunks)
     }
@@ -106,7 +106,7 @@ enum RootTable {
         }
         let first = take(max(0, partByteCountMax - headByteCount(partCount: chunks.count)))
         let others = chunks.dropFirst().map { (chunk: $0, bytes: Array(take(partByteCountMax))) }
-        precondition(rest.isEmpty, "A table has as many chunks as it takes.")
+        precondition(rest.isEmpty, "The chunks of a table have space for all of it.")
         var head = ByteWriter(capacity: headByteCount(partCount: chunks.count) + first.count)
         head.write(UInt32(others.count))
         for other in others { Part(chunk: other.chunk, other.bytes).write(to: &head) }
@@ -126,7 +126,7 @@ enum RootTable {
         func bytes(of part: Part) throws -> [UInt8] {
             let bytes = try read(part.chunk, part.byteCount)
             guard bytes.count == part.byteCount, CRC32C.checksum(bytes) == part.checksum else {
-                throw DecodingError.invalid("a table that is not what was stored in chunk \(part.chunk)", offset: 0)
+                throw DecodingError.invalid("a part of the table that differs from what was stored in chunk \(part.chunk)", offset: 0)
             }
             return bytes
         }
@@ -137,13 +137,13 @@ enum RootTable {
         for _ in 0..<count {
             let part = try Part(&reader, chunkCount: chunkCount)
             guard part.chunk > parts[parts.count - 1].chunk else {
-                throw DecodingError.invalid("chunks of a table that do not ascend", offset: reader.offset)
+                throw DecodingError.invalid("chunks of a table that are not in ascending order", offset: reader.offset)
             }
             parts.append(part)
         }
         // Reads no part of a table that would be longer or shorter than the record states.
         guard parts.dropFirst().reduce(reader.remaining, { $0 + $1.byteCount }) == byteCount else {
-            throw DecodingError.invalid("a table of another length", offset: reader.offset)
+            throw DecodingError.invalid("a table of the wrong length", offset: reader.offset)
         }
         var table = Array(try reader.readBytes(reader.remaining))
         for part in parts.dropFirst() { table += try bytes(of: part) }

@@ -4,7 +4,7 @@ internal import CambiumLog
 import CambiumModel
 
 /// The graph at an earlier moment, which can advance to later moments.
-struct PastView {
+struct EarlierView {
     private var replay: Replay
     let stored: StoredGraph
     /// The end of the log; `nil` if the log was not read that far.
@@ -15,7 +15,7 @@ struct PastView {
     ///
     /// Throws `.notFound` if there is no such moment or it was retired, and `.damaged` if the log that leads to it is corrupt.
     /// Complexity: O(log between the checkpoint and the moment).
-    init(_ reader: LogReader, at moment: PastMoment, memory: MemoryBudget) throws {
+    init(_ reader: LogReader, at moment: EarlierMoment, memory: MemoryBudget) throws {
         try self.init(StoredGraph(reader, notAfter: moment, memory: memory))
         while true {
             do {
@@ -43,7 +43,7 @@ struct PastView {
     var byteCount: Int { replay.timeline.reservedByteCount }
 
     /// Advances to a moment that is not earlier. Throws as `init` does; after an error, the view must not be used any more.
-    mutating func advance(_ reader: LogReader, to moment: PastMoment) throws {
+    mutating func advance(_ reader: LogReader, to moment: EarlierMoment) throws {
         end = try replay.run(reader, to: moment)
         try end?.requireTransaction(in: reader.volume)
         try moment.check(graph.transaction, isLogRead: end != nil)

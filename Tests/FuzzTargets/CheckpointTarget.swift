@@ -6,30 +6,30 @@ import CambiumModel
 /// A checkpoint record with a recomputed checksum, and its table if a chunk holds the table. A record that is read can be written and read
 /// back with the same bytes. The store shows the same graph as its log, or is refused. The description of the pages' content is excepted: a
 /// reader trusts it if the checksum fits.
-enum RootTarget {
+enum CheckpointTarget {
     private struct Sample {
         let contents: [String: [UInt8]]
         let transaction: TransactionNumber
-        let record: RootRecord
+        let record: CheckpointRecord
         let digest: GraphDigest
         /// The chunk that holds the table.
         let tableChunk: Int?
 
-        var path: String { RootRecord.path(transaction) }
+        var path: String { CheckpointRecord.path(transaction) }
         var pages: String { contents.keys.first { $0.hasPrefix("pages-") } ?? "" }
 
         /// The record, followed by the bytes of the table's chunk.
         var input: [UInt8] {
             let record = contents[path] ?? []
             guard let tableChunk else { return record }
-            return record + (contents[pages]?.dropFirst(tableChunk << 16).prefix(RootTarget.headByteCount(record)) ?? [])
+            return record + (contents[pages]?.dropFirst(tableChunk << 16).prefix(CheckpointTarget.headByteCount(record)) ?? [])
         }
 
         init(hasTableInChunk: Bool) throws {
             let volume = MemoryVolume(contents: try SampleStore().files)
             var tuning = LogTuning()
             if hasTableInChunk { tuning.recordedTableByteCountMax = 0 }
-            let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings, tuning: tuning)
+            let store = try Store.open(volume, durability: nil, environment: SampleStore.environment, tuning: tuning)
             try store.label("the label")
             transaction = try store.checkpoint().transaction
             try store.write { try $0.insert("Tag", ["name": .string("behind it")]) }
@@ -37,7 +37,7 @@ enum RootTarget {
             contents = volume.contents
             digest = store.graph.digest()
             guard let root = try PageFile.root(volume, store: SampleStore.settings.store, transaction) else {
-                throw Finding("the checkpoint of the sample does not verify")
+                throw Finding("the checkpoint of the sample cannot be read")
             }
             record = root.record
             tableChunk = record.chunks.firstIndex(of: .table)
@@ -52,13 +52,13 @@ enum RootTarget {
                 let table = input.dropFirst(contents[path]?.count ?? 0).prefix(1 << 16)
                 record = Array(input.dropLast(table.count))
                 contents[pages]?.replaceSubrange(tableChunk << 16..<tableChunk << 16 + table.count, with: table)
-                if record.count >= RootTarget.headPlace + 12 {
-                    let byteCount = min(RootTarget.headByteCount(record), 1 << 16)
+                if record.count >= CheckpointTarget.headPlace + 12 {
+                    let byteCount = min(CheckpointTarget.headByteCount(record), 1 << 16)
                     let stored = contents[pages]?.dropFirst(tableChunk << 16).prefix(byteCount) ?? []
-                    RootTarget.mend(&record, at: RootTarget.headPlace + 8, CRC32C.checksum(Array(stored)))
+                    CheckpointTarget.mend(&record, at: CheckpointTarget.headPlace + 8, CRC32C.checksum(Array(stored)))
                 }
             }
-            if record.count >= 4 { RootTarget.mend(&record, at: record.count - 4, CRC32C.checksum(Array(record.dropLast(4)))) }
+            if record.count >= 4 { CheckpointTarget.mend(&record, at: record.count - 4, CRC32C.checksum(Array(record.dropLast(4)))) }
             contents[path] = record
             return contents
         }
@@ -88,14 +88,14 @@ enum RootTarget {
         if isOfItsPages { try open(volume, sample) }
     }
 
-    private static func read(_ volume: MemoryVolume, _ transaction: TransactionNumber) throws -> RootRecord? {
+    private static func read(_ volume: MemoryVolume, _ transaction: TransactionNumber) throws -> CheckpointRecord? {
         let record = try PageFile.root(volume, store: SampleStore.settings.store, transaction)?.record
         record?.firstFormat?.forEachRequest { _, _, _ in }
         record?.firstFormat?.forEachLabel { _, _ in }
         return record
     }
 
-    private static func writeAgain(_ record: RootRecord) throws {
+    private static func writeAgain(_ record: CheckpointRecord) throws {
         var bytes: [[String: [UInt8]]] = []
         var record = record
         for _ in 0..<2 {
@@ -103,16 +103,16 @@ enum RootTarget {
             var writer = try PageFileWriter(volume, record.pageFile, isNamed: false)
             _ = try writer.finish(record)
             bytes.append(volume.contents)
-            guard let again = try read(volume, record.transaction) else { throw Finding("a record that was written is refused") }
+            guard let again = try read(volume, record.transaction) else { throw Finding("a written record is refused") }
             record = again
         }
-        guard bytes[0] == bytes[1] else { throw Finding("a record is read back as another one") }
+        guard bytes[0] == bytes[1] else { throw Finding("a record is not read back unchanged") }
     }
 
     private static func open(_ volume: MemoryVolume, _ sample: Sample) throws {
         do {
-            let store = try Store.open(volume, durability: nil, surroundings: SampleStore.surroundings)
-            guard store.graph.digest() == sample.digest else { throw Finding("the store opens as another one") }
+            let store = try Store.open(volume, durability: nil, environment: SampleStore.environment)
+            guard store.graph.digest() == sample.digest else { throw Finding("the store opens with another graph") }
             try Finding.check(store.graph)
             try store.recordDigest()
             try store.checkpoint()

@@ -1,6 +1,6 @@
 /// The unconfirmed versions, which may still be rolled back: the last confirmed version, which is kept, and the pages of the versions after
 /// it.
-struct TentativeVersions {
+struct UnconfirmedVersions {
     /// The last confirmed version; `nil` if no version may be rolled back.
     private(set) var base: Version?
     /// The versions after the base, oldest first, with the number of pages that each made.
@@ -32,7 +32,7 @@ struct TentativeVersions {
 
     /// Removes the versions after `version`, and calls `body` with each page that they made. Removes all of them if `version` is `nil` or
     /// not unconfirmed. Returns the version that is then the newest, or `nil` if no version may be rolled back.
-    mutating func takeBack(to version: Version?, _ body: (_ page: PageRef, _ epoch: UInt64) -> Void) -> Version? {
+    mutating func rollBack(to version: Version?, _ body: (_ page: PageRef, _ epoch: UInt64) -> Void) -> Version? {
         guard let base else { return nil }
         let staying = version.flatMap { $0.epoch > base.epoch ? $0 : nil }
         while let last = versions.last, last.epoch > (staying ?? base).epoch {

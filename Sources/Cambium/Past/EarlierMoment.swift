@@ -2,7 +2,7 @@ internal import CambiumLog
 import CambiumModel
 
 /// The moment up to which a log is replayed: the last transaction whose number and time are not greater than these. `nil` sets no limit.
-struct PastMoment: Equatable {
+struct EarlierMoment: Equatable {
     var number: TransactionNumber?
     var time: Timestamp?
 
@@ -17,8 +17,8 @@ struct PastMoment: Equatable {
         case .label(let name):
             let labels = try labels()
             guard let number = labels[name] else {
-                let known = labels.isEmpty ? "the store has none" : "there are: \(labels.keys.sorted().joined(separator: ", "))"
-                throw CambiumError(.notFound, "There is no label '\(name)'; \(known).")
+                let known = labels.isEmpty ? "no labels at all" : "the labels \(labels.keys.sorted().joined(separator: ", "))"
+                throw CambiumError(.notFound, "The store has no label '\(name)'. It has \(known).")
             }
             self.number = number
         }
@@ -26,7 +26,7 @@ struct PastMoment: Equatable {
 
     init(number: TransactionNumber? = nil) { self.number = number }
 
-    static let latest = PastMoment()
+    static let latest = EarlierMoment()
 
     /// Whether a transaction is after the moment.
     func isBefore(_ record: LogRecord) -> Bool { !has(record.number, record.metadata.time) }
@@ -41,11 +41,11 @@ struct PastMoment: Equatable {
     ///   - isLogRead: whether the log was read to its end.
     func check(_ reached: TransactionNumber, isLogRead: Bool) throws(CambiumError) {
         if number == TransactionNumber.none {
-            throw CambiumError(.notFound, "There is no transaction 0: transactions count from 1, and a store has no state before that.")
+            throw CambiumError(.notFound, "Transaction 0 does not exist: transactions count from 1, and a store has no state before that.")
         }
         if let number, isLogRead, number > reached {
-            throw CambiumError(.notFound, "There is no transaction \(number); the last one is \(reached).")
+            throw CambiumError(.notFound, "Transaction \(number) does not exist; the last transaction is \(reached).")
         }
-        if time != nil, reached == .none { throw CambiumError(.notFound, "The store is younger than the time given.") }
+        if time != nil, reached == .none { throw CambiumError(.notFound, "The store was created after the given time.") }
     }
 }

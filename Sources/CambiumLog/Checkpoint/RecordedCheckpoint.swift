@@ -2,56 +2,60 @@ import CambiumBytes
 import CambiumModel
 
 /// A checkpoint record as it is stored. Its table may be in chunks of the file of pages.
-struct RecordedRoot {
+struct RecordedCheckpoint {
     /// The record without the schema and the chunks.
-    private(set) var record: RootRecord
+    private(set) var record: CheckpointRecord
     private let chunkCount: Int
     private let schemaByteCount: Int
     private let table: Place
 
     private enum Place {
         case record(ArraySlice<UInt8>)
-        case chunks(head: RootTable.Part)
+        case chunks(head: CheckpointTable.Part)
     }
 
     private var tableByteCount: Int {
-        RootTable.byteCount(schemaByteCount: schemaByteCount, chunkCount: chunkCount, isPacked: record.isPacked)
+        CheckpointTable.byteCount(schemaByteCount: schemaByteCount, chunkCount: chunkCount, isPacked: record.isPacked)
     }
 
     /// Decodes a record. Throws if the bytes are not a record of this store.
     init(_ bytes: [UInt8], store: [UInt8]) throws(DecodingError) {
         guard bytes.count >= Format.Root.headerByteCount + 12 else { throw .truncated(offset: bytes.count) }
         guard ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4))) else {
-            throw .invalid("a checksum that does not fit", offset: bytes.count - 4)
+            throw .invalid("a checksum that does not match", offset: bytes.count - 4)
         }
         var reader = ByteReader(bytes.dropLast(4))
-        guard try reader.readBytes(8).elementsEqual(Format.Root.magic) else { throw .invalid("no root record", offset: 0) }
+        guard try reader.readBytes(8).elementsEqual(Format.Root.magic) else {
+            throw .invalid("bytes that are not a checkpoint record", offset: 0)
+        }
         let version = try reader.read(UInt16.self)
-        guard Format.versions.contains(version) else { throw .invalid("a format that this program does not read", offset: 8) }
+        guard Format.versions.contains(version) else { throw .invalid("a format that this program cannot read", offset: 8) }
         let isFirstFormat = version == Format.oldestVersion
         let fanOutShift = try reader.readByte()
         let kind = try reader.readByte()
         guard kind & ~(isFirstFormat ? Format.Root.Kind.packed : Format.Root.Kind.all) == 0 else {
-            throw .invalid("a kind that this program does not read", offset: 11)
+            throw .invalid("a kind that this program cannot read", offset: 11)
         }
         let isPacked = kind & Format.Root.Kind.packed != 0
-        guard try reader.readBytes(16).elementsEqual(store) else { throw .invalid("the root of another store", offset: 12) }
+        guard try reader.readBytes(16).elementsEqual(store) else { throw .invalid("the checkpoint of another store", offset: 12) }
         let transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
         guard (1...Format.transactionMax).contains(transaction.rawValue) else {
-            throw .invalid("a number that no transaction has", offset: 28)
+            throw .invalid("a transaction number that is out of range", offset: 28)
         }
         let time = try reader.read(Int64.self)
         let layout = try reader.read(UInt64.self)
         let logChecksum = try reader.read(UInt32.self)
         let jointOffset = isFirstFormat ? 0 : try reader.read(UInt64.self)
-        guard jointOffset <= Format.Root.jointOffsetMax else { throw .invalid("a joint that no segment has", offset: 56) }
+        guard jointOffset <= Format.Root.jointOffsetMax else { throw .invalid("the offset of a joint that is out of range", offset: 56) }
         let pageFile = try reader.read(UInt64.self)
         let epoch = try reader.read(UInt64.self)
         let pageDirectory = try reader.read(UInt32.self)
         chunkCount = Int(try reader.read(UInt32.self))
         schemaByteCount = Int(try reader.read(UInt32.self))
-        guard schemaByteCount <= Format.Root.schemaByteCountMax else { throw .invalid("no schema", offset: reader.offset - 4) }
-        record = RootRecord(
+        guard schemaByteCount <= Format.Root.schemaByteCountMax else {
+            throw .invalid("a schema that is too long", offset: reader.offset - 4)
+        }
+        record = CheckpointRecord(
             store: store, transaction: transaction, time: time, fanOutShift: fanOutShift, isPacked: isPacked, layout: layout,
             logPosition: LogPosition(jointOffset: Int(jointOffset), checksum: logChecksum), pageFile: pageFile, epoch: epoch,
             pageDirectory: pageDirectory, schema: SchemaCatalog(json: []), chunks: [])
@@ -62,11 +66,11 @@ struct RecordedRoot {
             return
         }
         guard bytes.count <= Format.Root.recordByteCountMax, chunkCount <= Format.Root.chunkCountMax else {
-            throw .limitExceeded("a root with \(chunkCount) chunks in \(bytes.count) bytes", offset: reader.offset)
+            throw .limitExceeded("a checkpoint record with \(chunkCount) chunks in \(bytes.count) bytes", offset: reader.offset)
         }
-        let treeByteCount = kind & Format.Root.Kind.tree != 0 ? RootRecord.treeByteCount(transaction) : 0
+        let treeByteCount = kind & Format.Root.Kind.tree != 0 ? CheckpointRecord.treeByteCount(transaction) : 0
         if kind & Format.Root.Kind.tableInChunks != 0 {
-            table = .chunks(head: try RootTable.Part(&reader, chunkCount: chunkCount))
+            table = .chunks(head: try CheckpointTable.Part(&reader, chunkCount: chunkCount))
         } else {
             table = .record(try reader.readBytes(max(0, reader.remaining - treeByteCount)))
         }
@@ -87,25 +91,25 @@ struct RecordedRoot {
     /// - Parameter read: reads the beginning of a chunk of the file of pages; returns fewer bytes if the file ends before.
     func resolved(
         _ read: (_ chunk: Int, _ byteCount: Int) throws(CambiumError) -> [UInt8]
-    ) throws(CambiumError) -> RootRecord {
+    ) throws(CambiumError) -> CheckpointRecord {
         do {
             var (bytes, owned): (ArraySlice<UInt8>, [Int]) = ([], [])
             switch table {
             case .record(let recorded): bytes = recorded
             case .chunks(let head):
-                let found = try RootTable.read(head, byteCount: tableByteCount, chunkCount: chunkCount, read)
+                let found = try CheckpointTable.read(head, byteCount: tableByteCount, chunkCount: chunkCount, read)
                 (bytes, owned) = (found.bytes[...], found.chunks)
             }
             guard bytes.count == tableByteCount else { throw DecodingError.truncated(offset: bytes.count) }
             var root = record
-            (root.schema, root.chunks) = try RootTable.decode(
+            (root.schema, root.chunks) = try CheckpointTable.decode(
                 bytes, schemaByteCount: schemaByteCount, chunkCount: chunkCount, isPacked: record.isPacked, owned: owned)
             return root
         } catch let error as CambiumError {
             throw error
         } catch {
             throw CambiumError(
-                .damaged, "The checkpoint does not verify (\(error)).", place: .init(file: RootRecord.path(record.transaction)))
+                .damaged, "The checkpoint does not verify (\(error)).", place: .init(file: CheckpointRecord.path(record.transaction)))
         }
     }
 }

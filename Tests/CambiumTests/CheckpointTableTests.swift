@@ -7,7 +7,7 @@ import Testing
 @testable import CambiumLog
 
 /// Tables of checkpoints that are in chunks of the file of pages.
-@Suite struct RootTableTests {
+@Suite struct CheckpointTableTests {
     /// Every table is in chunks, and in more than one of them.
     static let tuning: LogTuning = {
         var tuning = LogTuning.tiny
@@ -24,20 +24,20 @@ import Testing
         }
     }
 
-    private func create(_ volume: any Volume, tuning: LogTuning = RootTableTests.tuning) throws -> Store {
-        try Store.create(volume, schema: Notes.schema, durability: .synced, surroundings: fixedSurroundings(), tuning: tuning)
+    private func create(_ volume: any Volume, tuning: LogTuning = CheckpointTableTests.tuning) throws -> Store {
+        try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
     }
 
     private func reopen(_ volume: any Volume, seed: UInt64 = 3) throws -> Store {
-        try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: seed), tuning: Self.tuning)
+        try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: seed), tuning: Self.tuning)
     }
 
-    private func root(_ volume: any Volume, _ number: UInt64) throws -> RootRecord {
+    private func root(_ volume: any Volume, _ number: UInt64) throws -> CheckpointRecord {
         let store = try StoreSettings.read(volume).store
         return try #require(try PageFile.root(volume, store: store, TransactionNumber(rawValue: number))).record
     }
 
-    private func tables(_ root: RootRecord) -> [Int] { root.chunks.indices.filter { root.chunks[$0] == .table } }
+    private func tables(_ root: CheckpointRecord) -> [Int] { root.chunks.indices.filter { root.chunks[$0] == .table } }
 
     /// Makes checkpoints of the second and the third transaction, and one transaction after them.
     private func made(_ volume: any Volume) throws -> Store {
@@ -52,16 +52,16 @@ import Testing
     // MARK: Sizes
 
     @Test(arguments: [1, 1 << 62, 1 << 62 - 1] as [UInt64])
-    func `no record has more than 4 KiB, however many chunks and whatever schema there are`(number: UInt64) throws {
+    func `a checkpoint record has at most 4 KiB, whatever its schema and its number of chunks`(number: UInt64) throws {
         let transaction = TransactionNumber(rawValue: number)
         let treeByteCount = 32 * number.nonzeroBitCount
         let tree = MerkleTree(leafCount: number, subtrees: Array(repeating: Array(repeating: 9, count: 32), count: treeByteCount / 32))
         for (chunkCount, schemaByteCount) in [(1, 10), (100, 10), (200, 400), (400, 1000), (1, 3000), (1, 5000), (30_000, 600_000)] {
             let schema = SchemaCatalog(json: Array(repeating: 0x20, count: schemaByteCount))
-            let count = try RootRecord.tableChunkCount(
+            let count = try CheckpointRecord.tableChunkCount(
                 transaction, schema: schema, chunkCount: chunkCount, isPacked: true, tuning: .standard)
-            let chunks = Array(repeating: RootRecord.Chunk(live: 1), count: chunkCount) + Array(repeating: .table, count: count)
-            let root = RootRecord(
+            let chunks = Array(repeating: CheckpointRecord.Chunk(live: 1), count: chunkCount) + Array(repeating: .table, count: count)
+            let root = CheckpointRecord(
                 store: Array(repeating: 7, count: 16), transaction: transaction, time: 0, fanOutShift: 5, isPacked: true, layout: 1,
                 logPosition: LogPosition(checksum: 0), pageFile: 1, epoch: 1, pageDirectory: 1, schema: schema, chunks: chunks,
                 tree: tree)
@@ -71,25 +71,25 @@ import Testing
             let isSmall = chunkCount * 8 + schemaByteCount < 4096 - 96 - treeByteCount - 3
             #expect((count == 0) == isSmall && (count > 1) == (chunkCount == 30_000))
             let parts = Dictionary(uniqueKeysWithValues: encoded.parts.map { ($0.chunk, $0.bytes) })
-            let read = try RecordedRoot(encoded.record, store: root.store).resolved { chunk, _ in parts[chunk] ?? [] }
+            let read = try RecordedCheckpoint(encoded.record, store: root.store).resolved { chunk, _ in parts[chunk] ?? [] }
             #expect(read.chunks == chunks && read.schema == schema && read.tree == tree && tree != nil)
         }
     }
 
-    @Test func `the largest table of all has a head that names all of its chunks`() throws {
-        let byteCount = RootTable.byteCount(schemaByteCount: 64 << 20, chunkCount: 1 << 20, isPacked: true)
-        let count = RootTable.partCount(byteCount: byteCount, partByteCountMax: 65_536)
-        #expect(count == 1153 && 4 + (count - 1) * RootTable.Part.byteCount < 65_536 && count <= PageCapacity.tableChunkCount)
-        let graph = RootTable.byteCount(schemaByteCount: 100_000, chunkCount: 1 << 20, isPacked: false)
-        #expect(RootTable.partCount(byteCount: graph, partByteCountMax: 65_536) == 98)
+    @Test func `the head of the largest possible table names all of its chunks`() throws {
+        let byteCount = CheckpointTable.byteCount(schemaByteCount: 64 << 20, chunkCount: 1 << 20, isPacked: true)
+        let count = CheckpointTable.partCount(byteCount: byteCount, partByteCountMax: 65_536)
+        #expect(count == 1153 && 4 + (count - 1) * CheckpointTable.Part.byteCount < 65_536 && count <= PageCapacity.tableChunkCount)
+        let graph = CheckpointTable.byteCount(schemaByteCount: 100_000, chunkCount: 1 << 20, isPacked: false)
+        #expect(CheckpointTable.partCount(byteCount: graph, partByteCountMax: 65_536) == 98)
         let schema = SchemaCatalog(json: Array(repeating: 0x20, count: 64 << 20))
         #expect(throws: CambiumError.self) {
-            try RootRecord.tableChunkCount(
+            try CheckpointRecord.tableChunkCount(
                 TransactionNumber(rawValue: 1), schema: schema, chunkCount: 1, isPacked: false, tuning: .standard)
         }
     }
 
-    @Test func `a small store has its tables in its records, and a large schema takes chunks`() throws {
+    @Test func `a small store has its tables in its records, and a large schema takes chunks of the page file`() throws {
         let volume = MemoryVolume()
         let store = try create(volume, tuning: .standard)
         try add(store, 0..<10)
@@ -99,11 +99,11 @@ import Testing
         entity.attributes += (0..<1500).map { AttributeDefinition("attributeWithALongName\($0)", .int64, .optional) }
         let large = SchemaDefinition(entities: [entity])
         let other = MemoryVolume()
-        let second = try Store.create(other, schema: Schema(large), durability: .synced, surroundings: fixedSurroundings())
+        let second = try Store.create(other, schema: Schema(large), durability: .synced, environment: fixedEnvironment())
         try second.write { try $0.insert("Large", ["name": .string("x")]) }
         try second.checkpoint()
         try second.close()
-        let record = try #require(other.contents[RootRecord.path(TransactionNumber(rawValue: 2))])
+        let record = try #require(other.contents[CheckpointRecord.path(TransactionNumber(rawValue: 2))])
         #expect(try tables(root(other, 2)).count >= 2 && record.count == 140)
         let again = try Store.reopened(other)
         #expect(again.recovery.notes == [] && again.recovery.checkpoint.rawValue == 2 && again.graph.digest() == second.graph.digest())
@@ -112,7 +112,7 @@ import Testing
 
     // MARK: Owners
 
-    @Test func `no page comes into the chunks of a table as long as its root is kept`() throws {
+    @Test func `no page is written to the chunks of a table while its checkpoint is kept`() throws {
         let volume = MemoryVolume()
         var store = try made(volume)
         let reader = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 3)))
@@ -126,7 +126,7 @@ import Testing
             try add(store, 1000 + round * 40..<1040 + round * 40)
             try store.checkpoint()
             var owners: [Int: TransactionNumber] = [:]
-            for number in try RootRecord.list(volume) {
+            for number in try CheckpointRecord.list(volume) {
                 for chunk in tables(try root(volume, number.rawValue)) { #expect(owners.updateValue(number, forKey: chunk) == nil) }
             }
             let space = store.committer.timeline.space
@@ -140,7 +140,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `a checkpoint that takes the place of another one has its table in other chunks`() throws {
+    @Test func `a checkpoint that replaces another one has its table in other chunks`() throws {
         let volume = MemoryVolume()
         let store = try made(volume)
         let before = try tables(root(volume, 3))
@@ -153,7 +153,7 @@ import Testing
         #expect(try reopen(volume).recovery.notes == [] && Verification(volume).findings == [])
     }
 
-    @Test func `a checkpoint that fails gives its chunks back`() throws {
+    @Test func `a checkpoint that fails releases its chunks`() throws {
         let volume = FaultyVolume()
         let store = try made(volume)
         try store.checkpoint()
@@ -173,7 +173,7 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
-    @Test func `a backup has the tables, and so have compressed checkpoints`() throws {
+    @Test func `backups and compressed checkpoints have the tables`() throws {
         for compression in [CheckpointPolicy.Compression.none, .lz4] {
             let volume = MemoryVolume()
             try made(volume).close()
@@ -185,9 +185,9 @@ import Testing
             try again.checkpoint()
             let copy = MemoryVolume()
             let backup = try Backup(LogReader(volume), to: copy)
-            #expect(try backup.checkpointCount == RootRecord.list(volume).count)
+            #expect(try backup.checkpointCount == CheckpointRecord.list(volume).count)
             #expect(try tables(root(copy, 5)) == tables(root(volume, 5)) && root(copy, 5).isPacked == (compression == .lz4))
-            for number in try RootRecord.list(copy) {
+            for number in try CheckpointRecord.list(copy) {
                 let moment = try ReadOnlyStore(copy, point: .transaction(number))
                 #expect(moment.recovery.checkpoint == number && moment.recovery.notes == [])
             }
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `a graph that has used up its pages can be stored`() throws {
+    @Test func `a graph that has used all of its pages can be stored`() throws {
         var tuning = Self.tuning
         tuning.chunkCountMax = 512
         let volume = MemoryVolume()
@@ -214,14 +214,14 @@ import Testing
         }
         #expect(count > 1000 && store.committer.timeline.space.freeChunkCount >= free - 8)
         try store.close()
-        let again = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 9), tuning: tuning)
+        let again = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 9), tuning: tuning)
         #expect(again.graph.digest() == store.graph.digest() && again.recovery.notes == [])
         #expect(try Verification(volume).findings == [])
     }
 
     // MARK: Crashes
 
-    @Test func `a crash at any operation of a checkpoint with a table in chunks leaves the roots that there were`() throws {
+    @Test func `a crash at any operation of a checkpoint with a table in chunks keeps the earlier checkpoints`() throws {
         let whole = FaultyVolume()
         let first = try made(whole)
         let begun = whole.operationCount
@@ -237,7 +237,7 @@ import Testing
             for seed in 0..<UInt64(3) {
                 let place = "operation \(operation), seed \(seed)"
                 let disk = MemoryVolume(contents: volume.image(seed: seed))
-                let roots = try RootRecord.list(disk)
+                let roots = try CheckpointRecord.list(disk)
                 found.insert(roots.count)
                 for number in roots { #expect(try !tables(root(disk, number.rawValue)).isEmpty, "\(place)") }
                 let again = try reopen(disk)

@@ -5,7 +5,7 @@ extension Draft {
     ///
     /// Complexity: O(ranges), unless the table is nearly full.
     @inline(__always)
-    func checkRoom(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
+    func checkRowCapacity(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
         let pageCount = serials.reduce(0) { $0 + Self.virtualPages(of: $1).count }
         // Usually the groups that no row has ever used suffice.
         if reader.groupCount(table.index) &+ pageCount <= TableLayout.groupCountMax { return }

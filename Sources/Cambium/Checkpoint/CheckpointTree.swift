@@ -2,7 +2,7 @@ internal import CambiumLog
 import CambiumModel
 
 /// The tree over the log up to a checkpoint. The next checkpoint continues it.
-struct RootTree {
+struct CheckpointTree {
     /// `nil` if the log could not be read. `verify` reports that. In all other respects, a checkpoint without a tree is as good as another
     /// one.
     private(set) var tree: MerkleTree? = MerkleTree()
@@ -10,7 +10,7 @@ struct RootTree {
     private(set) var end: LogReader.Prefix?
 
     /// - Parameter root: the checkpoint that the store was opened with. If it has no tree, the log is read from its first transaction.
-    init(_ root: RootRecord?) {
+    init(_ root: CheckpointRecord?) {
         guard let root, let tree = root.tree else { return }
         (self.tree, end) = (tree, LogReader.Prefix(root))
     }

@@ -3,7 +3,7 @@ internal import CMachine
 /// A number that threads can sleep on until it changes: the kernel's futex.
 ///
 /// SENDABLE: every access is atomic.
-public final class WaitWord: @unchecked Sendable {
+public final class Futex: @unchecked Sendable {
     // SAFETY: the word is allocated once, lives as long as the object, and is accessed only by atomic operations.
     private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
 

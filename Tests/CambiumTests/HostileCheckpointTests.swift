@@ -8,45 +8,45 @@ import Testing
 @testable import CambiumLog
 
 /// Checkpoint records that verify but state something impossible, and directories that another program has changed.
-@Suite struct HostileRootTests {
+@Suite struct HostileCheckpointTests {
     struct Change: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        let body: @Sendable (inout RootRecord) -> Void
+        let body: @Sendable (inout CheckpointRecord) -> Void
 
-        init(_ description: String, _ body: @escaping @Sendable (inout RootRecord) -> Void) {
+        init(_ description: String, _ body: @escaping @Sendable (inout CheckpointRecord) -> Void) {
             testDescription = description
             self.body = body
         }
     }
 
     private static let impossible = [
-        Change("the last of all epochs") { $0.epoch = .max },
+        Change("the largest epoch") { $0.epoch = .max },
         Change("no directory") { $0.pageDirectory = 0 },
-        Change("a directory behind all chunks") { $0.pageDirectory = .max },
-        Change("a directory in a chunk that the root does not have") { root in
+        Change("a directory beyond all chunks") { $0.pageDirectory = .max },
+        Change("a directory in a chunk that the record does not have") { root in
             root.pageDirectory = UInt32(root.chunks.count * PageImage.chunkGranuleCount)
             root.chunks.append(.unused)
         },
-        Change("a directory that is another page") { $0.pageDirectory = 1 },
+        Change("a directory reference to another page") { $0.pageDirectory = 1 },
         Change("a directory at the end of a chunk") { $0.pageDirectory |= UInt32(PageImage.chunkGranuleCount - 1) },
-        Change("an epoch before that of its pages") { $0.epoch -= 1 },
-        Change("a chunk with more than it holds") { $0.chunks[0].live = UInt16(PageImage.chunkGranuleCount + 1) },
-        Change("a first chunk that the root does not have") { $0.chunks[0] = .unused },
+        Change("an epoch before the epoch of its pages") { $0.epoch -= 1 },
+        Change("a chunk with more granules than it holds") { $0.chunks[0].live = UInt16(PageImage.chunkGranuleCount + 1) },
+        Change("a first chunk that is marked unused") { $0.chunks[0] = .unused },
         Change("no chunks") { $0.chunks = [] },
-        Change("more chunks than there can be") { root in
+        Change("more chunks than a store can have") { root in
             root.chunks += Array(repeating: .unused, count: PageLayout.chunkCountMax)
         },
-        Change("the newest chunk at the end of them all") { root in
+        Change("the newest chunk as the last chunk that a store can have") { root in
             root.chunks += Array(repeating: .unused, count: PageLayout.chunkCountMax - root.chunks.count - 1) + [root.chunks[0]]
         },
         Change("another transaction") { $0.transaction = TransactionNumber(rawValue: 2) },
-        Change("other groups") { $0.fanOutShift = 255 },
+        Change("groups of another size") { $0.fanOutShift = 255 },
         Change("another layout") { $0.layout &+= 1 },
         Change("another file") { $0.pageFile &+= 1 },
         Change("another store") { $0.store[3] ^= 1 },
-        Change("a schema that is none") { $0.schema = SchemaCatalog(json: Array("{\"entities\":{\"A\":{\"parent\":\"B\"}}}".utf8)) },
+        Change("an invalid schema") { $0.schema = SchemaCatalog(json: Array("{\"entities\":{\"A\":{\"parent\":\"B\"}}}".utf8)) },
         Change("another schema") { $0.schema = SchemaCatalog(json: Array("{\"entities\":{}}".utf8)) },
-        Change("no JSON") { $0.schema = SchemaCatalog(json: Array(repeating: 0x5B, count: 100_000)) },
+        Change("a schema that is not JSON") { $0.schema = SchemaCatalog(json: Array(repeating: 0x5B, count: 100_000)) },
     ]
 
     private func add(_ store: Store, _ numbers: Range<Int>) throws {
@@ -70,13 +70,13 @@ import Testing
         return (volume.contents, store.graph.digest())
     }
 
-    private func path(_ number: UInt64) -> String { RootRecord.path(TransactionNumber(rawValue: number)) }
+    private func path(_ number: UInt64) -> String { CheckpointRecord.path(TransactionNumber(rawValue: number)) }
 
     /// Expects that the store opens unchanged, accepts transactions, makes a checkpoint and opens from that checkpoint.
     private func use(_ volume: MemoryVolume, _ digest: GraphDigest, noteCount: Int, checkpoint: UInt64) throws {
         let reader = try ReadOnlyStore(volume)
         #expect(reader.graph.digest() == digest && reader.recovery.notes.count == noteCount, "\(reader.recovery.notes)")
-        let store = try Store.open(volume, durability: nil, surroundings: fixedSurroundings(seed: 5))
+        let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 5))
         #expect(
             store.graph.digest() == digest && store.recovery.checkpoint.rawValue == checkpoint && store.recovery.notes.count == noteCount)
         try add(store, 1000..<1010)
@@ -88,7 +88,7 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
-    @Test(arguments: impossible) func `a root that cannot be is passed over, and told`(change: Change) throws {
+    @Test(arguments: impossible) func `an opening skips an impossible checkpoint record and reports it`(change: Change) throws {
         var (contents, digest) = try files()
         let store = try StoreSettings.read(MemoryVolume(contents: contents)).store
         var root = try #require(try PageFile.root(MemoryVolume(contents: contents), store: store, TransactionNumber(rawValue: 3))).record
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: ["a\nb", "", "later"])
-    func `a checkpoint with a label that no caller may set is passed over`(name: String) throws {
+    func `an opening skips a checkpoint with an invalid label`(name: String) throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         _ = try store.transact(Author()) { transaction in
@@ -112,36 +112,36 @@ import Testing
         #expect(again.graph.labels == [:] && again.graph.digest() == store.graph.digest())
     }
 
-    @Test func `names that no root has are none`() throws {
+    @Test func `files with other names are not checkpoint records`() throws {
         var (contents, digest) = try files()
         for name in [
             "7.root", "+0000000000000000003.root", "00000000000000000000.root", "99999999999999999999.root", "a", ".root", "3.root.new",
         ] {
             contents["roots/" + name] = contents[path(3)]
         }
-        #expect(try RootRecord.list(MemoryVolume(contents: contents)).map(\.rawValue) == [3, 2])
+        #expect(try CheckpointRecord.list(MemoryVolume(contents: contents)).map(\.rawValue) == [3, 2])
         try use(MemoryVolume(contents: contents), digest, noteCount: 0, checkpoint: 3)
     }
 
-    @Test(arguments: [3, 9, UInt64.max]) func `a root under the name of another one is passed over`(number: UInt64) throws {
+    @Test(arguments: [3, 9, UInt64.max]) func `an opening skips a checkpoint record under the name of another one`(number: UInt64) throws {
         var (contents, digest) = try files()
         contents[path(number)] = contents[path(2)]
         try use(MemoryVolume(contents: contents), digest, noteCount: 1, checkpoint: number == 3 ? 2 : 3)
     }
 
-    @Test func `pages that are gone are told, and the log says the same`() throws {
+    @Test func `missing pages are reported, and the log restores the same graph`() throws {
         let (contents, digest) = try files()
         try use(MemoryVolume(contents: contents.filter { !$0.key.hasPrefix("pages-") }), digest, noteCount: 2, checkpoint: 0)
     }
 
-    @Test func `pages with holes are told, and the log says the same`() throws {
+    @Test func `zeroed pages are reported, and the log restores the same graph`() throws {
         var (contents, digest) = try files()
         let pages = try #require(contents.keys.first { $0.hasPrefix("pages-") })
         contents[pages] = [UInt8](repeating: 0, count: contents[pages]?.count ?? 0)
         try use(MemoryVolume(contents: contents), digest, noteCount: 2, checkpoint: 0)
     }
 
-    @Test func `pages that are longer than they have to be do no harm`() throws {
+    @Test func `extra bytes at the end of a page file do no harm`() throws {
         var (contents, digest) = try files()
         let pages = try #require(contents.keys.first { $0.hasPrefix("pages-") })
         contents[pages]? += [UInt8](repeating: 0xA5, count: 100_000)

@@ -5,7 +5,7 @@ public import CambiumModel
 #endif
 
 /// The environment of a store: the time and random bytes. Tests supply their own.
-public struct Surroundings: Sendable {
+public struct StoreEnvironment: Sendable {
     public var now: @Sendable () -> Timestamp
     public var randomBytes: @Sendable (_ count: Int) -> [UInt8]
     /// Makes the timer of a store, which runs `action`.
@@ -17,7 +17,7 @@ public struct Surroundings: Sendable {
     }
 
     /// The clock and the random number generator of the operating system.
-    public static let system = Surroundings(
+    public static let system = StoreEnvironment(
         now: {
             var time = timespec()
             clock_gettime(CLOCK_REALTIME, &time)

@@ -3,7 +3,7 @@ public import CambiumModel
 
 /// The record of a checkpoint: the place of its pages in the file of pages, and everything else that an opening needs. Docs/CHECKPOINTS.md
 /// has the bytes.
-public struct RootRecord: Sendable {
+public struct CheckpointRecord: Sendable {
     public static let directory = "roots"
     static let suffix = ".root"
 
@@ -119,12 +119,12 @@ public struct RootRecord: Sendable {
         let schemaByteCount = OpCodec.byteCount(ofSchema: schema)
         guard schemaByteCount <= Format.Root.schemaByteCountMax else {
             let limit = Format.Root.schemaByteCountMax >> 20
-            throw CambiumError(.limitExceeded, "A checkpoint holds a schema of at most \(limit) MiB of JSON; this one has more.")
+            throw CambiumError(.limitExceeded, "A checkpoint holds a schema of at most \(limit) MiB of JSON; this schema is larger.")
         }
-        let byteCount = RootTable.byteCount(schemaByteCount: schemaByteCount, chunkCount: chunkCount, isPacked: isPacked)
-        let roomByteCount = Format.Root.recordByteCountMax - Format.Root.fixedByteCount - treeByteCount(transaction)
-        if byteCount <= min(tuning.recordedTableByteCountMax, roomByteCount) { return 0 }
-        return RootTable.partCount(byteCount: byteCount, partByteCountMax: tuning.tablePartByteCountMax)
+        let byteCount = CheckpointTable.byteCount(schemaByteCount: schemaByteCount, chunkCount: chunkCount, isPacked: isPacked)
+        let tableByteCountMax = Format.Root.recordByteCountMax - Format.Root.fixedByteCount - treeByteCount(transaction)
+        if byteCount <= min(tuning.recordedTableByteCountMax, tableByteCountMax) { return 0 }
+        return CheckpointTable.partCount(byteCount: byteCount, partByteCountMax: tuning.tablePartByteCountMax)
     }
 
     /// Returns the number of bytes that the roots of the complete subtrees up to a transaction take.
@@ -137,9 +137,9 @@ public struct RootRecord: Sendable {
     /// - Parameter partByteCountMax: the number of bytes that are used of a chunk with a part of the table.
     func encode(partByteCountMax: Int = PageFile.chunkByteCount) -> Encoded {
         let op = OpCodec.encode([.schema(schema)])
-        let table = RootTable.encode(schemaOp: op, chunks, isPacked: isPacked)
+        let table = CheckpointTable.encode(schemaOp: op, chunks, isPacked: isPacked)
         let owned = chunks.indices.filter { chunks[$0].hasTable }
-        let parts = owned.isEmpty ? [] : RootTable.parts(of: table, in: owned, partByteCountMax: partByteCountMax)
+        let parts = owned.isEmpty ? [] : CheckpointTable.parts(of: table, in: owned, partByteCountMax: partByteCountMax)
         var writer = ByteWriter(capacity: Format.Root.recordByteCountMax)
         writer.write(Format.Root.magic)
         writer.write(firstFormat == nil ? Format.version : Format.oldestVersion)
@@ -161,7 +161,7 @@ public struct RootRecord: Sendable {
             firstFormat.write(to: &writer)
             writer.write(Array(table.dropFirst(op.count)))
         } else if let head = parts.first {
-            RootTable.Part(chunk: head.chunk, head.bytes).write(to: &writer)
+            CheckpointTable.Part(chunk: head.chunk, head.bytes).write(to: &writer)
         } else {
             writer.write(table)
         }

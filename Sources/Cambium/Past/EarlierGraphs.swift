@@ -5,12 +5,12 @@ import CambiumModel
 
 /// The graphs of a store at earlier moments, read while another process may write to the store. Any thread may use this.
 ///
-///     let past = PastGraphs(of: "notes")
+///     let past = EarlierGraphs(of: "notes")
 ///     let before = try past.graph(at: .transaction(TransactionNumber(rawValue: 41)))
 ///     let after = try past.graph(at: .transaction(TransactionNumber(rawValue: 42)))  // replays one transaction
 ///
 /// The last few moments are kept. A request for a later moment continues from one of them. Docs/CHECKPOINTS.md.
-public final class PastGraphs: Sendable {
+public final class EarlierGraphs: Sendable {
     private let volume: any Volume
     private let viewCountMax: Int
     private let byteCountMax: Int
@@ -19,7 +19,7 @@ public final class PastGraphs: Sendable {
 
     private struct State {
         /// The views that no thread uses, the least recently used one first.
-        var views: [PastView] = []
+        var views: [EarlierView] = []
         /// The number of times that all views were released.
         var forgottenCount = 0
         var replayedCount = 0
@@ -52,7 +52,7 @@ public final class PastGraphs: Sendable {
     /// `.notFound` also if the transactions that lead to it were retired, even if the graph was shown before. Throws `.damaged` if the log
     /// up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint or kept moment).
     public func graph(at point: Point) throws -> Graph {
-        try graph(at: PastMoment(point) { try ReadOnlyStore(volume).graph.labels })
+        try graph(at: EarlierMoment(point) { try ReadOnlyStore(volume).graph.labels })
     }
 
     /// Releases everything that is kept: memory, and the checkpoints that the kept moments share.
@@ -71,23 +71,23 @@ public final class PastGraphs: Sendable {
     /// The number of transactions that all calls have replayed.
     var replayedCount: Int { state.withLock { $0.replayedCount } }
 
-    func graph(at moment: PastMoment) throws -> Graph {
+    func graph(at moment: EarlierMoment) throws -> Graph {
         let reader = try LogReader(volume)
         let forgottenCount = state.withLock { $0.forgottenCount }
         if var view = take(notAfter: moment) {
             let countBefore = view.transactionCount
-            if try StoredGraph.isThereOne(reader, notAfter: moment, behind: view.graph.transaction) {
+            if try StoredGraph.hasCheckpoint(reader, notAfter: moment, after: view.graph.transaction) {
                 keep(view, replayedCount: 0, forgottenCount)
             } else if try advance(&view, reader, moment) {
                 return keep(view, replayedCount: view.transactionCount - countBefore, forgottenCount)
             }
         }
-        let view = try PastView(reader, at: moment, memory: budget)
+        let view = try EarlierView(reader, at: moment, memory: budget)
         return keep(view, replayedCount: view.transactionCount, forgottenCount)
     }
 
     /// Advances a view to a moment. Returns `false` if the transactions between them were retired since, or the moment itself was.
-    private func advance(_ view: inout PastView, _ reader: LogReader, _ moment: PastMoment) throws -> Bool {
+    private func advance(_ view: inout EarlierView, _ reader: LogReader, _ moment: EarlierMoment) throws -> Bool {
         do {
             try view.advance(reader, to: moment)
             return try !reader.isRetired(view.graph.transaction)
@@ -97,7 +97,7 @@ public final class PastGraphs: Sendable {
     }
 
     /// Removes and returns the kept view from which a moment is reached soonest. No other thread uses it until it is kept again.
-    private func take(notAfter moment: PastMoment) -> PastView? {
+    private func take(notAfter moment: EarlierMoment) -> EarlierView? {
         state.withLock { state in
             let views = state.views.indices.filter { moment.has(state.views[$0].graph.transaction, state.views[$0].time) }
             let nearest = views.max { state.views[$0].graph.transaction < state.views[$1].graph.transaction }
@@ -106,7 +106,7 @@ public final class PastGraphs: Sendable {
     }
 
     @discardableResult
-    private func keep(_ view: PastView, replayedCount: Int, _ forgottenCount: Int) -> Graph {
+    private func keep(_ view: EarlierView, replayedCount: Int, _ forgottenCount: Int) -> Graph {
         state.withLock { state in
             state.replayedCount += replayedCount
             // A call of `forget` also concerns the views that other threads were using.
@@ -134,9 +134,9 @@ extension Store {
     public func graph(at point: Point) throws -> Graph {
         let newest = graph
         if point == .latest { return newest }
-        var moment = try PastMoment(point) { newest.labels }
+        var moment = try EarlierMoment(point) { newest.labels }
         if moment.number == newest.transaction { return newest }
-        guard let past else { throw CambiumError(.invalidInput, "A store in memory has no past.") }
+        guard let past else { throw CambiumError(.invalidInput, "A store in memory has no earlier moments.") }
         if let number = moment.number { try moment.check(newest.transaction, isLogRead: number > newest.transaction) }
         // Transactions after the newest graph may still be rolled back.
         moment.number = moment.number ?? newest.transaction
@@ -144,5 +144,5 @@ extension Store {
     }
 
     /// The graphs at earlier moments, some of which are kept; `nil` for a store in memory.
-    public var past: PastGraphs? { committer.past }
+    public var past: EarlierGraphs? { committer.past }
 }

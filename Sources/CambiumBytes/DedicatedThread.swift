@@ -3,7 +3,7 @@
 #endif
 
 /// A dedicated thread that runs one closure, for work that waits and must not block another owner's thread.
-public final class OwnThread: Sendable {
+public final class DedicatedThread: Sendable {
     private let thread: pthread_t
 
     /// Starts a thread that calls `body`. Returns `nil`, without a call of `body`, if the operating system has no thread left. The caller

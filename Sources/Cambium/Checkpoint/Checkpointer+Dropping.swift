@@ -5,18 +5,18 @@ import CambiumModel
 extension Checkpointer {
     /// Drops the checkpoints that the policy does not keep, and returns their number. Checkpoints that a process reads stay, and so does
     /// the one that stands for the retired log.
-    func dropRoots() throws -> Int {
+    func dropCheckpoints() throws -> Int {
         let retiredEnd = try LogReader(volume).retiredEnd()
-        let numbers = try RootRecord.list(volume)
+        let numbers = try CheckpointRecord.list(volume)
         let anchor = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
-        let fixed = Set(numbers.prefix(tuning.newestRootCount)).union(anchor.map { [$0] } ?? [])
+        let fixed = Set(numbers.prefix(tuning.newestCheckpointCount)).union(anchor.map { [$0] } ?? [])
         var dropped: [TransactionNumber] = []
-        var roots: [(number: TransactionNumber, root: KeptRoot)] = []
+        var roots: [(number: TransactionNumber, root: KeptCheckpoint)] = []
         for number in numbers.reversed() {
             if let anchor, number < anchor {
                 // A process was reading this checkpoint when the log before the anchor was retired, so it stayed.
                 dropped.append(number)
-            } else if let root = try keptRoot(number) {
+            } else if let root = try keptCheckpoint(number) {
                 roots.append((number, root))
             } else if !fixed.contains(number) {
                 // A checkpoint that cannot be read is of no use.
@@ -29,7 +29,7 @@ extension Checkpointer {
     }
 
     /// Measures the log before the checkpoints for which that was not done yet.
-    private func measure(_ roots: inout [(number: TransactionNumber, root: KeptRoot)]) throws(CambiumError) {
+    private func measure(_ roots: inout [(number: TransactionNumber, root: KeptCheckpoint)]) throws(CambiumError) {
         guard let first = roots.firstIndex(where: { $0.root.logByteCount == nil }) else { return }
         let begin = max(0, first - 1)
         let byteCounts = try LogReader.byteCounts(volume, upTo: roots[begin...].map(\.root.prefix))
@@ -44,7 +44,7 @@ extension Checkpointer {
     func drop(_ roots: [TransactionNumber]) throws -> Int {
         var droppedCount = 0
         for number in roots {
-            guard try volume.removeUnlessShared(RootRecord.path(number)) else { continue }
+            guard try volume.removeUnlessShared(CheckpointRecord.path(number)) else { continue }
             let gone = kept.removeValue(forKey: number)
             if let next = kept.keys.filter({ $0 > number }).min(), let before = kept[next]?.logByteCount {
                 kept[next]?.logByteCount = gone?.logByteCount.map { $0 + before }
@@ -52,15 +52,15 @@ extension Checkpointer {
             droppedCount += 1
         }
         // The removal must be durable: a record that reappears after a power failure must not name chunks that were used again.
-        if droppedCount > 0 { try volume.syncDirectory(RootRecord.directory) }
+        if droppedCount > 0 { try volume.syncDirectory(CheckpointRecord.directory) }
         return droppedCount
     }
 
     /// Returns the facts about a checkpoint, or `nil` if its record is corrupt.
-    private func keptRoot(_ number: TransactionNumber) throws -> KeptRoot? {
+    private func keptCheckpoint(_ number: TransactionNumber) throws -> KeptCheckpoint? {
         if let root = kept[number] { return root }
         guard let (record, byteCount) = try PageFile.root(volume, store: store, number) else { return nil }
-        let root = KeptRoot(record, recordByteCount: byteCount)
+        let root = KeptCheckpoint(record, recordByteCount: byteCount)
         kept[number] = root
         return root
     }
@@ -69,8 +69,8 @@ extension Checkpointer {
     /// corrupt.
     func keptChunks() throws -> [Bool]? {
         var taken: [Bool] = []
-        for number in try RootRecord.list(volume) {
-            guard let root = try keptRoot(number) else { return nil }
+        for number in try CheckpointRecord.list(volume) {
+            guard let root = try keptCheckpoint(number) else { return nil }
             if root.pageFile != pageFile { continue }
             let has = root.chunks
             if taken.count < has.count { taken += repeatElement(false, count: has.count - taken.count) }
