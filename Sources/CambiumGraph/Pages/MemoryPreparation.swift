@@ -51,6 +51,9 @@ final class MemoryPreparation {
         // SAFETY: only `populate` uses these addresses.
         nonisolated(unsafe) private let ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)]
         private static let stepByteCount = 2 << 20
+        /// The pause between two steps, in microseconds. A step keeps the kernel's lock of the address space. Without a pause, another
+        /// thread that maps or unmaps memory would wait for many steps, 4 ms for each call.
+        private static let pause: UInt32 = 20
 
         init(_ ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)]) { self.ranges = ranges }
 
@@ -61,6 +64,7 @@ final class MemoryPreparation {
                 for offset in stride(from: 0, to: byteCount, by: Self.stepByteCount) {
                     if isCancelled.load(ordering: .relaxed) { return }
                     cmachine_populate(base + offset, min(Self.stepByteCount, byteCount - offset))
+                    usleep(Self.pause)
                 }
             }
         }
