@@ -20,24 +20,22 @@ extension Graph {
     /// pointer if an import by the mapping would not read an object as the same. Rethrows the errors of `put` and the hook. If it throws,
     /// `put` has already received the earlier rows.
     ///
+    /// Two threads encode the rows of a long export, except for CSV, a mapping or a hook. `put` and the hook run on the caller's thread.
+    ///
     /// - Parameter hooks: the program's changes to each row.
-    /// - Parameter put: takes the next bytes, 64 KiB or slightly more at a time.
+    /// - Parameter put: takes the next bytes, some tens or hundreds of KiB at a time.
     public func export(
         _ entity: Entity?, _ options: ExportOptions = ExportOptions(), hooks: ExportHooks = ExportHooks(), to put: ([UInt8]) throws -> Void
     ) throws {
         if options.mapping != nil || hooks.willExport != nil { return try exportRows(entity, options, hooks, put) }
-        let objects = ObjectWriter(self, options)
         if options.format == .csv {
             guard let entity else {
-                throw CambiumError(.invalidInput, "CSV has the columns of one entity, and none is named; name it.")
+                throw CambiumError(.invalidInput, "An export as CSV has the columns of one entity. Name the entity.")
             }
+            let objects = ObjectWriter(self, options)
             return try exportCSV(entity, CSVObjectWriter(self, of: entity, options, objects), objects, put)
         }
-        var rows = RowOutput(options.format)
-        try objects.order.forEachObject(of: entity) { place in
-            try rows.add(to: put) { writer in objects.object(place, .init(tree: options.include, declared: entity), &writer) }
-        }
-        try rows.end(to: put)
+        try ParallelRows(self, options, declared: entity).export(to: put)
     }
 
     /// Writes rows that are first built as trees, for a mapping or a hook.
@@ -45,17 +43,18 @@ extension Graph {
         _ entity: Entity?, _ options: ExportOptions, _ hooks: ExportHooks, _ put: ([UInt8]) throws -> Void
     ) throws {
         if options.format == .csv {
-            throw CambiumError(.invalidInput, "CSV has the columns of the schema, without a mapping or a hook; take another format.")
+            throw CambiumError(.invalidInput, "CSV cannot be combined with a mapping or a hook. Choose another format.")
         }
         var rows = RowOutput(options.format)
         func add(_ place: ObjectPlace, _ row: JSONValue) throws {
             var row = row
             if try hooks.willExport?(self, id(of: place), &row) == .leaveOut { return }
-            try rows.add(to: put) { $0.write(row) }
+            rows.add { $0.write(row) }
+            if rows.isFull { try rows.put(to: put) }
         }
         if let mapping = options.mapping {
             guard let entity = try entity ?? mapping.entity.map(schema.required) else {
-                throw CambiumError(.invalidInput, "A mapping is for one entity, and none is named; name it.")
+                throw CambiumError(.invalidInput, "An export by a mapping is for one entity. Name the entity.")
             }
             let objects = try MappedObjectWriter(self, of: entity, mapping, options)
             try objects.order.forEachObject(of: entity) { place in try add(place, objects.row(place, declared: entity)) }

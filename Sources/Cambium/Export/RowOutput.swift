@@ -1,28 +1,41 @@
 import CambiumJSON
 
-/// Buffers rows and puts them out, as JSON Lines or as one array with one row per line.
+/// Buffers rows, as JSON Lines or as one array with one row per line.
 struct RowOutput {
-    /// The number of bytes that is exceeded before bytes are put out.
+    /// A buffer with more bytes is full. The caller then puts the bytes out.
     static let byteCount = 1 << 16
 
     private let format: ExportOptions.Format
     private var writer = JSONWriter()
-    private var isFirst = true
+    private var isFirst: Bool
 
-    init(_ format: ExportOptions.Format) {
+    /// - Parameter isFirst: whether the first row of the export is written to this buffer.
+    init(_ format: ExportOptions.Format, isFirst: Bool = true) {
         self.format = format
-        if format == .array { writer.beginArray() }
+        self.isFirst = isFirst
+        guard format == .array else { return }
+        writer.beginArray()
+        if isFirst { return }
+        // The rows of this buffer follow elements of the array, which another buffer has.
+        writer.endArray()
+        writer.forgetBytes()
     }
 
-    mutating func add(to put: ([UInt8]) throws -> Void, _ write: (inout JSONWriter) throws -> Void) throws {
+    var isFull: Bool { writer.bytes.count > Self.byteCount }
+
+    /// Whether the buffer has so many bytes that no thread but the caller's adds a row.
+    var isLarge: Bool { writer.bytes.count > 4 * Self.byteCount }
+
+    mutating func add(_ write: (inout JSONWriter) throws -> Void) rethrows {
         if format == .array, !isFirst { writer.separateLine() }
         try write(&writer)
         if format == .lines { writer.endLine() }
         isFirst = false
-        if writer.bytes.count > Self.byteCount {
-            try put(writer.bytes)
-            writer.forgetBytes()
-        }
+    }
+
+    mutating func put(to put: ([UInt8]) throws -> Void) throws {
+        if !writer.bytes.isEmpty { try put(writer.bytes) }
+        writer.forgetBytes()
     }
 
     mutating func end(to put: ([UInt8]) throws -> Void) throws {
@@ -30,6 +43,6 @@ struct RowOutput {
             writer.endArray()
             writer.endLine()
         }
-        try put(writer.bytes)
+        try self.put(to: put)
     }
 }

@@ -1,0 +1,165 @@
+internal import CambiumBytes
+import CambiumGraph
+import CambiumModel
+import Synchronization
+
+/// Encodes the rows of an export on two threads, and puts the rows out in their order.
+///
+/// The caller's thread collects objects into the blocks of a round. Then both threads encode blocks until the round has none left, and the
+/// caller's thread puts the rows out. An export that is shorter than a round stays on the caller's thread.
+final class ParallelRows {
+    private let round: ExportRound
+    private let objects: ObjectWriter
+    private var thread: DedicatedThread?
+    /// Whether the operating system had no second thread left.
+    private var isAlone = false
+    /// The number of full blocks.
+    private var fullCount = 0
+
+    /// - Parameter entity: the entity that all objects are known to have, or one above it.
+    init(_ graph: Graph, _ options: ExportOptions, declared entity: Entity?) {
+        round = ExportRound(graph, options, entity)
+        objects = ObjectWriter(graph, options)
+    }
+
+    /// Encodes the rows of all objects of the entity, or of all entities.
+    func export(to put: ([UInt8]) throws -> Void) throws {
+        defer { endThread() }
+        try objects.order.forEachObject(of: round.entity) { place in
+            let block = round.blocks[fullCount]
+            block.places.append(place)
+            guard block.places.count == ExportBlock.placeCountMax else { return }
+            fullCount += 1
+            if fullCount < round.blocks.count { return }
+            try putRound(isShared: true, put)
+        }
+        try putRound(isShared: false, put)
+        try round.blocks[0].rows.end(to: put)
+    }
+
+    private func putRound(isShared: Bool, _ put: ([UInt8]) throws -> Void) throws {
+        if isShared, thread == nil, !isAlone {
+            let round = round
+            thread = DedicatedThread { round.work() }
+            isAlone = thread == nil
+        }
+        round.run(with: objects, isShared: isShared && !isAlone)
+        for block in round.blocks {
+            if block.places.isEmpty { break }
+            try block.put(objects, round, to: put)
+        }
+        fullCount = 0
+    }
+
+    private func endThread() {
+        guard let thread else { return }
+        round.end()
+        thread.join()
+    }
+}
+
+/// Objects that one thread encodes, and their rows.
+private final class ExportBlock {
+    static let placeCountMax = 256
+
+    var places: [ObjectPlace] = []
+    var rows: RowOutput
+    private var encodedCount = 0
+
+    init(_ format: ExportOptions.Format, isFirst: Bool) { rows = RowOutput(format, isFirst: isFirst) }
+
+    /// Encodes rows until the buffer is large. Then the caller's thread encodes the other rows when it puts them out, so that memory stays
+    /// bounded if rows are large.
+    func encode(_ objects: ObjectWriter, _ round: ExportRound) {
+        while encodedCount < places.count, !rows.isLarge {
+            encodeNext(objects, round)
+        }
+    }
+
+    private func encodeNext(_ objects: ObjectWriter, _ round: ExportRound) {
+        let place = places[encodedCount]
+        rows.add { objects.object(place, .init(tree: round.options.include, declared: round.entity), &$0) }
+        encodedCount += 1
+    }
+
+    func put(_ objects: ObjectWriter, _ round: ExportRound, to put: ([UInt8]) throws -> Void) throws {
+        try rows.put(to: put)
+        while encodedCount < places.count {
+            encodeNext(objects, round)
+            if rows.isFull { try rows.put(to: put) }
+        }
+        try rows.put(to: put)
+        places.removeAll(keepingCapacity: true)
+        encodedCount = 0
+    }
+}
+
+/// The blocks that two threads encode.
+///
+/// SENDABLE: while a round runs, a block belongs to the thread that took its index. Between rounds, all blocks belong to the caller's
+/// thread. `turn` and `finished` order the accesses of the two threads.
+private final class ExportRound: @unchecked Sendable {
+    private static let blockCount = 16
+
+    let graph: Graph
+    let options: ExportOptions
+    let entity: Entity?
+    let blocks: [ExportBlock]
+    /// The index of the next block that no thread has taken.
+    private let next = Atomic(0)
+    private let isEnded = Atomic(false)
+    /// The number of the round that runs or ran last. The second thread sleeps on it.
+    private let turn = Futex(0)
+    /// The number of the last round that the second thread has finished.
+    private let finished = Futex(0)
+
+    init(_ graph: Graph, _ options: ExportOptions, _ entity: Entity?) {
+        self.graph = graph
+        self.options = options
+        self.entity = entity
+        blocks = (0..<Self.blockCount).map { ExportBlock(options.format, isFirst: $0 == 0) }
+    }
+
+    /// Encodes all blocks.
+    func run(with objects: ObjectWriter, isShared: Bool) {
+        next.store(0, ordering: .relaxed)
+        let number = turn.value &+ 1
+        if isShared {
+            turn.value = number
+            turn.wakeOne()
+        }
+        encodeBlocks(objects)
+        while isShared, finished.value != number { finished.wait(while: number &- 1) }
+    }
+
+    private func encodeBlocks(_ objects: ObjectWriter) {
+        while true {
+            let index = next.add(1, ordering: .relaxed).oldValue
+            if index >= blocks.count || blocks[index].places.isEmpty { return }
+            blocks[index].encode(objects, self)
+        }
+    }
+
+    /// Encodes blocks of each round until `end`, on the second thread.
+    func work() {
+        let objects = ObjectWriter(graph, options)
+        var last: UInt32 = 0
+        while true {
+            turn.wait(while: last)
+            if isEnded.load(ordering: .acquiring) { return }
+            let number = turn.value
+            if number == last { continue }
+            encodeBlocks(objects)
+            last = number
+            finished.value = number
+            finished.wakeOne()
+        }
+    }
+
+    /// Ends `work`. The caller calls it while no round runs.
+    func end() {
+        isEnded.store(true, ordering: .releasing)
+        turn.value = turn.value &+ 1
+        turn.wakeOne()
+    }
+}
